@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+var settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// `Scripts/check.sh` sets this; a package with unsafe flags could not be depended on.
+if Context.environment["WAYLAY_STRICT"] != nil {
+  settings += [.treatAllWarnings(as: .error), .unsafeFlags(["-require-explicit-sendable"])]
+}
+
+let package = Package(
+  name: "waylay",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [
+    .library(name: "Waylay", targets: ["Waylay"]),
+    .library(name: "WaylayCore", targets: ["WaylayCore"]),
+    // For the nested packages of this repository; not for apps.
+    .library(name: "_TestOrigin", targets: ["TestOrigin"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+  ],
+  targets: [
+    .target(
+      name: "Waylay",
+      dependencies: ["WaylayCore"],
+      path: ".",
+      // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. `Scripts/check.sh` fails when
+      // a top-level entry is missing here.
+      exclude: [
+        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "LICENSE", "README.md", "SECURITY.md", "Scripts",
+        "Sources/TestOrigin", "Sources/WaylayCore", "Tests",
+      ],
+      sources: ["Sources/Waylay"],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayCore",
+      dependencies: [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "TestOrigin",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
+    .testTarget(name: "WaylayCoreTests", dependencies: ["WaylayCore", "TestOrigin"], swiftSettings: settings),
+  ]
+)

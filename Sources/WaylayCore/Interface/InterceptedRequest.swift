@@ -1,0 +1,120 @@
+import Foundation
+
+/// A request on its way through a chain.
+///
+/// ```swift
+/// func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+///   var request = request
+///   request.urlRequest.setValue("Bearer \(await tokens.current)", forHTTPHeaderField: "Authorization")
+///   return try await next(request)
+/// }
+/// ```
+///
+/// For the unit test of an interceptor, make one yourself: `InterceptedRequest(URLRequest(url: url))`.
+public struct InterceptedRequest: Sendable {
+  /// The load's number: the same across retries, redirects and credentials.
+  public let id: ID
+  /// Method, URL and header fields. It never carries `httpBody` or `httpBodyStream` inside a chain: ``body`` does.
+  ///
+  /// Its `mainDocumentURL` may hold the loop guard's tag (Linux); the transport takes it off again.
+  public var urlRequest: URLRequest
+  /// The body: the only truth about it, whatever kind of task the request came from.
+  public var body: MessageBody
+  /// Which try of this hop it is, from 1. Counted by ``InterceptorChain/Next``.
+  public internal(set) var attempt: Int
+  /// How many redirects came before, from 0.
+  public internal(set) var hop: Int
+  /// Whose load this is: cookie and credential storage, timeouts, additional header fields.
+  public let context: LoadContext
+  private var notes: [ObjectIdentifier: any Sendable] = [:]
+
+  /// Makes a request for a unit test or for a load of one's own.
+  ///
+  /// - Parameters:
+  ///   - urlRequest: The request. An `httpBody` or `httpBodyStream` moves into ``body``.
+  ///   - body: The body, in place of the one that `urlRequest` carries.
+  ///   - context: Whose load it is.
+  public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
+    let (bare, carried) = Self.separatingBody(of: urlRequest)
+    self.init(id: ID.next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: context)
+  }
+
+  package init(id: ID, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int, context: LoadContext) {
+    self.id = id
+    self.urlRequest = urlRequest
+    self.body = body
+    self.attempt = attempt
+    self.hop = hop
+    self.context = context
+  }
+
+  /// The URL, or `nil` for a request that was made without one.
+  public var url: URL? { urlRequest.url }
+
+  /// The method in upper case, `GET` where none was set.
+  public var method: String { (urlRequest.httpMethod ?? "GET").uppercased() }
+
+  /// A typed note: what one interceptor tells a later one, or a transport.
+  ///
+  /// ```swift
+  /// enum Tenant: InterceptedRequest.Key { static let defaultValue = "none" }
+  ///
+  /// request[Tenant.self] = "acme"
+  /// ```
+  ///
+  /// Notes survive retries and redirects within one load, and never reach the wire.
+  public subscript<K: Key>(_ key: K.Type) -> K.Value {
+    get { notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+    set { notes[ObjectIdentifier(key)] = newValue }
+  }
+
+  /// The name and type of a note.
+  public protocol Key {
+    /// What is noted.
+    associatedtype Value: Sendable
+    /// What a request without the note answers.
+    static var defaultValue: Value { get }
+  }
+
+  /// The number of a load, unique in the process.
+  public struct ID: Hashable, Sendable, CustomStringConvertible {
+    let number: UInt64
+
+    private static let counter = Locked<UInt64>(0)
+
+    static func next() -> ID {
+      ID(
+        number: counter.withLock {
+          $0 += 1
+          return $0
+        })
+    }
+
+    /// The number as text.
+    public var description: String { String(number) }
+  }
+}
+
+extension InterceptedRequest {
+  /// The request without its body, and the body: data as data, a stream as a body that can be read once.
+  static func separatingBody(of urlRequest: URLRequest) -> (URLRequest, MessageBody) {
+    var bare = urlRequest
+    if let data = urlRequest.httpBody {
+      bare.httpBody = nil
+      return (bare, .data(data))
+    }
+    if let stream = urlRequest.httpBodyStream {
+      bare.httpBodyStream = nil
+      return (bare, .stream(reading: stream))
+    }
+    return (bare, .empty)
+  }
+
+  /// The same notes and numbers for another hop.
+  func redirected(to urlRequest: URLRequest, body: MessageBody) -> InterceptedRequest {
+    var next = InterceptedRequest(
+      id: id, urlRequest: urlRequest, body: body, attempt: 1, hop: hop + 1, context: context)
+    next.notes = notes
+    return next
+  }
+}

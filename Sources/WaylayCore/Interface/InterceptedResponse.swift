@@ -1,0 +1,104 @@
+import Foundation
+public import HTTPTypes
+
+/// A response on its way back through a chain.
+///
+/// An interceptor that answers by itself makes one from the request:
+///
+/// ```swift
+/// return InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(json))
+/// ```
+public struct InterceptedResponse: Sendable {
+  /// The status. An answer outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
+  public var status: HTTPResponse.Status
+  /// The header fields: in order, with duplicates kept (`Set-Cookie`!).
+  public var fields: HTTPFields
+  /// The URL that the response is for: the last hop's.
+  public var url: URL
+  /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a body that is
+  /// dropped unread cancels its transfer.
+  public var body: MessageBody
+  /// Where the response came from.
+  public var source: Source
+  /// Times, address and connection of the exchange, where a transport measured them.
+  public var metrics: LoadMetrics?
+  private var ownTrailers: HTTPFields?
+
+  /// Makes a response.
+  ///
+  /// - Parameters:
+  ///   - status: The status; `200 OK` unless told otherwise.
+  ///   - fields: The header fields. Nothing is added to them: set `Content-Length` and `Content-Type` where the app expects them.
+  ///   - url: The URL the response is for.
+  ///   - body: The body.
+  ///   - source: Where it came from; ``Source/interceptor`` unless told otherwise.
+  ///   - metrics: What a transport measured.
+  public init(
+    status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], url: URL, body: MessageBody = .empty,
+    source: Source = .interceptor, metrics: LoadMetrics? = nil
+  ) {
+    self.status = status
+    self.fields = fields
+    self.url = url
+    self.body = body
+    self.source = source
+    self.metrics = metrics
+  }
+
+  /// Makes the answer to a request: the URL is the request's.
+  public init(
+    to request: InterceptedRequest, status: HTTPResponse.Status = .ok, fields: HTTPFields = [:],
+    body: MessageBody = .empty, source: Source = .interceptor
+  ) {
+    // A chain never runs without a URL; only a request made by hand for a unit test can lack one.
+    self.init(status: status, fields: fields, url: request.url ?? URL(fileURLWithPath: "/"), body: body, source: source)
+  }
+
+  /// The trailer fields. Empty until the body has been read to its end.
+  public var trailers: HTTPFields {
+    get { ownTrailers ?? body.trailers }
+    set { ownTrailers = newValue }
+  }
+
+  /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
+  public var head: HTTPURLResponse {
+    var joined: [String: String] = [:]
+    joined.reserveCapacity(fields.count)
+    for field in fields {
+      if let value = joined[field.name.rawName] {
+        joined[field.name.rawName] = value + ", " + field.value
+      } else if let twin = fields.count > 1 ? joined.keys.first(where: { $0.sameName(as: field.name) }) : nil {
+        joined[twin]! += ", " + field.value
+      } else {
+        joined[field.name.rawName] = field.value
+      }
+    }
+    // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is none.
+    return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: joined)!
+  }
+
+  /// Where a response came from. A struct, so that modules may add sources.
+  public struct Source: Hashable, Sendable, CustomStringConvertible {
+    /// The source's name.
+    public let description: String
+    /// Whether `Set-Cookie` fields of such a response go into the cookie storage. An archive's do not.
+    public let storesCookies: Bool
+
+    /// Makes a source of that name.
+    public init(_ description: String, storesCookies: Bool) {
+      self.description = description
+      self.storesCookies = storesCookies
+    }
+
+    /// The network, through a transport.
+    public static let network = Source("network", storesCookies: true)
+    /// An interceptor that made the answer up.
+    public static let interceptor = Source("interceptor", storesCookies: true)
+  }
+}
+
+extension String {
+  fileprivate func sameName(as name: HTTPField.Name) -> Bool {
+    utf8.count == name.rawName.utf8.count && lowercased() == name.canonicalName
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+extension InterceptorChain {
+  /// The rest of the chain as an interceptor sees it, with the transport at its end.
+  ///
+  /// Call it again to retry, call it concurrently to hedge, do not call it to answer yourself. Once `startLoading` has returned, a
+  /// call throws ``WaylayError/Code/nextAfterReturn``.
+  ///
+  /// In the unit test of an interceptor it is a closure:
+  ///
+  /// ```swift
+  /// let next = InterceptorChain.Next { request in
+  ///   InterceptedResponse(to: request, status: .serviceUnavailable)
+  /// }
+  /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
+  /// ```
+  public struct Next: Sendable {
+    private enum Target: Sendable {
+      case closure(@Sendable (InterceptedRequest) async throws -> InterceptedResponse)
+      case turn(Turn)
+    }
+
+    private let target: Target
+
+    /// Makes the rest of a chain from a closure, for unit tests.
+    public init(_ load: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse) {
+      target = .closure(load)
+    }
+
+    init(_ turn: Turn) {
+      target = .turn(turn)
+    }
+
+    /// Sends `request` down the rest of the chain.
+    ///
+    /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.
+    public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      switch target {
+      case .closure(let load): try await load(request)
+      case .turn(let turn): try await turn.proceed(request)
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+
+extension InterceptorChain {
+  /// Which requests a chain is for, by scheme, host and path.
+  ///
+  /// ```swift
+  /// let scope = InterceptorChain.Scope.host("api.example.com", "*.cdn.example.com:8443")
+  ///   .path("/v1/**", "/users/*/avatar")
+  ///   .excludingPath("/v1/health")
+  /// ```
+  ///
+  /// | rule | written | covers |
+  /// |---|---|---|
+  /// | host | `example.com` | that host, any port, in any letter case |
+  /// | | `example.com:8080` | that host on that port (80 and 443 are the ports of URLs without one) |
+  /// | | `*.example.com` | every host below it, not itself |
+  /// | path | `/a/*/c` | `*` is exactly one segment |
+  /// | | `/a/**` | `/a` and everything below it |
+  ///
+  /// Web-socket requests (`ws`, `wss`) are never covered. For rules that look at headers or the method, use
+  /// ``RequestInterceptor/canInit(with:)``.
+  public struct Scope: Sendable {
+    var schemes: Set<String>?
+    var hosts: [HostRule] = []
+    var paths: [PathRule] = []
+    var excludedHosts: [HostRule] = []
+    var excludedPaths: [PathRule] = []
+
+    /// Every `http` and `https` request.
+    public static let http = Scope(schemes: ["http", "https"])
+    /// Every `https` request.
+    public static let https = Scope(schemes: ["https"])
+    /// Every request of whatever scheme, web sockets excepted.
+    public static let any = Scope(schemes: nil)
+
+    /// Every request of the given schemes, for example `"app"`.
+    public static func scheme(_ schemes: String...) -> Scope {
+      Scope(schemes: Set(schemes.map { $0.lowercased() }))
+    }
+
+    /// `http` and `https` requests to the given hosts.
+    public static func host(_ patterns: String...) -> Scope {
+      var scope = Scope.http
+      scope.hosts = patterns.map(HostRule.init)
+      return scope
+    }
+
+    /// `http` and `https` requests with the given paths, on any host.
+    public static func path(_ patterns: String...) -> Scope {
+      var scope = Scope.http
+      scope.paths = patterns.map(PathRule.init)
+      return scope
+    }
+
+    /// The same, narrowed to the given hosts.
+    public func host(_ patterns: String...) -> Scope {
+      with { $0.hosts += patterns.map(HostRule.init) }
+    }
+
+    /// The same, narrowed to the given paths.
+    public func path(_ patterns: String...) -> Scope {
+      with { $0.paths += patterns.map(PathRule.init) }
+    }
+
+    /// The same without the given hosts.
+    public func excludingHost(_ patterns: String...) -> Scope {
+      with { $0.excludedHosts += patterns.map(HostRule.init) }
+    }
+
+    /// The same without the given paths.
+    public func excludingPath(_ patterns: String...) -> Scope {
+      with { $0.excludedPaths += patterns.map(PathRule.init) }
+    }
+
+    /// Whether the scope covers a request for `url`.
+    public func covers(_ url: URL) -> Bool {
+      var target = Target(url)
+      return covers(&target)
+    }
+
+    private func with(_ change: (inout Scope) -> Void) -> Scope {
+      var copy = self
+      change(&copy)
+      return copy
+    }
+
+    func covers(_ target: inout Target) -> Bool {
+      guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
+      if !hosts.isEmpty, !hosts.contains(where: { $0.covers(&target) }) { return false }
+      if !paths.isEmpty, !paths.contains(where: { $0.covers(&target) }) { return false }
+      return !excludedHosts.contains { $0.covers(&target) } && !excludedPaths.contains { $0.covers(&target) }
+    }
+  }
+}
+
+extension InterceptorChain.Scope {
+  /// What scope rules look at in a URL, taken apart once for all chains and only as far as a rule asks.
+  struct Target {
+    let url: URL
+    let scheme: String
+    private var cachedHost: String?
+    private var cachedPath: [Substring]?
+
+    init(_ url: URL) {
+      self.url = url
+      let scheme = url.scheme ?? ""
+      self.scheme = scheme == "http" || scheme == "https" ? scheme : scheme.lowercased()
+    }
+
+    var isWebSocket: Bool { scheme == "ws" || scheme == "wss" }
+
+    var port: Int? { url.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil) }
+
+    var host: String {
+      mutating get {
+        if let cachedHost { return cachedHost }
+        let host = HostRule.normalized(url.host ?? "")
+        cachedHost = host
+        return host
+      }
+    }
+
+    var segments: [Substring] {
+      mutating get {
+        if let cachedPath { return cachedPath }
+        let segments = PathRule.segments(url.path)
+        cachedPath = segments
+        return segments
+      }
+    }
+  }
+
+  /// One host pattern.
+  struct HostRule: Sendable {
+    let host: String
+    let isWildcard: Bool
+    let port: Int?
+
+    init(_ pattern: String) {
+      var text = Substring(pattern)
+      // `[::1]:80` and `name:80` carry a port; a bare IPv6 literal has more than one colon.
+      if let colon = text.lastIndex(of: ":"), let number = Int(text[text.index(after: colon)...]),
+        text[..<colon].last == "]" || !text[..<colon].contains(":")
+      {
+        port = number
+        text = text[..<colon]
+      } else {
+        port = nil
+      }
+      isWildcard = text.hasPrefix("*.") || text == "*"
+      host = Self.normalized(String(isWildcard ? text.dropFirst() : text))
+    }
+
+    /// Lower case, no brackets round an IPv6 literal, no dot at the end.
+    static func normalized(_ host: String) -> String {
+      var text = host
+      if text.utf8.contains(where: { $0 < 0x61 && $0 > 0x39 || $0 >= 0x80 }) { text = text.lowercased() }
+      if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+      if text.hasSuffix("."), text.count > 1 { text.removeLast() }
+      return text
+    }
+
+    /// The host that this rule names, when it names exactly one.
+    var exactHost: String? { isWildcard ? nil : host }
+
+    func covers(_ target: inout Target) -> Bool {
+      if let port, port != target.port { return false }
+      guard isWildcard else { return target.host == host }
+      return target.host.hasSuffix(host) && target.host.utf8.count > host.utf8.count
+    }
+  }
+
+  /// One path pattern.
+  struct PathRule: Sendable {
+    private let segments: [Substring]
+
+    init(_ pattern: String) {
+      segments = Self.segments(pattern)
+    }
+
+    static func segments(_ path: String) -> [Substring] {
+      path.split(separator: "/", omittingEmptySubsequences: true)
+    }
+
+    func covers(_ target: inout Target) -> Bool {
+      Self.matches(segments[...], target.segments[...])
+    }
+
+    private static func matches(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {
+      var pattern = pattern
+      var path = path
+      while let rule = pattern.popFirst() {
+        if rule == "**" {
+          if pattern.isEmpty { return true }
+          return (path.startIndex...path.endIndex).contains { matches(pattern, path[$0...]) }
+        }
+        guard let segment = path.popFirst(), rule == "*" || rule == segment else { return false }
+      }
+      return path.isEmpty
+    }
+  }
+}

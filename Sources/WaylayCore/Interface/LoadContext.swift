@@ -1,0 +1,62 @@
+import Foundation
+
+/// Whose load a request belongs to: the storages, header fields and timeouts of the session it came from.
+///
+/// On Linux the loading system hides these from a protocol (platform facts P10, P15, P19), so they are taken from the
+/// configuration that was intercepted. Shared by all loads of one session.
+public final class LoadContext: Sendable {
+  /// Where cookies are read and stored; `nil` for none.
+  public let cookieStorage: HTTPCookieStorage?
+  /// Whether stored cookies are sent.
+  public let sendsCookies: Bool
+  /// Where credentials are looked up; `nil` for none.
+  public let credentialStorage: URLCredentialStorage?
+  /// Header fields that every request gets which does not set them itself.
+  public let additionalHeaders: [String: String]
+  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first where it was changed.
+  public let requestTimeout: TimeInterval
+  /// Seconds after which a load times out, whatever its progress.
+  public let resourceTimeout: TimeInterval
+  /// The lowest version of TLS that a transport may agree on.
+  public let minimumTLSVersion: TLSVersion
+
+  /// Makes the context of a session with the given configuration.
+  public init(_ configuration: URLSessionConfiguration) {
+    cookieStorage = configuration.httpCookieStorage
+    sendsCookies = configuration.httpShouldSetCookies
+    credentialStorage = configuration.urlCredentialStorage
+    additionalHeaders = Dictionary(
+      (configuration.httpAdditionalHeaders ?? [:]).compactMap { name, value in
+        (name.base as? String).map { ($0, String(describing: value)) }
+      },
+      uniquingKeysWith: { first, _ in first })
+    requestTimeout = configuration.timeoutIntervalForRequest
+    resourceTimeout = configuration.timeoutIntervalForResource
+    minimumTLSVersion = .tls12
+  }
+
+  /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests want.
+  public init() {
+    cookieStorage = nil
+    sendsCookies = false
+    credentialStorage = nil
+    additionalHeaders = [:]
+    requestTimeout = Self.defaultRequestTimeout
+    resourceTimeout = 7 * 24 * 60 * 60
+    minimumTLSVersion = .tls12
+  }
+
+  /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.
+  static let defaultRequestTimeout: TimeInterval = 60
+
+  /// A version of TLS.
+  public struct TLSVersion: Hashable, Sendable, CustomStringConvertible {
+    /// The version's name.
+    public let description: String
+
+    /// TLS 1.2.
+    public static let tls12 = TLSVersion(description: "TLS 1.2")
+    /// TLS 1.3.
+    public static let tls13 = TLSVersion(description: "TLS 1.3")
+  }
+}

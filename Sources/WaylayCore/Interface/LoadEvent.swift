@@ -1,0 +1,73 @@
+import Foundation
+import HTTPTypes
+
+/// One thing that happened in a load, for whoever watches.
+///
+/// ```swift
+/// for await event in registry.events() where event.kind == .failed {
+///   print(event.id, event.url?.host ?? "", event.error ?? "")
+/// }
+/// ```
+///
+/// Watching changes nothing: to change a request or a response, write a ``RequestInterceptor``.
+public struct LoadEvent: Sendable {
+  /// The load.
+  public let id: InterceptedRequest.ID
+  /// What happened.
+  public let kind: Kind
+  /// The method of the request as the app made it.
+  public let method: String
+  /// The URL of the request as the app made it.
+  public let url: URL?
+  /// The chain that owns the load; `nil` for the bare transport, and at the start.
+  public let chain: InterceptorChain.Name?
+  /// The status of the response that the event is about, where there is one.
+  public let status: HTTPResponse.Status?
+  /// Where that response came from.
+  public let source: InterceptedResponse.Source?
+  /// What went wrong, where something did.
+  public let error: (any Error)?
+  /// The time since the load started.
+  public let elapsed: Duration
+
+  /// A kind of event. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
+    /// The kind's name.
+    public let description: String
+
+    /// A load began.
+    public static let started = Kind(description: "started")
+    /// A redirect is being followed; the event carries the redirect's status.
+    public static let redirected = Kind(description: "redirected")
+    /// The head of the last response is there.
+    public static let responded = Kind(description: "responded")
+    /// The body was read to its end.
+    public static let finished = Kind(description: "finished")
+    /// The load failed or was cancelled.
+    public static let failed = Kind(description: "failed")
+    /// An interceptor's answer was dropped, because its load had been cancelled.
+    public static let answerDropped = Kind(description: "answerDropped")
+  }
+}
+
+/// The keys of a log line's metadata. They are stable: filter on them.
+///
+/// A load logs one line at `.debug` when it ends. URLs are logged without user info and query values; header fields and bodies never are.
+public enum LogKey {
+  /// The load's number.
+  public static let load = "waylay.load"
+  /// The chain that owned it.
+  public static let chain = "waylay.chain"
+  /// Where the response came from.
+  public static let source = "waylay.source"
+  /// The time from start to end, in milliseconds.
+  public static let milliseconds = "waylay.milliseconds"
+  /// The request's method.
+  public static let method = "http.request.method"
+  /// The request's URL, redacted.
+  public static let url = "url.full"
+  /// The response's status.
+  public static let status = "http.response.status_code"
+  /// What went wrong.
+  public static let error = "error.message"
+}

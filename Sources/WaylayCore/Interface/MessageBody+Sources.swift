@@ -1,0 +1,76 @@
+import Foundation
+
+extension MessageBody {
+  /// Bytes that are read from a file or a stream at once.
+  static let chunkSize = 64 * 1024
+
+  /// The bytes of an `InputStream`, which can be read once.
+  ///
+  /// Reading happens on a queue of its own, because a stream may block. The stream must not be used by anybody else from now on.
+  public static func stream(reading stream: InputStream, length: Int64? = nil) -> MessageBody {
+    let reader = InputStreamReader(stream)
+    return MessageBody(storage: .oneShot(OneShotSource(length: length) { Chunks { try await reader.next() } }))
+  }
+
+  /// A body that somebody pushes into a pipe.
+  package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
+    MessageBody(
+      storage: .oneShot(
+        OneShotSource(length: length, trailers: { reader.trailers }) { Chunks { try await reader.next() } }))
+  }
+}
+
+extension MessageBody.Chunks {
+  /// Reads a file. Opening fails at once, so that the error names the file rather than the wire.
+  convenience init(reading url: URL) throws {
+    let handle: FileHandle
+    do {
+      handle = try FileHandle(forReadingFrom: url)
+    } catch {
+      throw WaylayError(
+        .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.",
+        interceptor: Lineage.currentReader, underlying: error)
+    }
+    self.init {
+      // An ordinary file answers at once; no hop is worth its price here.
+      let chunk = try handle.read(upToCount: MessageBody.chunkSize)
+      if chunk?.isEmpty ?? true { try? handle.close() }
+      return chunk?.isEmpty ?? true ? nil : chunk
+    }
+  }
+}
+
+/// Reads an `InputStream` off the caller's thread.
+private final class InputStreamReader: @unchecked Sendable {
+  // Unchecked: `stream` and `isOpen` are only touched on `queue`.
+  private let stream: InputStream
+  private var isOpen = false
+  private let queue = DispatchQueue(label: "waylay.input-stream")
+
+  init(_ stream: InputStream) {
+    self.stream = stream
+  }
+
+  func next() async throws -> Data? {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.read() }) }
+    }
+  }
+
+  private func read() throws -> Data? {
+    if !isOpen {
+      isOpen = true
+      stream.open()
+    }
+    var buffer = [UInt8](repeating: 0, count: MessageBody.chunkSize)
+    let count = stream.read(&buffer, maxLength: buffer.count)
+    if count > 0 { return Data(buffer[..<count]) }
+    defer { stream.close() }
+    guard count == 0 else {
+      throw WaylayError(
+        .bodyUnreadable, "the request's body stream failed while it was read: see the underlying error.",
+        underlying: stream.streamError)
+    }
+    return nil
+  }
+}

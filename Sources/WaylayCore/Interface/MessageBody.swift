@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTypes
+
+/// The body of a request or a response: an asynchronous sequence of chunks.
+///
+/// ```swift
+/// for try await chunk in response.body { hash.update(data: chunk) }
+///
+/// let text = String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self)
+/// ```
+///
+/// Data, files and replayable streams can be read any number of times, at the same time too. A one-shot stream can be read once:
+/// whoever comes second gets ``WaylayError/Code/bodyConsumed`` with the first reader's name.
+public struct MessageBody: AsyncSequence, Sendable {
+  /// A chunk. Never empty.
+  public typealias Element = Data
+
+  enum Storage: Sendable {
+    case data(Data)
+    case file(URL, length: Int64?)
+    case replayable(@Sendable () -> Chunks, length: Int64?)
+    case oneShot(OneShotSource)
+  }
+
+  let storage: Storage
+
+  /// No body.
+  public static let empty = MessageBody(storage: .data(Data()))
+
+  /// A body in memory.
+  public static func data(_ data: Data) -> MessageBody {
+    MessageBody(storage: .data(data))
+  }
+
+  /// The UTF-8 form of `text`.
+  public static func text(_ text: String) -> MessageBody {
+    .data(Data(text.utf8))
+  }
+
+  /// The contents of a file, read as they are needed. A file that cannot be read fails the reader, not this call.
+  public static func file(_ url: URL) -> MessageBody {
+    let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber
+    return MessageBody(storage: .file(url, length: size?.int64Value))
+  }
+
+  /// A stream that can be read once.
+  ///
+  /// - Parameters:
+  ///   - chunks: The chunks. The sequence is asked for its next chunk only when the reader wants one.
+  ///   - length: The number of bytes, where it is known.
+  public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
+  where Chunks.Element == Data {
+    MessageBody(storage: .oneShot(OneShotSource(length: length) { MessageBody.Chunks(chunks) }))
+  }
+
+  /// A stream that can be made anew for every reader.
+  public static func stream<Chunks: AsyncSequence & SendableMetatype>(
+    length: Int64? = nil, replaying make: @escaping @Sendable () -> Chunks
+  ) -> MessageBody where Chunks.Element == Data {
+    MessageBody(storage: .replayable({ MessageBody.Chunks(make()) }, length: length))
+  }
+
+  /// The number of bytes, where it is known before reading.
+  public var length: Int64? {
+    switch storage {
+    case .data(let data): Int64(data.count)
+    case .file(_, let length), .replayable(_, let length): length
+    case .oneShot(let source): source.length
+    }
+  }
+
+  /// Whether the body can be read again, as a retry or a redirect needs.
+  public var isReplayable: Bool {
+    if case .oneShot = storage { false } else { true }
+  }
+
+  /// Whether the body is known to have no bytes.
+  public var isEmpty: Bool { length == 0 }
+
+  /// The bytes, when they are in memory already.
+  package var inMemory: Data? {
+    if case .data(let data) = storage { data } else { nil }
+  }
+
+  /// The file, when the body is one.
+  package var fileURL: URL? {
+    if case .file(let url, _) = storage { url } else { nil }
+  }
+
+  /// The name of whoever read a one-shot body, or `nil` while it can still be read.
+  var consumedBy: String? {
+    if case .oneShot(let source) = storage { source.reader } else { nil }
+  }
+
+  /// The trailer fields that came after the body.
+  var trailers: HTTPFields {
+    if case .oneShot(let source) = storage { source.trailers } else { [:] }
+  }
+
+  /// All bytes in one piece.
+  ///
+  /// - Parameter limit: The most bytes that are wanted; there is no default, because what a server sends may not end.
+  /// - Throws: ``WaylayError/Code/bodyTooLarge`` at the first byte over the limit.
+  public func collect(upTo limit: Int) async throws -> Data {
+    if let data = inMemory {
+      guard data.count <= limit else { throw Self.tooLarge(limit, length: Int64(data.count)) }
+      return data
+    }
+    if let length, length > Int64(limit) { throw Self.tooLarge(limit, length: length) }
+    var collected = Data()
+    if let length { collected.reserveCapacity(Int(length)) }
+    for try await chunk in self {
+      guard collected.count + chunk.count <= limit else { throw Self.tooLarge(limit, length: nil) }
+      collected.append(chunk)
+    }
+    return collected
+  }
+
+  private static func tooLarge(_ limit: Int, length: Int64?) -> WaylayError {
+    let reader = Lineage.currentReader
+    let size = length.map { "has \($0) bytes, more" } ?? "has more bytes"
+    return WaylayError(
+      .bodyTooLarge,
+      "the body \(size) than the \(limit) that \(reader ?? "its reader") asked to collect: raise the limit of collect(upTo:), or read the body as a stream.",
+      interceptor: reader)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// The end of every chain: what puts a request on the wire and reads the response.
+///
+/// ### Use an existing transport
+///
+/// ``URLSessionTransport`` is what a registry uses unless it is given another.
+///
+/// ### Implement a custom transport
+///
+/// ```swift
+/// struct LocalTransport: Transport {
+///   let capabilities: TransportCapabilities = []
+///
+///   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+///     InterceptedResponse(to: request, body: .data(Data("local".utf8)), source: .network)
+///   }
+/// }
+/// ```
+///
+/// A transport follows no redirects, keeps no cookies and answers no challenges: the core does, hop by hop. It throws
+/// ``TransportError``.
+public protocol Transport: Sendable {
+  /// What the transport can do beyond the plain exchange.
+  var capabilities: TransportCapabilities { get }
+
+  /// Sends `request` and returns as soon as the response's head is there; the body streams.
+  ///
+  /// Cancelling the calling task ends the exchange; so does dropping the response's body.
+  func load(_ request: InterceptedRequest) async throws -> InterceptedResponse
+
+  /// Ends all exchanges and closes all connections. Loads that come later fail. Default: nothing.
+  func invalidate()
+}
+
+extension Transport {
+  /// Nothing.
+  public func invalidate() {}
+}
+
+/// What a transport can do beyond the plain exchange.
+public struct TransportCapabilities: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: Int
+
+  /// Makes a set of the given bits.
+  public init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+
+  /// Holds a server back when the body is read slowly: memory stays bounded.
+  public static let backPressure = TransportCapabilities(rawValue: 1 << 0)
+  /// Sends a request body of unknown length while it is being produced.
+  public static let streamedUploads = TransportCapabilities(rawValue: 1 << 1)
+  /// Measures ``LoadMetrics`` below the head and the total.
+  public static let connectionMetrics = TransportCapabilities(rawValue: 1 << 2)
+}

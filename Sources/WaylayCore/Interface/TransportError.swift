@@ -1,0 +1,77 @@
+import Foundation
+
+/// What a transport throws when the network did not give an answer.
+///
+/// An interceptor that retries looks at ``requestBytesSent``: at zero nothing has left this machine, so even a `POST` may go out again.
+///
+/// ```swift
+/// do {
+///   return try await next(request)
+/// } catch let error as TransportError where error.requestBytesSent == 0 {
+///   return try await next(request)
+/// }
+/// ```
+///
+/// It reaches the app as a `URLError` with ``code``, and itself under `NSUnderlyingErrorKey`.
+public struct TransportError: Error, Sendable {
+  /// How far the exchange had come. A struct, so that phases may be added.
+  public struct Phase: Hashable, Sendable, CustomStringConvertible {
+    /// The phase's name.
+    public let description: String
+
+    /// Makes a phase of that name.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// Looking up the host's addresses.
+    public static let resolving = Phase("resolving")
+    /// Opening the connection.
+    public static let connecting = Phase("connecting")
+    /// Agreeing on TLS and verifying the certificate.
+    public static let securing = Phase("securing")
+    /// Sending the request.
+    public static let sending = Phase("sending")
+    /// Waiting for the response's head or reading its body.
+    public static let receiving = Phase("receiving")
+    /// The transport cannot tell.
+    public static let unknown = Phase("unknown")
+  }
+
+  /// The `URLError` code that an app sees.
+  public let code: URLError.Code
+  /// How far the exchange had come.
+  public let phase: Phase
+  /// Bytes of the request that left this machine; `nil` when the transport cannot tell.
+  public let requestBytesSent: Int64?
+  /// The address that was dialled, as `ip:port`, where it is known.
+  public let address: String?
+  /// What happened, in the transport's own words.
+  public let message: String
+  /// The error of the library beneath.
+  public let underlying: (any Error)?
+
+  /// Makes a transport error.
+  public init(
+    _ code: URLError.Code, phase: Phase = .unknown, requestBytesSent: Int64? = nil, address: String? = nil,
+    message: String, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.phase = phase
+    self.requestBytesSent = requestBytesSent
+    self.address = address
+    self.message = message
+    self.underlying = underlying
+  }
+}
+
+extension TransportError: CustomStringConvertible, LocalizedError {
+  /// Phase, code and message on one line.
+  public var description: String {
+    let place = address.map { " at \($0)" } ?? ""
+    return "TransportError while \(phase)\(place): \(message) (URLError \(code.rawValue))"
+  }
+
+  /// The message.
+  public var errorDescription: String? { message }
+}

@@ -1,0 +1,121 @@
+import Foundation
+
+/// What went wrong inside an interceptor chain, with everything that was known at the failure.
+///
+/// An app sees it as the `NSUnderlyingErrorKey` of the `URLError` that its task fails with:
+///
+/// ```swift
+/// do {
+///   _ = try await session.data(from: url)
+/// } catch let error as URLError {
+///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? WaylayError, cause.code == .bodyTooLarge {
+///     print(cause.message)
+///   }
+/// }
+/// ```
+///
+/// An interceptor that wants to fail a load with a reason of its own throws a `URLError`, not this type.
+public struct WaylayError: Error, Sendable {
+  /// What kind of failure it was. New codes may be added in any release.
+  public let code: Code
+  /// What happened and what to do about it, for a person. Carries no credentials and no query values.
+  public let message: String
+  /// The name of the interceptor the failure is about, where there is one.
+  public let interceptor: String?
+  /// The URL of the request that failed.
+  public let url: URL?
+  /// The load it happened in.
+  public let requestID: InterceptedRequest.ID?
+  /// The error that was thrown first, where there was one.
+  public let underlying: (any Error)?
+
+  /// Makes an error of the given kind.
+  public init(
+    _ code: Code, _ message: String, interceptor: String? = nil, url: URL? = nil,
+    requestID: InterceptedRequest.ID? = nil, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.interceptor = interceptor
+    self.url = url
+    self.requestID = requestID
+    self.underlying = underlying
+  }
+}
+
+extension WaylayError {
+  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code of that name. Modules beside the core add their own this way.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// The request cannot be loaded as it is, for example because it has no URL.
+    public static let invalidRequest = Code("invalidRequest")
+    /// An answer that no HTTP client can present, for example with the status 99.
+    public static let invalidResponse = Code("invalidResponse")
+    /// An interceptor threw something other than a `URLError`.
+    public static let interceptorFailed = Code("interceptorFailed")
+    /// `next` was called after `startLoading` had returned.
+    public static let nextAfterReturn = Code("nextAfterReturn")
+    /// An interceptor answered a load that had been cancelled; the answer was dropped.
+    public static let answeredAfterCancellation = Code("answeredAfterCancellation")
+    /// A body that can be read once had been read already.
+    public static let bodyConsumed = Code("bodyConsumed")
+    /// A body is larger than the limit it was collected with.
+    public static let bodyTooLarge = Code("bodyTooLarge")
+    /// A body's file or stream could not be read.
+    public static let bodyUnreadable = Code("bodyUnreadable")
+    /// Nothing happened for longer than the request's timeout, or the whole load took longer than the resource timeout.
+    public static let timedOut = Code("timedOut")
+    /// A load re-entered interception more often than is allowed.
+    public static let loopDetected = Code("loopDetected")
+    /// A redirect that the policy does not allow.
+    public static let redirectRefused = Code("redirectRefused")
+    /// Download tasks cannot be served by a custom protocol on Linux (platform fact P13).
+    public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
+    /// Foundation's internals are not what this version of Waylay knows.
+    public static let foundationChanged = Code("foundationChanged")
+    /// The registry was invalidated.
+    public static let registryInvalidated = Code("registryInvalidated")
+    /// A file could not be written.
+    public static let fileNotWritten = Code("fileNotWritten")
+  }
+}
+
+extension WaylayError: CustomStringConvertible, LocalizedError {
+  /// Code, message and what is known of the place, on one line.
+  public var description: String {
+    var text = "WaylayError.\(code): \(message)"
+    if let url { text += " [\(url.redacted)]" }
+    if let requestID { text += " [load \(requestID)]" }
+    return text
+  }
+
+  /// The message.
+  public var errorDescription: String? { message }
+}
+
+extension WaylayError {
+  /// The `URLError` code that an app sees for this failure.
+  package var urlErrorCode: URLError.Code {
+    switch code {
+    case .invalidRequest: .badURL
+    case .invalidResponse: .badServerResponse
+    case .bodyConsumed: .requestBodyStreamExhausted
+    case .bodyTooLarge: .dataLengthExceedsMaximum
+    case .bodyUnreadable: .cannotOpenFile
+    case .timedOut: .timedOut
+    case .loopDetected: .httpTooManyRedirects
+    case .redirectRefused: .redirectToNonExistentLocation
+    case .downloadTaskUnsupported, .registryInvalidated: .resourceUnavailable
+    case .answeredAfterCancellation: .cancelled
+    case .fileNotWritten: .cannotWriteToFile
+    default: .unknown
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+extension Load {
+  /// Moves a body that an interceptor or the app set on the `URLRequest` to where the chain expects it.
+  func normalize(_ request: inout InterceptedRequest, from link: (any RequestInterceptor)?) throws {
+    guard request.urlRequest.url != nil else { throw Self.withoutURL(request, from: link) }
+    guard request.urlRequest.httpBody != nil || request.urlRequest.httpBodyStream != nil else { return }
+    (request.urlRequest, request.body) = InterceptedRequest.separatingBody(of: request.urlRequest)
+  }
+
+  /// Refuses an answer that cannot be presented.
+  func check(_ response: InterceptedResponse, of link: any RequestInterceptor) throws {
+    guard (200...999).contains(response.status.code) else {
+      throw WaylayError(
+        .invalidResponse,
+        "\(link.name) answered with the status \(response.status.code), which no response can have: use 200 to 599.",
+        interceptor: link.name, url: url, requestID: id)
+    }
+    guard !Task.isCancelled else {
+      let error = WaylayError(
+        .answeredAfterCancellation,
+        "\(link.name) answered after its load had been cancelled; the answer was dropped. Check Task.isCancelled in long work.",
+        interceptor: link.name, url: url, requestID: id)
+      report(.answerDropped, error: error)
+      throw error
+    }
+  }
+
+  /// Remembers where a failure began: in the innermost link that threw it.
+  func noteFailure(_ error: any Error, in link: any RequestInterceptor) {
+    state.withLock { state in
+      if let failure = state.failure, Self.isSame(failure.error, error) { return }
+      state.failure = (error, link.name)
+    }
+  }
+
+  /// The interceptor that `error` began in, if it was thrown by one.
+  func origin(of error: any Error) -> String? {
+    state.withLock { state in
+      guard let failure = state.failure, Self.isSame(failure.error, error) else { return nil }
+      return failure.link
+    }
+  }
+
+  private static func isSame(_ one: any Error, _ other: any Error) -> Bool {
+    type(of: one) == type(of: other) && String(describing: one) == String(describing: other)
+  }
+
+  static func withoutURL(
+    _ request: InterceptedRequest, from link: (any RequestInterceptor)? = nil
+  ) -> WaylayError {
+    let culprit = link.map { "\($0.name) passed on" } ?? "the load has"
+    return WaylayError(
+      .invalidRequest, "\(culprit) a request without a URL: set urlRequest.url.", interceptor: link?.name,
+      requestID: request.id)
+  }
+}

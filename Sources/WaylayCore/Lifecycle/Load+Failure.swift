@@ -1,0 +1,31 @@
+import Foundation
+
+extension Load {
+  /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule 5).
+  func urlError(for error: any Error) -> URLError {
+    var userInfo: [String: Any] = [:]
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    switch error {
+    case let error as URLError:
+      // The URL of the failing hop is better than that of the first one; an interceptor's own error often has none.
+      userInfo.merge(error.userInfo) { _, theirs in theirs }
+      return URLError(error.code, userInfo: userInfo)
+    case let error as TransportError:
+      userInfo[NSLocalizedDescriptionKey] = error.message
+      userInfo[NSUnderlyingErrorKey] = error
+      return URLError(error.code, userInfo: userInfo)
+    case let error as WaylayError:
+      userInfo[NSLocalizedDescriptionKey] = error.message
+      userInfo[NSUnderlyingErrorKey] = error
+      return URLError(error.urlErrorCode, userInfo: userInfo)
+    case is CancellationError:
+      return URLError(.cancelled, userInfo: userInfo)
+    default:
+      let culprit = origin(of: error) ?? "A part of the load"
+      userInfo[NSLocalizedDescriptionKey] =
+        "\(culprit) threw \(type(of: error)), which is not a URLError: \(error). Throw a URLError with the code that the app should see."
+      userInfo[NSUnderlyingErrorKey] = error
+      return URLError(.unknown, userInfo: userInfo)
+    }
+  }
+}

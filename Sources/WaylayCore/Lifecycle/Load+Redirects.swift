@@ -1,0 +1,116 @@
+import Foundation
+import HTTPTypes
+
+/// How redirects are followed.
+public struct RedirectPolicy: Sendable, Hashable {
+  /// The most redirects that one load follows; one more fails it with `URLError.httpTooManyRedirects`.
+  public var maximumHops: Int
+  /// Whether a redirect may lead from `https` to `http`. Off unless turned on: what was asked for under TLS stays there.
+  public var allowsDowngrade: Bool
+
+  /// Makes a policy.
+  public init(maximumHops: Int = 20, allowsDowngrade: Bool = false) {
+    self.maximumHops = maximumHops
+    self.allowsDowngrade = allowsDowngrade
+  }
+}
+
+extension Load {
+  /// The request of the next hop, or `nil` when `response` is the answer.
+  func redirect(
+    after response: InterceptedResponse, to request: InterceptedRequest
+  ) async throws -> InterceptedRequest? {
+    guard let target = Redirect(after: response, to: request.urlRequest) else { return nil }
+    var proposed = target.request
+    if target.keepsBody, let data = request.body.inMemory, !data.isEmpty { proposed.httpBody = data }
+    let policy = installation.registry.redirectPolicy
+    try target.check(policy, load: self)
+    if let redirects {
+      guard let answer = try await redirects.redirect(to: proposed, after: response) else { return nil }
+      proposed = answer
+    }
+    guard request.hop < policy.maximumHops else {
+      throw URLError(
+        .httpTooManyRedirects,
+        userInfo: [NSLocalizedDescriptionKey: "the load was redirected more than \(policy.maximumHops) times."])
+    }
+    let (bare, given) = InterceptedRequest.separatingBody(of: proposed)
+    var body = given
+    if target.keepsBody, body.isEmpty { body = try await replay(request.body) }
+    return request.redirected(to: bare, body: body)
+  }
+
+  private func replay(_ body: MessageBody) async throws -> MessageBody {
+    guard let reader = body.consumedBy else { return body }
+    if let fresh = await redirects?.newBody() { return fresh }
+    throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body")
+  }
+}
+
+/// Where a redirect leads (RFC 9110, section 15.4).
+private struct Redirect {
+  var request: URLRequest
+  let keepsBody: Bool
+  private let source: URL
+
+  init?(after response: InterceptedResponse, to original: URLRequest) {
+    let code = response.status.code
+    guard [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location], let from = original.url,
+      var target = URL(string: location, relativeTo: from)?.absoluteURL
+    else { return nil }
+    // RFC 9110, section 10.2.2: a Location without a fragment inherits the one of the request.
+    if target.fragment == nil, let fragment = from.fragment, var parts = URLComponents(url: target, resolvingAgainstBaseURL: true) {
+      parts.percentEncodedFragment = fragment.addingPercentEncoding(withAllowedCharacters: .urlFragmentAllowed)
+      target = parts.url ?? target
+    }
+    source = from
+    request = original
+    request.url = target
+    let method = (original.httpMethod ?? "GET").uppercased()
+    let becomesGet = code == 303 ? method != "HEAD" && method != "GET" : (code == 301 || code == 302) && method == "POST"
+    keepsBody = !becomesGet
+    if becomesGet {
+      request.httpMethod = "GET"
+      for name in ["Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Transfer-Encoding", "Expect"] {
+        request.setValue(nil, forHTTPHeaderField: name)
+      }
+    }
+    if !from.hasSameOrigin(as: target) {
+      for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+        request.setValue(nil, forHTTPHeaderField: name)
+      }
+    }
+  }
+
+  func check(_ policy: RedirectPolicy, load: Load) throws {
+    let scheme = request.url?.scheme?.lowercased() ?? ""
+    guard scheme == "http" || scheme == "https" || scheme == source.scheme?.lowercased() else {
+      throw WaylayError(
+        .redirectRefused, "the server redirected to the scheme \"\(scheme)\", which is never followed.", url: load.url,
+        requestID: load.id)
+    }
+    if source.scheme?.lowercased() == "https", scheme == "http", !policy.allowsDowngrade {
+      throw WaylayError(
+        .redirectRefused,
+        "the server redirected from https to http: ask for the http URL yourself, or allow it with RedirectPolicy(allowsDowngrade: true).",
+        url: load.url, requestID: load.id)
+    }
+  }
+}
+
+extension URL {
+  /// Whether two URLs have one origin (RFC 6454): scheme, host and port.
+  func hasSameOrigin(as other: URL) -> Bool {
+    func port(_ url: URL) -> Int? { url.port ?? ["http": 80, "https": 443][url.scheme?.lowercased() ?? ""] }
+    return scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+      && port(self) == port(other)
+  }
+}
+
+extension MessageBody {
+  /// Drops a body that nobody will read: a short one is read to its end, so that its connection can serve the next hop.
+  func discard() async {
+    guard inMemory == nil, let length, length <= 64 * 1024 else { return }
+    _ = try? await collect(upTo: Int(length))
+  }
+}

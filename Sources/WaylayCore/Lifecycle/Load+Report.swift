@@ -1,0 +1,55 @@
+import Foundation
+
+extension Load {
+  /// Tells the subscribers, if there are any.
+  func report(_ kind: LoadEvent.Kind, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
+    guard !snapshot.subscribers.isEmpty else { return }
+    let (chain, startedAt) = state.withLock { ($0.chain, $0.clock.startedAt) }
+    let event = LoadEvent(
+      id: id, kind: kind, method: first.method, url: first.url, chain: chain, status: response?.status,
+      source: response?.source, error: error,
+      elapsed: .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds - startedAt)))
+    for subscriber in snapshot.subscribers.values { subscriber.yield(event) }
+  }
+
+  /// Ends the load: timeouts stop, the last event goes out, the log gets its line. Only the first call counts.
+  func end(_ response: InterceptedResponse? = nil, error: (any Error)? = nil) {
+    let isFirst = state.withLock { state in
+      defer {
+        state.hasEnded = true
+        state.onExpiry = nil
+      }
+      return !state.hasEnded
+    }
+    guard isFirst else { return }
+    installation.registry.deadlines.remove(self)
+    installation.end(self)
+    report(error == nil ? .finished : .failed, response: response, error: error)
+    log(response, error)
+  }
+
+  private func log(_ response: InterceptedResponse?, _ error: (any Error)?) {
+    guard let logger = installation.registry.logger, logger.logLevel <= .debug else { return }
+    let (chain, startedAt) = state.withLock { ($0.chain, $0.clock.startedAt) }
+    var metadata: Logger.Metadata = [
+      LogKey.load: "\(id)", LogKey.method: "\(first.method)", LogKey.url: "\(first.url?.redacted ?? "")",
+      LogKey.milliseconds: "\((DispatchTime.now().uptimeNanoseconds - startedAt) / 1_000_000)",
+    ]
+    if let chain { metadata[LogKey.chain] = "\(chain)" }
+    if let response {
+      metadata[LogKey.status] = "\(response.status.code)"
+      metadata[LogKey.source] = "\(response.source)"
+    }
+    if let error { metadata[LogKey.error] = "\(Self.logged(error))" }
+    logger.debug(error == nil ? "load finished" : "load failed", metadata: metadata)
+  }
+
+  /// An error as logs may show it: a `URLError`'s own description prints the failing URL with its query.
+  private static func logged(_ error: any Error) -> String {
+    switch error {
+    case let error as URLError: "URLError \(error.code.rawValue): \(error.localizedDescription)"
+    case let error as WaylayError: error.message
+    default: String(describing: type(of: error))
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+/// When something last happened in a load. Times are `DispatchTime` nanoseconds.
+struct IdleClock {
+  var startedAt = DispatchTime.now().uptimeNanoseconds
+  var lastActivity: UInt64 = 0
+  /// Whether the load waits for somebody else: an interceptor, a server. While the app is slow to read, it does not.
+  var isWaiting = true
+  var isPaused = false
+}
+
+extension Load {
+  /// Notes progress.
+  func touch() {
+    state.withLock { $0.clock.lastActivity = DispatchTime.now().uptimeNanoseconds }
+  }
+
+  /// Says whether the load waits for progress now.
+  func setWaiting(_ isWaiting: Bool) {
+    state.withLock { state in
+      state.clock.isWaiting = isWaiting
+      state.clock.lastActivity = DispatchTime.now().uptimeNanoseconds
+    }
+  }
+
+  /// Stops the idle timeout while the app has suspended the task.
+  func setPaused(_ isPaused: Bool) {
+    state.withLock { state in
+      state.clock.isPaused = isPaused
+      state.clock.lastActivity = DispatchTime.now().uptimeNanoseconds
+    }
+  }
+
+  /// Puts the load under its timeouts and the registry's control.
+  ///
+  /// - Parameter fail: Called at most once for a timeout, and when the registry is invalidated; not after the load's end.
+  /// - Returns: `false` when the registry has been invalidated already.
+  func watch(fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
+    guard installation.begin(self, fail: fail) else { return false }
+    state.withLock { state in
+      state.onExpiry = fail
+      if state.clock.lastActivity == 0 { state.clock.lastActivity = state.clock.startedAt }
+    }
+    installation.registry.deadlines.add(self)
+    // The load may have ended meanwhile; then nobody else takes it off the lists.
+    if state.withLock({ $0.hasEnded }) {
+      installation.registry.deadlines.remove(self)
+      installation.end(self)
+    }
+    return true
+  }
+
+  private var idleLimit: TimeInterval {
+    let own = first.urlRequest.timeoutInterval
+    return own == LoadContext.defaultRequestTimeout ? installation.context.requestTimeout : own
+  }
+
+  /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
+  func nextDeadline(now: UInt64) -> UInt64? {
+    let idle = Self.nanoseconds(idleLimit)
+    let resource = Self.nanoseconds(installation.context.resourceTimeout)
+    return state.withLock { state -> UInt64? in
+      let clock = state.clock
+      let resourceDeadline = clock.startedAt.saturating(adding: resource)
+      guard resourceDeadline > now else { return nil }
+      let idleDeadline =
+        clock.isWaiting && !clock.isPaused
+        ? clock.lastActivity.saturating(adding: idle) : now.saturating(adding: idle)
+      guard idleDeadline > now else { return nil }
+      return min(idleDeadline, resourceDeadline)
+    }
+  }
+
+  /// Fails the load, because nothing happened for too long.
+  func expire() {
+    let waitingFor = activeLink
+    let onExpiry = state.withLock { state in
+      defer { state.onExpiry = nil }
+      return state.hasEnded ? nil : state.onExpiry
+    }
+    guard let onExpiry else { return }
+    let place = waitingFor.map { "\($0) was running" } ?? "the response's body was being read"
+    onExpiry(
+      WaylayError(
+        .timedOut,
+        "nothing happened for \(idleLimit) s, or the whole load took longer than \(installation.context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
+        interceptor: waitingFor, url: url, requestID: id))
+  }
+
+  /// Zero, negative and unreasonable intervals mean "no timeout".
+  private static func nanoseconds(_ seconds: TimeInterval) -> UInt64 {
+    guard seconds > 0, seconds < 1e9 else { return .max }
+    return UInt64(seconds * 1e9)
+  }
+}
+
+extension UInt64 {
+  fileprivate func saturating(adding other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

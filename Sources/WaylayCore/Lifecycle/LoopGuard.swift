@@ -1,0 +1,53 @@
+import Foundation
+
+/// An interceptor that fails a load which comes through it again from within itself.
+///
+/// Every registry already sends a request that its own chain made through the bare transport, so one registry cannot recurse. Use
+/// a loop guard where several registries lead into each other, or where re-entry is a mistake that should be seen rather than
+/// passed on:
+///
+/// ```swift
+/// let guarded = LoopGuard()
+/// let outer = InterceptorRegistry { guarded; SignRequest(session: innerSession) }
+/// let inner = InterceptorRegistry { guarded; RequestPrinter() }
+/// ```
+///
+/// Retries and hedged requests are not re-entries: they stand beside each other, not inside. A request that is sent from a detached
+/// task is recognised by its tag when it was made from the request the interceptor got; one made afresh there cannot be.
+public struct LoopGuard: RequestInterceptor {
+  /// The name that the error's path prints.
+  public let name: String
+  private let limit: Int
+  private let origin = Lineage.nextOrigin()
+
+  /// Makes a guard. Copies of it count together.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the error's path prints.
+  ///   - limit: How often a load may be inside the guard at once; at least 1.
+  public init(name: String = "LoopGuard", limit: Int = 1) {
+    self.name = name
+    self.limit = max(1, limit)
+  }
+
+  /// `true`: it only looks at where a load comes from.
+  public var answersInline: Bool { true }
+
+  /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the way that led back here.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    let outer = Lineage.current ?? RequestTag.lineage(of: request.urlRequest)
+    let entry = Lineage.Entry(origin: origin, label: name)
+    let lineage = Lineage(entries: (outer?.entries ?? []) + [entry], load: outer?.load)
+    guard lineage.entries.lazy.filter({ $0.origin == origin }).count <= limit else {
+      throw WaylayError(
+        .loopDetected,
+        "a load came back to \(name) from within itself: \(lineage.path). Let the interceptor that makes requests of its own use a session that is not intercepted.",
+        interceptor: name, url: request.url, requestID: request.id)
+    }
+    var request = request
+    if RequestTag.lineage(of: request.urlRequest) != nil { RequestTag.tag(&request.urlRequest, with: lineage) }
+    return try await Lineage.$current.withValue(lineage) { [request] in try await next(request) }
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// One call of one interceptor: what its `next` leads to, and whether it may still be used.
+///
+/// Unchecked: `calls` and `hasReturned` are only touched under the load's lock, which saves every link a lock of its own.
+final class Turn: @unchecked Sendable {
+  private let load: Load
+  private let link: any RequestInterceptor
+  private let rest: ArraySlice<any RequestInterceptor>
+  private var calls = 0
+  private var hasReturned = false
+
+  private init(_ load: Load, of link: any RequestInterceptor, rest: ArraySlice<any RequestInterceptor>) {
+    self.load = load
+    self.link = link
+    self.rest = rest
+  }
+
+  /// Runs `request` through `links` as an onion, with the transport at its heart.
+  static func run(
+    _ request: InterceptedRequest, through links: ArraySlice<any RequestInterceptor>, of load: Load
+  ) async throws -> InterceptedResponse {
+    guard let link = links.first else { return try await load.send(request) }
+    let turn = Turn(load, of: link, rest: links.dropFirst())
+    load.state.withLock { $0.activeLinks.append(link) }
+    do {
+      let response = try await link.startLoading(request, next: InterceptorChain.Next(turn))
+      turn.end()
+      try load.check(response, of: link)
+      return response
+    } catch {
+      turn.end()
+      load.noteFailure(error, in: link)
+      throw error
+    }
+  }
+
+  private func end() {
+    load.state.withLock { state in
+      hasReturned = true
+      _ = state.activeLinks.popLast()
+    }
+  }
+
+  func proceed(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    let (call, hasReturned) = load.state.withLock { _ -> (Int, Bool) in
+      self.calls += 1
+      return (self.calls, self.hasReturned)
+    }
+    guard !hasReturned else {
+      throw WaylayError(
+        .nextAfterReturn,
+        "\(link.name) called next after its startLoading had returned: await every call of next before returning.",
+        interceptor: link.name, url: request.url, requestID: request.id)
+    }
+    try Task.checkCancellation()
+    var request = request
+    request.attempt += call - 1
+    try load.normalize(&request, from: link)
+    return try await Turn.run(request, through: rest, of: load)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+// `URLProtocol` is used as a class, so isolation needs a class per installation. A generic subclass is a class of its own for each
+// type argument, and type arguments can be made at run time by opening an existential (platform fact P12): the number of an
+// installation is written in binary as a nest of types. A class costs about 1 kB and some microseconds, and is never freed.
+
+/// A number written as a type.
+protocol TypeNumber {
+  static var value: UInt64 { get }
+}
+
+/// Zero, where every number begins.
+enum NoBits: TypeNumber {
+  static var value: UInt64 { 0 }
+}
+
+/// A number with a 0 appended.
+enum ZeroBit<Rest: TypeNumber>: TypeNumber {
+  static var value: UInt64 { Rest.value << 1 }
+}
+
+/// A number with a 1 appended.
+enum OneBit<Rest: TypeNumber>: TypeNumber {
+  static var value: UInt64 { Rest.value << 1 | 1 }
+}
+
+/// The protocol classes of the process, and the installation each stands for.
+enum ProtocolClasses {
+  private struct State {
+    var installations: [UInt64: Installation] = [:]
+    var last: UInt64 = 0
+  }
+
+  // Global by nature: the loading system hands us a class, never an object. Nothing here is shared between classes but the table.
+  private static let state = Locked(State())
+
+  /// Makes a class of its own for an installation and holds the installation until ``remove(_:)``.
+  static func make(for installation: Installation) -> URLProtocol.Type {
+    let number = state.withLock { state in
+      state.last += 1
+      state.installations[state.last] = installation
+      return state.last
+    }
+    installation.number.withLock { $0 = number }
+    return protocolClass(type(for: number))
+  }
+
+  /// The installation of a class; `nil` once its registry is invalidated. Numbers are never reused.
+  static func installation(_ number: UInt64) -> Installation? {
+    state.withLock { $0.installations[number] }
+  }
+
+  static func remove(_ number: UInt64) {
+    state.withLock { _ = $0.installations.removeValue(forKey: number) }
+  }
+
+  private static func type(for number: UInt64) -> any TypeNumber.Type {
+    var result: any TypeNumber.Type = NoBits.self
+    for bit in (0..<(UInt64.bitWidth - number.leadingZeroBitCount)).reversed() {
+      result = appending(number >> bit & 1 == 1, to: result)
+    }
+    return result
+  }
+
+  private static func appending<Rest: TypeNumber>(_ bit: Bool, to rest: Rest.Type) -> any TypeNumber.Type {
+    bit ? OneBit<Rest>.self : ZeroBit<Rest>.self
+  }
+
+  private static func protocolClass<Number: TypeNumber>(_ number: Number.Type) -> URLProtocol.Type {
+    NumberedProtocol<Number>.self
+  }
+}
+
+/// The protocol class of one installation.
+final class NumberedProtocol<Number: TypeNumber>: InterceptingProtocol {
+  override class var installation: Installation? { ProtocolClasses.installation(Number.value) }
+}

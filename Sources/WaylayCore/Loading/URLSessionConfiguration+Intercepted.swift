@@ -1,0 +1,48 @@
+import Foundation
+
+extension URLSessionConfiguration {
+  /// A copy whose sessions send their requests through the registry's chains.
+  ///
+  /// ```swift
+  /// let session = URLSession(configuration: .default.intercepted(by: registry))
+  /// ```
+  ///
+  /// Each call makes an installation of its own: two sessions with different registries never meet, however equal their requests.
+  /// `a.intercepted(by: outer).intercepted(by: inner)` nests them: the registry named last owns a request, and its transport leads
+  /// through the one before. Protocol classes that are in the configuration already are still asked before the network.
+  ///
+  /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs more than an
+  /// interceptor does (platform facts P22, P24).
+  ///
+  /// Background configurations run outside the app's process and cannot be intercepted.
+  public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
+    let copy = copied
+    let inner = copied
+    let protocolClass = registry.makeProtocolClass(configuration: inner)
+    copy.protocolClasses = [protocolClass] + (copy.protocolClasses ?? [])
+    PlatformClient.adjust(copy)
+    return copy
+  }
+}
+
+extension InterceptorRegistry {
+  /// A protocol class for `configuration.protocolClasses`, for code that insists on setting them itself.
+  ///
+  /// Each read makes an installation with a class of its own, with the registry's own configuration for what the loading system
+  /// hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which takes these from the
+  /// session's configuration.
+  public var protocolClass: URLProtocol.Type {
+    makeProtocolClass(configuration: configuration.withLock { $0.copied })
+  }
+
+  func makeProtocolClass(configuration: URLSessionConfiguration) -> URLProtocol.Type {
+    let installation = Installation(self, configuration: configuration)
+    let protocolClass = ProtocolClasses.make(for: installation)
+    let isInvalidated = state.withLock { state in
+      if !state.isInvalidated { state.installations.append(installation) }
+      return state.isInvalidated
+    }
+    if isInvalidated { installation.invalidate() }
+    return protocolClass
+  }
+}

@@ -1,0 +1,77 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+
+  /// What an exchange on the inner session does differently on Linux.
+  enum PlatformExchange {
+    static let capabilities: TransportCapabilities = []
+
+    /// Suspending a task here stops late and starts the transfer again from the first byte (U2): never done.
+    static let highWater = Int.max
+
+    /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is over.
+    static func disposition(
+      of challenge: URLAuthenticationChallenge, end: () -> Void
+    ) -> URLSession.AuthChallengeDisposition {
+      end()
+      return .cancelAuthenticationChallenge
+    }
+
+    /// A request body in the form the inner session can send.
+    ///
+    /// A stream goes to a temporary file first: the loading system would read it on the queue that all sessions of the process share
+    /// (P18), and a body that is itself loaded by a session would wait for itself.
+    struct Upload: Sendable {
+      private enum Form: Sendable {
+        case none
+        case data(Data)
+        case file(URL)
+        case spooled(URL)
+      }
+
+      private let form: Form
+
+      init(_ body: MessageBody) async throws {
+        if let data = body.inMemory {
+          form = data.isEmpty ? .none : .data(data)
+        } else if let url = body.fileURL {
+          // Fails here, with the file's name, rather than inside the session.
+          _ = try MessageBody.Chunks(reading: url)
+          form = .file(url)
+        } else {
+          form = .spooled(try await Self.spool(body))
+        }
+      }
+
+      private static func spool(_ body: MessageBody) async throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).upload")
+        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else {
+          throw WaylayError(
+            .fileNotWritten, "\(url.path) cannot be written, where the request's body stream is kept while it is sent.")
+        }
+        do {
+          let file = try FileHandle(forWritingTo: url)
+          defer { try? file.close() }
+          for try await chunk in body { try file.write(contentsOf: chunk) }
+          return url
+        } catch {
+          try? FileManager.default.removeItem(at: url)
+          throw error
+        }
+      }
+
+      func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+        switch form {
+        case .none: return session.dataTask(with: request)
+        case .data(let data): return session.uploadTask(with: request, from: data)
+        case .file(let url), .spooled(let url): return session.uploadTask(with: request, fromFile: url)
+        }
+      }
+
+      /// Removes the temporary file.
+      func discard() {
+        if case .spooled(let url) = form { try? FileManager.default.removeItem(at: url) }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,124 @@
+import Foundation
+
+/// The direct way: the same chains without a `URLSession` on top.
+///
+/// It streams both ways with the transport's back pressure, serves downloads on Linux, and costs a fraction of a session's task.
+extension InterceptorRegistry {
+  /// Loads `request` through the chain that accepts it, or through the bare transport, and returns as soon as the head is there.
+  ///
+  /// ```swift
+  /// let response = try await registry.load(URLRequest(url: url))
+  /// for try await chunk in response.body { print(chunk.count) }
+  /// ```
+  ///
+  /// Redirects are followed; cookies, additional header fields and timeouts are those of the registry's configuration. A response whose
+  /// body is dropped unread cancels its transfer.
+  ///
+  /// - Throws: A `URLError`, with the cause under `NSUnderlyingErrorKey`; so does the body.
+  public func load(_ request: URLRequest) async throws -> InterceptedResponse {
+    try await load(request, body: nil)
+  }
+
+  /// The same with a body of its own, which may be a file or a stream.
+  public func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
+    let installation = try directInstallation(for: request)
+    var request = request
+    let tagged = RequestTag.lineage(of: request)
+    if tagged != nil { RequestTag.strip(&request) }
+    let (bare, carried) = InterceptedRequest.separatingBody(of: request)
+    let load = Load(
+      InterceptedRequest(
+        id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: installation.context),
+      in: installation, outer: Lineage.current ?? tagged, snapshot: snapshot)
+    return try await run(load)
+  }
+
+  private func directInstallation(for request: URLRequest) throws -> Installation {
+    let installation = state.withLock { state -> Installation? in
+      guard !state.isInvalidated else { return nil }
+      if let direct = state.direct { return direct }
+      let direct = configuration.withLock { Installation(self, configuration: $0) }
+      state.direct = direct
+      return direct
+    }
+    guard let installation else {
+      throw URLError(.resourceUnavailable, underlying: Self.invalidatedError(url: request.url))
+    }
+    return installation
+  }
+
+  private func run(_ load: Load) async throws -> InterceptedResponse {
+    let head = Interruptible<InterceptedResponse>()
+    let abort = Locked<@Sendable (any Error) -> Void>({ head.interrupt($0) })
+    let fail: @Sendable (WaylayError) -> Void = { error in
+      abort.withLock { $0 }(error)
+      load.end(error: load.urlError(for: error))
+    }
+    guard load.watch(fail: fail) else { throw load.urlError(for: Self.invalidatedError(url: load.url)) }
+    do {
+      var response = try await head.run { try await load.respond() }
+      load.report(.responded, response: response)
+      guard response.body.inMemory == nil else {
+        load.end(response)
+        return response
+      }
+      let watched = WatchedBody(response, load, isOwnTask: false)
+      abort.withLock { $0 = { [weak watched] in watched?.interrupt($0) } }
+      response.body = watched.body
+      return response
+    } catch {
+      let failure = load.urlError(for: error)
+      load.end(error: failure)
+      throw failure
+    }
+  }
+
+  /// Loads `request` and returns the whole body.
+  ///
+  /// - Parameter limit: The most bytes that are collected; 1 GiB unless told otherwise.
+  public func data(for request: URLRequest, upTo limit: Int = 1 << 30) async throws -> (Data, HTTPURLResponse) {
+    let response = try await load(request)
+    return (try await Self.collect(response, upTo: limit), response.head)
+  }
+
+  /// Loads `request` and returns its bytes as they come.
+  public func bytes(for request: URLRequest) async throws -> (MessageBody.Bytes, HTTPURLResponse) {
+    let response = try await load(request)
+    return (response.body.bytes, response.head)
+  }
+
+  /// Sends `body` along with `request` and returns the whole answer.
+  public func upload(for request: URLRequest, from body: Data) async throws -> (Data, HTTPURLResponse) {
+    try await upload(for: request, from: .data(body))
+  }
+
+  /// Sends the contents of a file along with `request` and returns the whole answer.
+  public func upload(for request: URLRequest, fromFile file: URL) async throws -> (Data, HTTPURLResponse) {
+    try await upload(for: request, from: .file(file))
+  }
+
+  /// Sends `body`, which may be a stream, along with `request` and returns the whole answer.
+  public func upload(
+    for request: URLRequest, from body: MessageBody, upTo limit: Int = 1 << 30
+  ) async throws -> (Data, HTTPURLResponse) {
+    let response = try await load(request, body: body)
+    return (try await Self.collect(response, upTo: limit), response.head)
+  }
+
+  private static func collect(_ response: InterceptedResponse, upTo limit: Int) async throws -> Data {
+    do {
+      return try await response.body.collect(upTo: limit)
+    } catch let error as WaylayError {
+      throw URLError(error.urlErrorCode, underlying: error, url: response.url)
+    }
+  }
+}
+
+extension URLError {
+  /// An error of ours as an app sees it.
+  init(_ code: Code, underlying error: WaylayError, url: URL? = nil) {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message, NSUnderlyingErrorKey: error]
+    if let url = url ?? error.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    self.init(code, userInfo: userInfo)
+  }
+}

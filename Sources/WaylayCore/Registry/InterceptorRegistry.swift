@@ -1,0 +1,130 @@
+import Foundation
+public import Logging
+
+/// The ordered chains that a session's requests run through.
+///
+/// Build one, put it in a session configuration, and use `URLSession` as before:
+///
+/// ```swift
+/// let registry = InterceptorRegistry {
+///   LoopGuard()
+///   RetryOnUnavailable()
+/// }
+/// let session = URLSession(configuration: .default.intercepted(by: registry))
+/// let (data, response) = try await session.data(from: url)
+/// ```
+///
+/// Chains are asked newest first; the first that accepts a request owns it. A request that no chain accepts is never touched.
+/// Registering while requests run is safe and takes effect for the next request.
+///
+/// An installation keeps its registry alive until ``invalidate()``, so a registry made inline does not die under its session. Sessions
+/// that are made by the thousand, in tests for example, should be matched by a call of it.
+public final class InterceptorRegistry: Sendable {
+  struct State {
+    var snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
+    var installations: [Installation] = []
+    var direct: Installation?
+    var isInvalidated = false
+  }
+
+  /// What a load reads once, when it starts.
+  struct Snapshot: Sendable {
+    var index: ChainIndex
+    var subscribers: [UInt64: AsyncStream<LoadEvent>.Continuation]
+  }
+
+  let transport: (any Transport)?
+  let configuration: Locked<URLSessionConfiguration>
+  let logger: Logger?
+  let redirectPolicy: RedirectPolicy
+  let deadlines = Deadlines()
+  let lineageEntry: Lineage.Entry
+  let state = Locked(State())
+
+  /// Makes a registry.
+  ///
+  /// - Parameters:
+  ///   - transport: What puts requests on the wire, in every session and in the direct way. Default: a ``URLSessionTransport`` per
+  ///     installation, with the configuration of its session.
+  ///   - configuration: The storages, header fields and timeouts of the direct way (``load(_:)`` and its kin).
+  ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
+  ///   - redirects: How redirects are followed.
+  ///   - interceptors: When there are any, they become one chain named `default`, for every `http` and `https` request.
+  public init(
+    transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
+    redirects: RedirectPolicy = RedirectPolicy(),
+    @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
+  ) {
+    self.transport = transport
+    self.configuration = Locked(configuration.copied)
+    self.logger = logger
+    redirectPolicy = redirects
+    let number = Lineage.nextOrigin()
+    lineageEntry = Lineage.Entry(origin: number, label: "registry \(number)")
+    let links = interceptors()
+    if !links.isEmpty { register(InterceptorChain(.default) { links }) }
+  }
+
+  /// Adds a chain in front of the others. A chain of the same name is replaced where it stands.
+  public func register(_ chain: InterceptorChain) {
+    changeChains { chains in
+      if let position = chains.firstIndex(where: { $0.name == chain.name }) {
+        chains[position] = chain
+      } else {
+        chains.insert(chain, at: 0)
+      }
+    }
+  }
+
+  /// Removes the chain of that name, if there is one. Loads that run in it go on.
+  public func unregister(_ name: InterceptorChain.Name) {
+    changeChains { $0.removeAll { $0.name == name } }
+  }
+
+  /// The registered chains, in the order in which they are asked.
+  public var chains: [InterceptorChain] { snapshot.index.chains }
+
+  private func changeChains(_ change: (inout [InterceptorChain]) -> Void) {
+    state.withLock { state in
+      var chains = state.snapshot.index.chains
+      change(&chains)
+      state.snapshot.index = ChainIndex(chains)
+    }
+  }
+
+  /// The chains and subscribers of this moment. The lock is held for a copy of two references.
+  var snapshot: Snapshot { state.withLock { $0.snapshot } }
+
+  /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather than open.
+  ///
+  /// Connections are closed and everything an installation holds is freed.
+  public func invalidate() {
+    let (installations, subscribers) = state.withLock { state in
+      state.isInvalidated = true
+      defer {
+        state.installations = []
+        state.direct = nil
+        state.snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
+      }
+      return (state.installations + [state.direct].compactMap { $0 }, state.snapshot.subscribers.values)
+    }
+    for installation in installations { installation.invalidate() }
+    transport?.invalidate()
+    for subscriber in subscribers { subscriber.finish() }
+  }
+
+  static func invalidatedError(url: URL?) -> WaylayError {
+    WaylayError(
+      .registryInvalidated,
+      "the registry of this session was invalidated: make a new session from a configuration that is intercepted by a live registry.",
+      url: url)
+  }
+}
+
+extension URLSessionConfiguration {
+  /// A copy, with the type that `copy()` has forgotten.
+  var copied: URLSessionConfiguration {
+    // Foundation documents that copying a configuration gives a configuration.
+    (copy() as? URLSessionConfiguration) ?? self
+  }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+extension URL {
+  /// The URL as logs and messages may show it: no user info, no query values, no fragment.
+  package var redacted: String {
+    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
+    parts.user = nil
+    parts.password = nil
+    parts.fragment = nil
+    if let items = parts.queryItems, !items.isEmpty {
+      parts.queryItems = nil
+      return (parts.string ?? "") + "?" + items.map { "\($0.name)=…" }.joined(separator: "&")
+    }
+    return parts.string ?? "<unreadable URL>"
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import HTTPTypes
+
+/// One request and its response on the inner session.
+final class Exchange: Sendable {
+  private struct State {
+    var task: URLSessionTask?
+    var continuation: CheckedContinuation<InterceptedResponse, any Error>?
+    var pipe: BodyPipe?
+    var isCancelled = false
+    var hasEnded = false
+    var requestBytesSent: Int64 = 0
+    var metrics = LoadMetrics()
+  }
+
+  let upload: PlatformExchange.Upload
+  private let request: InterceptedRequest
+  /// Whose timeouts progress puts off.
+  private let load: Load?
+  private let startedAt = ContinuousClock.now
+  private let state = Locked(State())
+
+  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, load: Load?) {
+    self.request = request
+    self.upload = upload
+    self.load = load
+  }
+
+  /// Starts the task and waits for the response's head.
+  func head(_ makeTask: () throws -> URLSessionTask) async throws -> InterceptedResponse {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        let task = try makeTask()
+        let isCancelled = state.withLock { state in
+          state.task = task
+          state.continuation = continuation
+          return state.isCancelled
+        }
+        if isCancelled { cancel() } else { task.resume() }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  /// Ends the exchange from our side.
+  func cancel() {
+    let task = state.withLock { state in
+      state.isCancelled = true
+      return state.task
+    }
+    guard let task else { return }
+    task.cancel()
+    end(throwing: CancellationError())
+  }
+
+  // MARK: What the inner session reports
+
+  func sent(_ bytes: Int64) {
+    load?.touch()
+    state.withLock { $0.requestBytesSent = bytes }
+  }
+
+  func received(_ response: URLResponse) {
+    load?.touch()
+    guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
+    let fields = HTTPFields(response)
+    let status = HTTPResponse.Status(code: min(max(response.statusCode, 0), 999))
+    deliver(status: status, fields: fields, url: response.url, length: length(of: response, fields: fields))
+  }
+
+  /// A foreign protocol class may answer with something that is not HTTP.
+  private func receivedForeign(_ response: URLResponse) {
+    var fields = HTTPFields()
+    if let type = response.mimeType { fields[.contentType] = type }
+    deliver(status: .ok, fields: fields, url: response.url, length: nil)
+  }
+
+  private func length(of response: HTTPURLResponse, fields: HTTPFields) -> Int64? {
+    if request.method == "HEAD" || [204, 304].contains(response.statusCode) { return 0 }
+    // The session has decompressed the body, but its length is still that of the compressed one.
+    guard fields[.contentEncoding] == nil else { return nil }
+    return response.expectedContentLength >= 0 ? response.expectedContentLength : nil
+  }
+
+  private func deliver(status: HTTPResponse.Status, fields: HTTPFields, url: URL?, length: Int64?) {
+    let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.resumeReading() })
+    let (continuation, metrics) = state.withLock { state in
+      state.pipe = pipe
+      state.metrics.firstByte = startedAt.duration(to: .now)
+      state.metrics.requestBodyBytes = state.requestBytesSent
+      defer { state.continuation = nil }
+      return (state.continuation, state.metrics)
+    }
+    guard let continuation else { return }
+    let body: MessageBody = length == 0 ? .empty : .pipe(BodyPipe.Reader(pipe), length: length)
+    continuation.resume(
+      returning: InterceptedResponse(
+        status: status, fields: fields, url: url ?? request.url ?? URL(fileURLWithPath: "/"), body: body,
+        source: .network, metrics: metrics))
+  }
+
+  func received(_ data: Data) {
+    load?.touch()
+    let (pipe, task) = state.withLock { ($0.pipe, $0.task) }
+    guard let pipe, pipe.push(data) > PlatformExchange.highWater else { return }
+    task?.suspend()
+  }
+
+  private func resumeReading() {
+    guard PlatformExchange.highWater < .max else { return }
+    let task = state.withLock { $0.task }
+    if task?.state == .suspended { task?.resume() }
+  }
+
+  /// The response is complete: the inner session says so, or asks for credentials, which is all we shall get from it.
+  func ended(_ error: (any Error)?) {
+    end(throwing: error.map { transportError($0) })
+  }
+
+  private func end(throwing error: (any Error)?) {
+    let (continuation, pipe) = state.withLock { state in
+      state.hasEnded = true
+      defer {
+        state.continuation = nil
+        state.task = nil
+      }
+      return (state.continuation, state.pipe)
+    }
+    upload.discard()
+    pipe?.finish(error.map { .failure($0) } ?? .success(()))
+    guard let continuation else { return }
+    continuation.resume(
+      throwing: error
+        ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response."))
+  }
+
+  private func transportError(_ error: any Error) -> any Error {
+    let sent = state.withLock { $0.requestBytesSent }
+    guard let error = error as? URLError else {
+      return TransportError(.unknown, message: "\(error)", underlying: error)
+    }
+    let phase: TransportError.Phase =
+      switch error.code {
+      case .cannotFindHost, .dnsLookupFailed: .resolving
+      case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff: .connecting
+      case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRequired:
+        .securing
+      case .networkConnectionLost, .badServerResponse, .zeroByteResource, .cannotParseResponse: .receiving
+      default: .unknown
+      }
+    let nothingSent: Set<TransportError.Phase> = [.resolving, .connecting, .securing]
+    return TransportError(
+      error.code, phase: phase, requestBytesSent: nothingSent.contains(phase) ? 0 : sent > 0 ? sent : nil,
+      message: error.localizedDescription, underlying: error)
+  }
+}

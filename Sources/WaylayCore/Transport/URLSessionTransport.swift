@@ -1,0 +1,85 @@
+import Foundation
+
+/// The transport over one inner `URLSession`.
+///
+/// It is what a registry uses on its own: one per installation, never one per request, so that connections are reused. The inner session
+/// knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no challenges; foreign
+/// protocol classes of the configuration are still asked before the network.
+///
+/// On Linux an inner session has limits that no code around it can lift (platform facts U1 to U6): a slow reader does not hold
+/// the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not work; and a request body that
+/// is a stream is written to a temporary file first, because the loading system reads it on the one queue that all sessions share.
+public final class URLSessionTransport: Transport {
+  private struct State {
+    var session: URLSession?
+    var isInvalidated = false
+  }
+
+  private let state = Locked(State())
+  private let configuration: Locked<URLSessionConfiguration>
+  private let exchanges = ExchangeTable()
+  private let hasForeignClasses: Bool
+
+  /// Makes a transport; the inner session is opened on the first load.
+  ///
+  /// - Parameter configuration: Timeouts, proxies, TLS and connection limits of the inner session. Its storages are not used.
+  public init(configuration: URLSessionConfiguration = .default) {
+    let inner = configuration.copied
+    inner.httpCookieStorage = nil
+    inner.httpShouldSetCookies = false
+    inner.httpCookieAcceptPolicy = .never
+    inner.urlCache = nil
+    inner.urlCredentialStorage = nil
+    inner.httpAdditionalHeaders = nil
+    let native = URLSessionConfiguration.default.protocolClasses ?? []
+    hasForeignClasses = (inner.protocolClasses ?? []).contains { candidate in !native.contains { $0 == candidate } }
+    self.configuration = Locked(inner)
+  }
+
+  deinit {
+    invalidate()
+  }
+
+  /// Streams a body of known length; see the type for what the platforms differ in.
+  public var capabilities: TransportCapabilities { PlatformExchange.capabilities }
+
+  /// Sends `request`; returns when the response's head is there.
+  public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    let upload = try await PlatformExchange.Upload(request.body)
+    var urlRequest = request.urlRequest
+    // A foreign class may use one of our sessions: the tag lets it be recognised there.
+    if hasForeignClasses, let lineage = Lineage.current { RequestTag.tag(&urlRequest, with: lineage) }
+    let exchange = Exchange(request, upload: upload, load: Lineage.current?.load)
+    return try await withTaskCancellationHandler { [urlRequest] in
+      try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
+    } onCancel: {
+      exchange.cancel()
+    }
+  }
+
+  /// Ends all exchanges and closes all connections.
+  public func invalidate() {
+    let session = state.withLock { state in
+      state.isInvalidated = true
+      defer { state.session = nil }
+      return state.session
+    }
+    session?.invalidateAndCancel()
+  }
+
+  private func openSession() -> URLSession {
+    configuration.withLock { URLSession(configuration: $0, delegate: exchanges, delegateQueue: nil) }
+  }
+
+  /// Makes the inner task. Under the lock, because making a task on an invalidated session ends the process.
+  private func makeTask(_ request: URLRequest, for exchange: Exchange) throws -> URLSessionTask {
+    try state.withLock { state -> URLSessionTask in
+      guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
+      let session = state.session ?? openSession()
+      state.session = session
+      let task = exchange.upload.makeTask(request, in: session)
+      exchanges.add(exchange, for: task)
+      return task
+    }
+  }
+}

@@ -5,6 +5,8 @@ var settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  // A link of a chain runs where its caller runs: no switch of executors at each call and return.
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
 // `Scripts/check.sh` sets this; a package with unsafe flags could not be depended on.

@@ -12,21 +12,76 @@ import Foundation
 ///
 /// For the unit test of an interceptor, make one yourself: `InterceptedRequest(URLRequest(url: url))`.
 public struct InterceptedRequest: Sendable {
+  private var storage: Storage
+
+  /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its links.
+  private final class Storage: @unchecked Sendable {
+    // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
+    let id: ID
+    let context: LoadContext
+    var urlRequest: URLRequest
+    var body: MessageBody
+    var attempt: Int
+    var hop: Int
+    var notes: [ObjectIdentifier: any Sendable]
+
+    init(
+      id: ID, context: LoadContext, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int,
+      notes: [ObjectIdentifier: any Sendable]
+    ) {
+      self.id = id
+      self.context = context
+      self.urlRequest = urlRequest
+      self.body = body
+      self.attempt = attempt
+      self.hop = hop
+      self.notes = notes
+    }
+
+    func copy() -> Storage {
+      Storage(
+        id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop, notes: notes)
+    }
+  }
+
+  private var unique: Storage {
+    mutating get {
+      if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+      return storage
+    }
+  }
+
   /// The load's number: the same across retries, redirects and credentials.
-  public let id: ID
+  public var id: ID { storage.id }
+
   /// Method, URL and header fields. It never carries `httpBody` or `httpBodyStream` inside a chain: ``body`` does.
   ///
   /// Its `mainDocumentURL` may hold the loop guard's tag (Linux); the transport takes it off again.
-  public var urlRequest: URLRequest
+  public var urlRequest: URLRequest {
+    get { storage.urlRequest }
+    _modify { yield &unique.urlRequest }
+  }
+
   /// The body: the only truth about it, whatever kind of task the request came from.
-  public var body: MessageBody
+  public var body: MessageBody {
+    get { storage.body }
+    _modify { yield &unique.body }
+  }
+
   /// Which try of this hop it is, from 1. Counted by ``InterceptorChain/Next``.
-  public internal(set) var attempt: Int
+  public internal(set) var attempt: Int {
+    get { storage.attempt }
+    set { unique.attempt = newValue }
+  }
+
   /// How many redirects came before, from 0.
-  public internal(set) var hop: Int
+  public internal(set) var hop: Int {
+    get { storage.hop }
+    set { unique.hop = newValue }
+  }
+
   /// Whose load this is: cookie and credential storage, timeouts, additional header fields.
-  public let context: LoadContext
-  private var notes: [ObjectIdentifier: any Sendable] = [:]
+  public var context: LoadContext { storage.context }
 
   /// Makes a request for a unit test or for a load of one's own.
   ///
@@ -39,13 +94,9 @@ public struct InterceptedRequest: Sendable {
     self.init(id: ID.next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: context)
   }
 
-  package init(id: ID, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int, context: LoadContext) {
-    self.id = id
-    self.urlRequest = urlRequest
-    self.body = body
-    self.attempt = attempt
-    self.hop = hop
-    self.context = context
+  init(id: ID, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int, context: LoadContext) {
+    storage = Storage(
+      id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop, notes: [:])
   }
 
   /// The URL, or `nil` for a request that was made without one.
@@ -64,8 +115,8 @@ public struct InterceptedRequest: Sendable {
   ///
   /// Notes survive retries and redirects within one load, and never reach the wire.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
-    get { notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
-    set { notes[ObjectIdentifier(key)] = newValue }
+    get { storage.notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+    set { unique.notes[ObjectIdentifier(key)] = newValue }
   }
 
   /// The name and type of a note.
@@ -112,9 +163,11 @@ extension InterceptedRequest {
 
   /// The same notes and numbers for another hop.
   func redirected(to urlRequest: URLRequest, body: MessageBody) -> InterceptedRequest {
-    var next = InterceptedRequest(
-      id: id, urlRequest: urlRequest, body: body, attempt: 1, hop: hop + 1, context: context)
-    next.notes = notes
+    var next = self
+    next.urlRequest = urlRequest
+    next.body = body
+    next.attempt = 1
+    next.hop += 1
     return next
   }
 }

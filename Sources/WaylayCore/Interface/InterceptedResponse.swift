@@ -9,20 +9,81 @@ public import HTTPTypes
 /// return InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(json))
 /// ```
 public struct InterceptedResponse: Sendable {
+  private var storage: Storage
+
+  /// What a response consists of, behind one reference: see `InterceptedRequest`.
+  private final class Storage: @unchecked Sendable {
+    // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
+    var status: HTTPResponse.Status
+    var fields: HTTPFields
+    var url: URL
+    var body: MessageBody
+    var source: Source
+    var metrics: LoadMetrics?
+    var trailers: HTTPFields?
+
+    init(
+      status: HTTPResponse.Status, fields: HTTPFields, url: URL, body: MessageBody, source: Source,
+      metrics: LoadMetrics?, trailers: HTTPFields?
+    ) {
+      self.status = status
+      self.fields = fields
+      self.url = url
+      self.body = body
+      self.source = source
+      self.metrics = metrics
+      self.trailers = trailers
+    }
+
+    func copy() -> Storage {
+      Storage(
+        status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: trailers)
+    }
+  }
+
+  private var unique: Storage {
+    mutating get {
+      if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+      return storage
+    }
+  }
+
   /// The status. An answer outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
-  public var status: HTTPResponse.Status
+  public var status: HTTPResponse.Status {
+    get { storage.status }
+    set { unique.status = newValue }
+  }
+
   /// The header fields: in order, with duplicates kept (`Set-Cookie`!).
-  public var fields: HTTPFields
+  public var fields: HTTPFields {
+    get { storage.fields }
+    _modify { yield &unique.fields }
+  }
+
   /// The URL that the response is for: the last hop's.
-  public var url: URL
+  public var url: URL {
+    get { storage.url }
+    set { unique.url = newValue }
+  }
+
   /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a body that is
   /// dropped unread cancels its transfer.
-  public var body: MessageBody
+  public var body: MessageBody {
+    get { storage.body }
+    _modify { yield &unique.body }
+  }
+
   /// Where the response came from.
-  public var source: Source
+  public var source: Source {
+    get { storage.source }
+    set { unique.source = newValue }
+  }
+
   /// Times, address and connection of the exchange, where a transport measured them.
-  public var metrics: LoadMetrics?
-  private var ownTrailers: HTTPFields?
+  public var metrics: LoadMetrics? {
+    get { storage.metrics }
+    _modify { yield &unique.metrics }
+  }
 
   /// Makes a response.
   ///
@@ -37,12 +98,8 @@ public struct InterceptedResponse: Sendable {
     status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], url: URL, body: MessageBody = .empty,
     source: Source = .interceptor, metrics: LoadMetrics? = nil
   ) {
-    self.status = status
-    self.fields = fields
-    self.url = url
-    self.body = body
-    self.source = source
-    self.metrics = metrics
+    storage = Storage(
+      status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: nil)
   }
 
   /// Makes the answer to a request: the URL is the request's.
@@ -56,14 +113,13 @@ public struct InterceptedResponse: Sendable {
 
   /// The trailer fields. Empty until the body has been read to its end.
   public var trailers: HTTPFields {
-    get { ownTrailers ?? body.trailers }
-    set { ownTrailers = newValue }
+    get { storage.trailers ?? body.trailers }
+    set { unique.trailers = newValue }
   }
 
   /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
   public var head: HTTPURLResponse {
     var joined: [String: String] = [:]
-    joined.reserveCapacity(fields.count)
     for field in fields {
       if let value = joined[field.name.rawName] {
         joined[field.name.rawName] = value + ", " + field.value

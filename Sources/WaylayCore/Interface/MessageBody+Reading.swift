@@ -11,7 +11,7 @@ extension MessageBody {
   public struct AsyncIterator: AsyncIteratorProtocol {
     private enum Reading {
       case data(Data)
-      case unopened(Storage)
+      case unopened(Source)
       case chunks(Chunks)
       case ended
     }
@@ -20,7 +20,10 @@ extension MessageBody {
     private let load = Lineage.current?.load
 
     init(_ storage: Storage) {
-      if case .data(let data) = storage { reading = .data(data) } else { reading = .unopened(storage) }
+      switch storage {
+      case .data(let data): reading = .data(data)
+      case .source(let source): reading = .unopened(source)
+      }
     }
 
     /// The next chunk, or `nil` after the last one.
@@ -31,8 +34,8 @@ extension MessageBody {
       case .data(let data):
         reading = .ended
         return data.isEmpty ? nil : data
-      case .unopened(let storage):
-        let chunks = try storage.open()
+      case .unopened(let source):
+        let chunks = try source.open()
         reading = .chunks(chunks)
         return try await advance(chunks)
       case .chunks(let chunks):
@@ -55,56 +58,91 @@ extension MessageBody {
     }
   }
 
-  /// One reading of a stream, whatever its source. Used by one reader at a time, like any iterator.
-  final class Chunks {
-    private let pull: () async throws -> Data?
+  /// One reading of a stream, whatever its source.
+  final class Chunks: Sendable {
+    private let pull: @Sendable () async throws -> Data?
 
-    init(pull: @escaping () async throws -> Data?) {
+    init(pull: @escaping @Sendable () async throws -> Data?) {
       self.pull = pull
     }
 
-    init<Base: AsyncSequence>(_ base: Base) where Base.Element == Data {
-      var iterator = base.makeAsyncIterator()
+    init<Base: AsyncSequence>(_ base: Base) where Base.Element == Data, Base: SendableMetatype {
+      let iterator = Iterator(base)
       pull = { try await iterator.next() }
     }
 
     func next() async throws -> Data? { try await pull() }
+
+    /// Unchecked: used by one reader at a time, like any iterator.
+    private final class Iterator<Base: AsyncSequence>: @unchecked Sendable where Base.Element == Data {
+      private var base: Base.AsyncIterator
+
+      init(_ sequence: Base) {
+        base = sequence.makeAsyncIterator()
+      }
+
+      @concurrent func next() async throws -> Data? { try await base.next() }
+    }
   }
 
-  /// A stream that can be read once, shared by all copies of its body.
-  final class OneShotSource: Sendable {
+  /// What a body that is not in memory comes from; shared by all copies of the body.
+  final class Source: Sendable {
     let length: Int64?
+    let file: URL?
+    let isReplayable: Bool
     private let trailersWhenRead: @Sendable () -> HTTPFields
-    private let make: @Sendable () -> Chunks
-    private let claim = Locked<String?>(nil)
+    private let make: @Sendable () throws -> Chunks
+    private let claim: Locked<String?>?
 
-    /// - Parameters:
-    ///   - trailers: The trailer fields that are known so far.
-    ///   - make: Starts the one reading.
+    /// A file, opened anew by each reader.
+    init(file: URL, length: Int64?) {
+      self.length = length
+      self.file = file
+      isReplayable = true
+      trailersWhenRead = { [:] }
+      make = { try Chunks(reading: file) }
+      claim = nil
+    }
+
+    /// A stream that is made anew for each reader.
+    init(replayable length: Int64?, _ make: @escaping @Sendable () -> Chunks) {
+      self.length = length
+      file = nil
+      isReplayable = true
+      trailersWhenRead = { [:] }
+      self.make = make
+      claim = nil
+    }
+
+    /// A stream that can be read once; `trailers` are the trailer fields that are known so far.
     init(
-      length: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+      oneShot length: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
       _ make: @escaping @Sendable () -> Chunks
     ) {
       self.length = length
+      file = nil
+      isReplayable = false
       trailersWhenRead = trailers
       self.make = make
+      claim = Locked(nil)
     }
 
-    var reader: String? { claim.withLock { $0 } }
+    /// Who has read a one-shot stream.
+    var reader: String? { claim?.withLock { $0 } }
 
     var trailers: HTTPFields { trailersWhenRead() }
 
+    /// Starts a reading; claims a one-shot stream.
     func open() throws -> Chunks {
-      let reader = Lineage.currentReader ?? "a reader outside any chain"
-      let first = claim.withLock { taken -> String? in
-        if taken == nil {
-          taken = reader
-          return nil
+      if let claim {
+        let reader = Lineage.currentReader ?? "a reader outside any chain"
+        let first = claim.withLock { taken -> String? in
+          defer { taken = taken ?? reader }
+          return taken
         }
-        return taken
+        if let first { throw MessageBody.consumed(by: first, wantedBy: reader) }
       }
-      if let first { throw MessageBody.consumed(by: first, wantedBy: reader) }
-      return make()
+      return try make()
     }
   }
 
@@ -113,33 +151,5 @@ extension MessageBody {
       .bodyConsumed,
       "\(second) wants a body that can be read once and that \(first) has read already: let \(first) collect it and pass on .data(…), or make the body replayable.",
       interceptor: first)
-  }
-}
-
-extension MessageBody.Storage {
-  /// Starts a reading; claims a one-shot body.
-  func open() throws -> MessageBody.Chunks {
-    switch self {
-    case .data(let data): MessageBody.Chunks(AsyncDataSequence(data: data))
-    case .file(let url, _): try MessageBody.Chunks(reading: url)
-    case .replayable(let make, _): make()
-    case .oneShot(let source): try source.open()
-    }
-  }
-}
-
-/// One chunk as a sequence.
-private struct AsyncDataSequence: AsyncSequence {
-  let data: Data
-
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(data: data) }
-
-  struct AsyncIterator: AsyncIteratorProtocol {
-    var data: Data?
-
-    mutating func next() async throws -> Data? {
-      defer { data = nil }
-      return data
-    }
   }
 }

@@ -9,14 +9,14 @@ extension MessageBody {
   /// Reading happens on a queue of its own, because a stream may block. The stream must not be used by anybody else from now on.
   public static func stream(reading stream: InputStream, length: Int64? = nil) -> MessageBody {
     let reader = InputStreamReader(stream)
-    return MessageBody(storage: .oneShot(OneShotSource(length: length) { Chunks { try await reader.next() } }))
+    return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
   }
 
   /// A body that somebody pushes into a pipe.
   package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
-      storage: .oneShot(
-        OneShotSource(length: length, trailers: { reader.trailers }) { Chunks { try await reader.next() } }))
+      storage: .source(
+        Source(oneShot: length, trailers: { reader.trailers }) { Chunks { try await reader.next() } }))
   }
 }
 

@@ -15,11 +15,10 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// A chunk. Never empty.
   public typealias Element = Data
 
+  /// Two cases of one word or two, because bodies are copied with every request and response.
   enum Storage: Sendable {
     case data(Data)
-    case file(URL, length: Int64?)
-    case replayable(@Sendable () -> Chunks, length: Int64?)
-    case oneShot(OneShotSource)
+    case source(Source)
   }
 
   let storage: Storage
@@ -40,7 +39,7 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// The contents of a file, read as they are needed. A file that cannot be read fails the reader, not this call.
   public static func file(_ url: URL) -> MessageBody {
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber
-    return MessageBody(storage: .file(url, length: size?.int64Value))
+    return MessageBody(storage: .source(Source(file: url, length: size?.int64Value)))
   }
 
   /// A stream that can be read once.
@@ -50,28 +49,27 @@ public struct MessageBody: AsyncSequence, Sendable {
   ///   - length: The number of bytes, where it is known.
   public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
   where Chunks.Element == Data {
-    MessageBody(storage: .oneShot(OneShotSource(length: length) { MessageBody.Chunks(chunks) }))
+    MessageBody(storage: .source(Source(oneShot: length) { MessageBody.Chunks(chunks) }))
   }
 
   /// A stream that can be made anew for every reader.
   public static func stream<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replaying make: @escaping @Sendable () -> Chunks
   ) -> MessageBody where Chunks.Element == Data {
-    MessageBody(storage: .replayable({ MessageBody.Chunks(make()) }, length: length))
+    MessageBody(storage: .source(Source(replayable: length) { MessageBody.Chunks(make()) }))
   }
 
   /// The number of bytes, where it is known before reading.
   public var length: Int64? {
     switch storage {
     case .data(let data): Int64(data.count)
-    case .file(_, let length), .replayable(_, let length): length
-    case .oneShot(let source): source.length
+    case .source(let source): source.length
     }
   }
 
   /// Whether the body can be read again, as a retry or a redirect needs.
   public var isReplayable: Bool {
-    if case .oneShot = storage { false } else { true }
+    if case .source(let source) = storage { source.isReplayable } else { true }
   }
 
   /// Whether the body is known to have no bytes.
@@ -84,17 +82,17 @@ public struct MessageBody: AsyncSequence, Sendable {
 
   /// The file, when the body is one.
   package var fileURL: URL? {
-    if case .file(let url, _) = storage { url } else { nil }
+    if case .source(let source) = storage { source.file } else { nil }
   }
 
   /// The name of whoever read a one-shot body, or `nil` while it can still be read.
   var consumedBy: String? {
-    if case .oneShot(let source) = storage { source.reader } else { nil }
+    if case .source(let source) = storage { source.reader } else { nil }
   }
 
   /// The trailer fields that came after the body.
   var trailers: HTTPFields {
-    if case .oneShot(let source) = storage { source.trailers } else { [:] }
+    if case .source(let source) = storage { source.trailers } else { [:] }
   }
 
   /// All bytes in one piece.

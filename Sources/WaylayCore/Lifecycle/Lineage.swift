@@ -4,21 +4,44 @@ import Foundation
 ///
 /// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that interceptors see.
 final class Lineage: Sendable {
-  struct Entry: Sendable, Hashable {
+  struct Entry: Sendable {
     /// The number of a registry or of a loop guard.
     let origin: UInt64
     /// What an error's path prints.
     let label: String
+    /// The tag of a load that is inside of nothing else: nearly all loads, so it is made once.
+    let tag: URL?
+
+    init(origin: UInt64, label: String, tag: URL? = nil) {
+      self.origin = origin
+      self.label = label
+      self.tag = tag
+    }
+
+    /// The entry of a registry.
+    init(registry number: UInt64) {
+      let entry = Entry(origin: number, label: "registry \(number)")
+      self.init(
+        origin: number, label: entry.label,
+        tag: URL(string: RequestTag.text(for: Lineage(entry, in: nil, load: nil))))
+    }
   }
 
-  let entries: [Entry]
+  let outer: Lineage?
+  let entry: Entry
+  let depth: Int
   /// The load whose chain runs here, if any.
   let load: Load?
 
-  init(entries: [Entry], load: Load? = nil) {
-    self.entries = entries
+  init(_ entry: Entry, in outer: Lineage?, load: Load?) {
+    self.outer = outer
+    self.entry = entry
     self.load = load
+    depth = (outer?.depth ?? 0) + 1
   }
+
+  /// Outermost first.
+  var entries: [Entry] { (outer?.entries ?? []) + [entry] }
 
   @TaskLocal static var current: Lineage?
 
@@ -28,8 +51,13 @@ final class Lineage: Sendable {
   /// Loads within loads beyond which a load is taken for a loop.
   static let maximumDepth = 16
 
+  /// How often the load is inside of that registry or guard.
+  func count(of origin: UInt64) -> Int {
+    (outer?.count(of: origin) ?? 0) + (entry.origin == origin ? 1 : 0)
+  }
+
   func contains(_ origin: UInt64) -> Bool {
-    entries.contains { $0.origin == origin }
+    entry.origin == origin || outer?.contains(origin) ?? false
   }
 
   var path: String { entries.map(\.label).joined(separator: " → ") }
@@ -46,9 +74,8 @@ final class Lineage: Sendable {
 
   /// One level deeper, or an error that prints the way here.
   static func deeper(than outer: Lineage?, by entry: Entry, load: Load) throws -> Lineage {
-    let entries = (outer?.entries ?? []) + [entry]
-    let lineage = Lineage(entries: entries, load: load)
-    guard entries.count <= maximumDepth else {
+    let lineage = Lineage(entry, in: outer, load: load)
+    guard lineage.depth <= maximumDepth else {
       throw WaylayError(
         .loopDetected,
         "a load came back into interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes requests of its own use a session that is not intercepted.",

@@ -16,11 +16,10 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension Load {
-  /// The request of the next hop, or `nil` when `response` is the answer.
+  /// The request of the next hop, or `nil` when the redirect itself is the answer.
   func redirect(
-    after response: InterceptedResponse, to request: InterceptedRequest
+    to target: Redirect, after response: InterceptedResponse, from request: InterceptedRequest
   ) async throws -> InterceptedRequest? {
-    guard let target = Redirect(after: response, to: request.urlRequest) else { return nil }
     var proposed = target.request
     if target.keepsBody, let data = request.body.inMemory, !data.isEmpty { proposed.httpBody = data }
     let policy = installation.registry.redirectPolicy
@@ -48,14 +47,14 @@ extension Load {
 }
 
 /// Where a redirect leads (RFC 9110, section 15.4).
-private struct Redirect {
+struct Redirect {
   var request: URLRequest
   let keepsBody: Bool
   private let source: URL
 
   init?(after response: InterceptedResponse, to original: URLRequest) {
     let code = response.status.code
-    guard [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location], let from = original.url,
+    guard code / 100 == 3, [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location], let from = original.url,
       var target = URL(string: location, relativeTo: from)?.absoluteURL
     else { return nil }
     // RFC 9110, section 10.2.2: a Location without a fragment inherits the one of the request.

@@ -4,7 +4,7 @@ extension Load {
   /// Tells the subscribers, if there are any.
   func report(_ kind: LoadEvent.Kind, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
     guard !snapshot.subscribers.isEmpty else { return }
-    let (chain, startedAt) = state.withLock { ($0.chain, $0.clock.startedAt) }
+    let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
     let event = LoadEvent(
       id: id, kind: kind, method: first.method, url: first.url, chain: chain, status: response?.status,
       source: response?.source, error: error,
@@ -14,23 +14,22 @@ extension Load {
 
   /// Ends the load: timeouts stop, the last event goes out, the log gets its line. Only the first call counts.
   func end(_ response: InterceptedResponse? = nil, error: (any Error)? = nil) {
-    let isFirst = state.withLock { state in
+    let (isFirst, isWatched) = state.withLock { state in
       defer {
         state.hasEnded = true
-        state.onExpiry = nil
+        state.onFailure = nil
       }
-      return !state.hasEnded
+      return (!state.hasEnded, state.isWatched)
     }
     guard isFirst else { return }
-    installation.registry.deadlines.remove(self)
-    installation.end(self)
+    if isWatched { installation.registry.watch.remove(self) }
     report(error == nil ? .finished : .failed, response: response, error: error)
     log(response, error)
   }
 
   private func log(_ response: InterceptedResponse?, _ error: (any Error)?) {
     guard let logger = installation.registry.logger, logger.logLevel <= .debug else { return }
-    let (chain, startedAt) = state.withLock { ($0.chain, $0.clock.startedAt) }
+    let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
     var metadata: Logger.Metadata = [
       LogKey.load: "\(id)", LogKey.method: "\(first.method)", LogKey.url: "\(first.url?.redacted ?? "")",
       LogKey.milliseconds: "\((DispatchTime.now().uptimeNanoseconds - startedAt) / 1_000_000)",

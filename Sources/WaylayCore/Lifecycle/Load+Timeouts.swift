@@ -33,20 +33,17 @@ extension Load {
 
   /// Puts the load under its timeouts and the registry's control.
   ///
-  /// - Parameter fail: Called at most once for a timeout, and when the registry is invalidated; not after the load's end.
+  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's end.
   /// - Returns: `false` when the registry has been invalidated already.
   func watch(fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
-    guard installation.begin(self, fail: fail) else { return false }
     state.withLock { state in
-      state.onExpiry = fail
+      state.isWatched = true
+      state.onFailure = fail
       if state.clock.lastActivity == 0 { state.clock.lastActivity = state.clock.startedAt }
     }
-    installation.registry.deadlines.add(self)
-    // The load may have ended meanwhile; then nobody else takes it off the lists.
-    if state.withLock({ $0.hasEnded }) {
-      installation.registry.deadlines.remove(self)
-      installation.end(self)
-    }
+    guard installation.registry.watch.add(self) else { return false }
+    // The load may have ended meanwhile; then nobody else takes it off the list.
+    if state.withLock({ $0.hasEnded }) { installation.registry.watch.remove(self) }
     return true
   }
 
@@ -71,16 +68,20 @@ extension Load {
     }
   }
 
+  /// Fails the load from outside.
+  func fail(_ error: WaylayError) {
+    let onFailure = state.withLock { state in
+      defer { state.onFailure = nil }
+      return state.hasEnded ? nil : state.onFailure
+    }
+    onFailure?(error)
+  }
+
   /// Fails the load, because nothing happened for too long.
   func expire() {
     let waitingFor = activeLink
-    let onExpiry = state.withLock { state in
-      defer { state.onExpiry = nil }
-      return state.hasEnded ? nil : state.onExpiry
-    }
-    guard let onExpiry else { return }
     let place = waitingFor.map { "\($0) was running" } ?? "the response's body was being read"
-    onExpiry(
+    fail(
       WaylayError(
         .timedOut,
         "nothing happened for \(idleLimit) s, or the whole load took longer than \(installation.context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",

@@ -5,13 +5,15 @@ import Foundation
 /// It is what the bridge and the direct way share: the hops, the chains, cookies, redirects, timeouts and the report at the end.
 final class Load: Sendable {
   struct State {
-    /// The interceptors that are running, outermost first.
-    var activeLinks: [any RequestInterceptor] = []
+    /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.
+    var innermost: Turn?
     /// The failure that travels up the chain, and the link it began in.
     var failure: (error: any Error, link: String?)?
     var clock = IdleClock()
-    var onExpiry: (@Sendable (WaylayError) -> Void)?
-    var chain: InterceptorChain.Name?
+    var onFailure: (@Sendable (WaylayError) -> Void)?
+    var chain: ChainIndex.Entry?
+    /// Whether timeouts and the registry watch the load.
+    var isWatched = false
     var hasEnded = false
   }
 
@@ -42,55 +44,56 @@ final class Load: Sendable {
   var url: URL? { first.url }
 
   /// The name of the innermost interceptor that is running.
-  var activeLink: String? { state.withLock { $0.activeLinks.last }?.name }
+  var activeLink: String? { state.withLock { $0.innermost }?.link.name }
 
-  /// Runs the load up to the head of its last response.
-  ///
-  /// - Parameter selection: The first hop's chain, where it was looked up already.
-  func respond(selection: ChainIndex.Selection?? = .none) async throws -> InterceptedResponse {
-    report(.started)
-    let lineage = try Lineage.deeper(than: outer, by: installation.registry.lineageEntry, load: self)
-    return try await Lineage.$current.withValue(lineage) {
-      try await self.followHops(lineage, firstSelection: selection)
-    }
+  /// What the bridge has found out about the first hop already: its request is prepared, and this is its chain.
+  struct FirstHop: Sendable {
+    let selection: ChainIndex.Selection?
   }
 
-  private func followHops(
-    _ lineage: Lineage, firstSelection: ChainIndex.Selection??
-  ) async throws -> InterceptedResponse {
+  /// Runs the load up to the head of its last response, hop by hop.
+  func respond(_ firstHop: FirstHop? = nil) async throws -> InterceptedResponse {
+    report(.started)
+    let lineage = try Lineage.deeper(than: outer, by: installation.registry.lineageEntry, load: self)
     var base = first
-    var chosen = firstSelection
+    var known = firstHop
     while true {
       guard base.url != nil else { throw Self.withoutURL(base) }
       var request = base
-      installation.context.prepare(&request.urlRequest)
-      let selection =
-        if let chosen { chosen } else { isReentry ? nil : snapshot.index.select(request.urlRequest) }
-      chosen = .none
-      let response = try await perform(request, selection: selection, lineage: lineage)
+      if known == nil { installation.context.prepare(&request.urlRequest) }
+      let selection = known.map(\.selection) ?? (isReentry ? nil : snapshot.index.select(request.urlRequest))
+      known = nil
+      let links = try await enter(selection, &request, lineage)
+      let response = try await Lineage.$current.withValue(lineage) { [request] in
+        try await Turn.run(request, through: links, of: self)
+      }
       installation.context.storeCookies(of: response, for: base.urlRequest)
-      guard let next = try await redirect(after: response, to: base) else { return response }
+      guard let target = Redirect(after: response, to: base.urlRequest),
+        let next = try await redirect(to: target, after: response, from: base)
+      else { return response }
       report(.redirected, response: response)
       await response.body.discard()
       base = next
     }
   }
 
-  /// Whether the load was started by code that runs inside this registry's own chain: then it goes to the bare transport.
+  /// Whether the load was started by code that runs inside this registry's own chain: then it goes to the bare transport (rule 7).
   private var isReentry: Bool { outer?.contains(installation.registry.lineageEntry.origin) ?? false }
 
-  private func perform(
-    _ request: InterceptedRequest, selection: ChainIndex.Selection?, lineage: Lineage
-  ) async throws -> InterceptedResponse {
-    guard let selection else { return try await send(request) }
-    state.withLock { $0.chain = selection.chain.name }
-    if startedInline, !selection.answersInline { await Task.yield() }
-    var request = request
+  /// Brings a request into the form that a chain's links see, and returns those links: none for the bare transport.
+  private func enter(
+    _ selection: ChainIndex.Selection?, _ request: inout InterceptedRequest, _ lineage: Lineage
+  ) async throws -> ArraySlice<any RequestInterceptor> {
+    guard let selection else { return [] }
+    state.withLock { $0.chain = selection.chain }
     for link in selection.links { request.urlRequest = link.canonicalRequest(for: request.urlRequest) }
     try normalize(&request, from: selection.links.last)
     // An inline answer promises not to use the loading system, so its request needs no tag.
-    if !selection.answersInline { RequestTag.tag(&request.urlRequest, with: lineage) }
-    return try await Turn.run(request, through: selection.links[...], of: self)
+    if !selection.answersInline {
+      if startedInline { await Task.yield() }
+      RequestTag.tag(&request.urlRequest, with: lineage)
+    }
+    return selection.links[...]
   }
 
   /// The terminal link.

@@ -3,9 +3,11 @@ import HTTPTypes
 
 extension LoadContext {
   /// Adds the session's header fields, then its cookies (rule 3).
-  func prepare(_ request: inout URLRequest) {
-    addHeaders(to: &request)
-    addCookies(to: &request)
+  ///
+  /// - Parameter bySession: Whether the loading system has put the cookies in already; then there is nothing to do without any.
+  func prepare(_ request: inout URLRequest, bySession: Bool = false) {
+    if !additionalHeaders.isEmpty { addHeaders(to: &request) }
+    if !bySession || request.value(forHTTPHeaderField: "Cookie") != nil { addCookies(to: &request) }
   }
 
   /// Adds the session's header fields where the request does not set them itself (P10).

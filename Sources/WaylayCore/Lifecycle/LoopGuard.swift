@@ -38,9 +38,8 @@ public struct LoopGuard: RequestInterceptor {
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
     let outer = Lineage.current ?? RequestTag.lineage(of: request.urlRequest)
-    let entry = Lineage.Entry(origin: origin, label: name)
-    let lineage = Lineage(entries: (outer?.entries ?? []) + [entry], load: outer?.load)
-    guard lineage.entries.lazy.filter({ $0.origin == origin }).count <= limit else {
+    let lineage = Lineage(Lineage.Entry(origin: origin, label: name), in: outer, load: outer?.load)
+    guard lineage.count(of: origin) <= limit else {
       throw WaylayError(
         .loopDetected,
         "a load came back to \(name) from within itself: \(lineage.path). Let the interceptor that makes requests of its own use a session that is not intercepted.",

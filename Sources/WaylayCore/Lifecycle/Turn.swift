@@ -2,13 +2,15 @@ import Foundation
 
 /// One call of one interceptor: what its `next` leads to, and whether it may still be used.
 ///
-/// Unchecked: `calls` and `hasReturned` are only touched under the load's lock, which saves every link a lock of its own.
+/// Unchecked: what changes is only touched under the load's lock, which saves every link a lock of its own.
 final class Turn: @unchecked Sendable {
   private let load: Load
-  private let link: any RequestInterceptor
+  let link: any RequestInterceptor
   private let rest: ArraySlice<any RequestInterceptor>
   private var calls = 0
   private var hasReturned = false
+  /// The turn that was the innermost one when this one began.
+  private var outer: Turn?
 
   private init(_ load: Load, of link: any RequestInterceptor, rest: ArraySlice<any RequestInterceptor>) {
     self.load = load
@@ -22,7 +24,7 @@ final class Turn: @unchecked Sendable {
   ) async throws -> InterceptedResponse {
     guard let link = links.first else { return try await load.send(request) }
     let turn = Turn(load, of: link, rest: links.dropFirst())
-    load.state.withLock { $0.activeLinks.append(link) }
+    turn.begin()
     do {
       let response = try await link.startLoading(request, next: InterceptorChain.Next(turn))
       turn.end()
@@ -35,10 +37,18 @@ final class Turn: @unchecked Sendable {
     }
   }
 
+  private func begin() {
+    load.state.withLock { state in
+      self.outer = state.innermost
+      state.innermost = self
+    }
+  }
+
   private func end() {
     load.state.withLock { state in
-      hasReturned = true
-      _ = state.activeLinks.popLast()
+      self.hasReturned = true
+      if state.innermost === self { state.innermost = self.outer }
+      self.outer = nil
     }
   }
 

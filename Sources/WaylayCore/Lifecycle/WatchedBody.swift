@@ -8,24 +8,25 @@ final class WatchedBody: Sendable {
   private let response: InterceptedResponse
   /// Whether whoever reads runs in the load's own task, which a timeout cancels. Otherwise the reading itself is interrupted.
   private let isOwnTask: Bool
-  private let reading = Reading()
+  private let reading: Reading
   private let interruption = Interruptible<Data?>()
 
-  /// Unchecked: used by one reader at a time, like any iterator; `OneShotSource` sees to it that there is only one.
+  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody.Source` sees to it that there is only one.
   private final class Reading: @unchecked Sendable {
-    private var chunks: MessageBody.Chunks?
+    private var chunks: MessageBody.AsyncIterator
 
-    func next(of body: MessageBody) async throws -> Data? {
-      let chunks = try self.chunks ?? body.storage.open()
-      self.chunks = chunks
-      return try await chunks.next()
+    init(_ body: MessageBody) {
+      chunks = body.makeAsyncIterator()
     }
+
+    func next() async throws -> Data? { try await chunks.next() }
   }
 
   init(_ response: InterceptedResponse, _ load: Load, isOwnTask: Bool) {
     self.response = response
     self.load = load
     self.isOwnTask = isOwnTask
+    reading = Reading(response.body)
     load.setWaiting(false)
   }
 
@@ -49,10 +50,9 @@ final class WatchedBody: Sendable {
   }
 
   private func pull() async throws -> Data? {
-    let body = response.body
-    guard isOwnTask else { return try await interruption.run { [reading] in try await reading.next(of: body) } }
+    guard isOwnTask else { return try await interruption.run { [reading] in try await reading.next() } }
     try Task.checkCancellation()
-    return try await reading.next(of: body)
+    return try await reading.next()
   }
 
   func interrupt(_ error: any Error) {
@@ -63,8 +63,8 @@ final class WatchedBody: Sendable {
   var body: MessageBody {
     let inner = response.body
     return MessageBody(
-      storage: .oneShot(
-        MessageBody.OneShotSource(length: inner.length, trailers: { inner.trailers }) {
+      storage: .source(
+        MessageBody.Source(oneShot: inner.length, trailers: { inner.trailers }) {
           MessageBody.Chunks { try await self.next() }
         }))
   }

@@ -7,12 +7,12 @@ import Foundation
 /// the client is never called again (P17).
 final class ClientRelay: Sendable {
   enum Event: Sendable {
-    case response(InterceptedResponse)
+    case response(HTTPURLResponse)
     case data(Data)
     case finished
     case failed(URLError)
     /// Apple platforms: the loading system follows the redirect with a new protocol object.
-    case redirected(URLRequest, InterceptedResponse)
+    case redirected(URLRequest, HTTPURLResponse)
 
     var isTerminal: Bool {
       switch self {
@@ -22,18 +22,19 @@ final class ClientRelay: Sendable {
     }
   }
 
-  private struct State {
+  fileprivate struct State {
     var events: [Event] = []
-    var phase = Phase.inline
+    var phase = Phase.starting
     var isPaused = false
     /// The terminal event was posted, or the task was cancelled: nothing is added any more.
     var isClosed = false
     var task: Task<Void, Never>?
+    /// Readers that wait for the task to be resumed.
     var waiters: [CheckedContinuation<Void, Never>] = []
 
     enum Phase {
       /// Inside `startLoading`: events wait until the call is about to return.
-      case inline
+      case starting
       case idle
       case scheduled
     }
@@ -50,9 +51,10 @@ final class ClientRelay: Sendable {
 
   // MARK: Called by the loading system, on the client's queue
 
-  func start(selection: ChainIndex.Selection?, inline: Bool) {
+  /// Starts the load. An answer that comes inside this call is delivered inside it.
+  func start(_ firstHop: Load.FirstHop, inline: Bool) {
     if inline {
-      let task = PlatformClient.immediateTask { await self.run(selection) }
+      let task = PlatformClient.immediateTask { await self.run(firstHop) }
       if deliverInline() { return }
       state.withLock { $0.task = task }
     }
@@ -60,15 +62,26 @@ final class ClientRelay: Sendable {
       try client.findWayBack()
       try watch()
     } catch {
-      cancel()
+      cancel(error)
       return client.fail(error, url: load.url)
     }
     if !inline {
-      let task = Task { await self.run(selection) }
+      let task = Task { await self.run(firstHop) }
       state.withLock { $0.task = task }
     }
     state.withLock { $0.phase = .idle }
     schedule()
+  }
+
+  /// Delivers an answer that came without a hop. `false` when there is more to come.
+  private func deliverInline() -> Bool {
+    let events = state.withLock { state -> [Event] in
+      guard state.isClosed else { return [] }
+      defer { state.events = [] }
+      return state.events
+    }
+    for event in events { client.deliver(event) }
+    return !events.isEmpty
   }
 
   /// Puts the load under its timeouts and the registry's control, now that it outlives this call.
@@ -77,51 +90,37 @@ final class ClientRelay: Sendable {
     guard isAccepted else { throw InterceptorRegistry.invalidatedError(url: load.url) }
   }
 
-  /// Delivers an answer that came without a hop. `false` when there is more to come.
-  private func deliverInline() -> Bool {
-    let events = state.withLock { state -> [Event]? in
-      guard state.isClosed, state.events.last?.isTerminal == true else { return nil }
-      defer { state.events = [] }
-      return state.events
-    }
-    guard let events else { return false }
-    for event in events { client.deliver(event) }
-    return true
-  }
-
   /// `startLoading` for the second time: the task was suspended and is resumed (P16).
   func resume() {
     setPaused(client.isSuspended)
   }
 
-  /// `stopLoading`: the task is paused, cancelled, or was stopped and started again since.
+  /// `stopLoading`: the task is paused, cancelled, or was stopped and started again since (P16).
   func stop() {
-    guard !client.isCancelled else { return cancel() }
+    guard !client.isCancelled else { return cancel(URLError(.cancelled)) }
     setPaused(client.isSuspended)
   }
 
   private func setPaused(_ isPaused: Bool) {
     load.setPaused(isPaused)
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let waiters = state.withLock { state in
       state.isPaused = isPaused
-      guard !isPaused else { return [] }
-      defer { state.waiters = [] }
-      return state.waiters
+      return isPaused ? [] : state.takeWaiters()
     }
     for waiter in waiters { waiter.resume() }
     if !isPaused { schedule() }
   }
 
-  private func cancel() {
+  /// Ends the load without a word to the client, who is told by somebody else.
+  private func cancel(_ error: any Error) {
     let (task, waiters) = state.withLock { state in
       state.isClosed = true
       state.events = []
-      defer { state.waiters = [] }
-      return (state.task, state.waiters)
+      return (state.task, state.takeWaiters())
     }
     task?.cancel()
     for waiter in waiters { waiter.resume() }
-    load.end(error: URLError(.cancelled))
+    load.end(error: error)
   }
 
   // MARK: Called from anywhere
@@ -129,38 +128,30 @@ final class ClientRelay: Sendable {
   /// Fails the load from outside: a timeout, or the registry's end.
   private func abort(_ error: WaylayError) {
     let failure = load.urlError(for: error)
-    post(.failed(failure))
-    let (task, waiters) = state.withLock { state in
-      defer { state.waiters = [] }
-      return (state.task, state.waiters)
-    }
+    post([.failed(failure)])
+    let (task, waiters) = state.withLock { ($0.task, $0.takeWaiters()) }
     task?.cancel()
     for waiter in waiters { waiter.resume() }
     load.end(error: failure)
   }
 
-  private func post(_ events: Event...) {
-    let isOpen = state.withLock { state in
-      guard !state.isClosed else { return false }
-      state.events += events
-      state.isClosed = events.last?.isTerminal == true
-      return true
-    }
-    if isOpen { schedule() }
-  }
-
-  private func schedule() {
+  private func post(_ events: [Event]) {
     let isNeeded = state.withLock { state in
-      guard state.phase == .idle, !state.isPaused, !state.events.isEmpty else { return false }
-      state.phase = .scheduled
-      return true
+      guard !state.isClosed else { return false }
+      if state.events.isEmpty { state.events = events } else { state.events += events }
+      state.isClosed = events.last?.isTerminal == true
+      return state.shouldSchedule()
     }
     if isNeeded { client.schedule { self.drain() } }
   }
 
+  private func schedule() {
+    if state.withLock({ $0.shouldSchedule() }) { client.schedule { self.drain() } }
+  }
+
   private func drain() {
     // A task that is being cancelled gets its one terminal event from the loading system itself.
-    guard !client.isCancelled else { return cancel() }
+    guard !client.isCancelled else { return cancel(URLError(.cancelled)) }
     let events = state.withLock { state -> [Event] in
       state.phase = .idle
       guard !state.isPaused else { return [] }
@@ -185,26 +176,28 @@ final class ClientRelay: Sendable {
 
   // MARK: The load itself
 
-  private func run(_ selection: ChainIndex.Selection?) async {
+  private func run(_ firstHop: Load.FirstHop) async {
     do {
-      let response = try await load.respond(selection: .some(selection))
+      let response = try await load.respond(firstHop)
       load.report(.responded, response: response)
-      try await deliver(response)
+      if let data = response.body.inMemory {
+        post(Self.answer(PlatformClient.head(of: response), data))
+      } else {
+        try await stream(response)
+      }
       load.end(response)
     } catch let redirect as ClientRedirect {
-      post(.redirected(redirect.request, redirect.response))
+      post([.redirected(redirect.request, redirect.response.head)])
       load.end(redirect.response)
     } catch {
       let failure = load.urlError(for: error)
-      post(.failed(failure))
+      post([.failed(failure)])
       load.end(error: failure)
     }
   }
 
-  private func deliver(_ response: InterceptedResponse) async throws {
-    if let data = response.body.inMemory {
-      return data.isEmpty ? post(.response(response), .finished) : post(.response(response), .data(data), .finished)
-    }
+  private func stream(_ response: InterceptedResponse) async throws {
+    let head = PlatformClient.head(of: response)
     let body = WatchedBody(response, load, isOwnTask: true)
     guard client.reportsChunks else {
       // Only the last chunk reaches a task with a completion handler (P3).
@@ -213,14 +206,32 @@ final class ClientRelay: Sendable {
         whole.append(chunk)
         await ready()
       }
-      return whole.isEmpty ? post(.response(response), .finished) : post(.response(response), .data(whole), .finished)
+      return post(Self.answer(head, whole))
     }
-    post(.response(response))
+    post([.response(head)])
     while let chunk = try await body.next() {
-      post(.data(chunk))
+      post([.data(chunk)])
       await ready()
     }
-    post(.finished)
+    post([.finished])
+  }
+
+  private static func answer(_ head: HTTPURLResponse, _ data: Data) -> [Event] {
+    data.isEmpty ? [.response(head), .finished] : [.response(head), .data(data), .finished]
+  }
+}
+
+extension ClientRelay.State {
+  /// Notes that a delivery is on its way, when one is needed and none is.
+  fileprivate mutating func shouldSchedule() -> Bool {
+    guard phase == .idle, !isPaused, !events.isEmpty else { return false }
+    phase = .scheduled
+    return true
+  }
+
+  fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    defer { waiters = [] }
+    return waiters
   }
 }
 

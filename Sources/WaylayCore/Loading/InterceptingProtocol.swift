@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Everything that differs between Linux and Apple platforms is in ``PlatformClient``.
 class InterceptingProtocol: URLProtocol {
-  /// The installation this class stands for; overridden by ``NumberedProtocol``.
-  class var installation: Installation? { nil }
+  /// The installation this class stands for, until its registry is invalidated.
+  private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
   /// The lineage of the code that resumed the task: on Linux this initialiser runs inside `resume()` (P7).
   private let resumedBy = Lineage.current
@@ -51,20 +51,19 @@ class InterceptingProtocol: URLProtocol {
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
     let tagged = RequestTag.lineage(of: bare)
     if tagged != nil { RequestTag.strip(&bare) }
-    let outer = [resumedBy, Lineage.current, tagged].compactMap { $0 }.max { $0.entries.count < $1.entries.count }
+    let outer = resumedBy == nil && tagged == nil ? nil : [resumedBy, tagged].compactMap { $0 }.max { $0.depth < $1.depth }
     let snapshot = installation.registry.snapshot
     let isReentry = outer?.contains(installation.registry.lineageEntry.origin) ?? false
 
-    var prepared = bare
-    installation.context.prepare(&prepared)
-    let selection = isReentry ? nil : snapshot.index.select(prepared)
+    installation.context.prepare(&bare, bySession: PlatformClient.sessionAddsCookies)
+    let selection = isReentry ? nil : snapshot.index.select(bare)
     let inline = PlatformClient.canAnswerInline && selection?.answersInline == true
     let load = Load(
       InterceptedRequest(
         id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context),
       in: installation, outer: outer, snapshot: snapshot, inline: inline, redirects: client)
     let relay = ClientRelay(client, load)
-    relay.start(selection: selection, inline: inline)
+    relay.start(.init(selection: selection), inline: inline)
     return relay
   }
 }

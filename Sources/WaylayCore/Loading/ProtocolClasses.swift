@@ -5,29 +5,21 @@ import Foundation
 // installation is written in binary as a nest of types. A class costs about 1 kB and some microseconds, and is never freed.
 
 /// A number written as a type.
-protocol TypeNumber {
-  static var value: UInt64 { get }
-}
+protocol TypeNumber {}
 
 /// Zero, where every number begins.
-enum NoBits: TypeNumber {
-  static var value: UInt64 { 0 }
-}
+enum NoBits: TypeNumber {}
 
 /// A number with a 0 appended.
-enum ZeroBit<Rest: TypeNumber>: TypeNumber {
-  static var value: UInt64 { Rest.value << 1 }
-}
+enum ZeroBit<Rest: TypeNumber>: TypeNumber {}
 
 /// A number with a 1 appended.
-enum OneBit<Rest: TypeNumber>: TypeNumber {
-  static var value: UInt64 { Rest.value << 1 | 1 }
-}
+enum OneBit<Rest: TypeNumber>: TypeNumber {}
 
 /// The protocol classes of the process, and the installation each stands for.
 enum ProtocolClasses {
   private struct State {
-    var installations: [UInt64: Installation] = [:]
+    var installations: [ObjectIdentifier: Installation] = [:]
     var last: UInt64 = 0
   }
 
@@ -38,20 +30,21 @@ enum ProtocolClasses {
   static func make(for installation: Installation) -> URLProtocol.Type {
     let number = state.withLock { state in
       state.last += 1
-      state.installations[state.last] = installation
       return state.last
     }
-    installation.number.withLock { $0 = number }
-    return protocolClass(type(for: number))
+    let made = protocolClass(type(for: number))
+    state.withLock { $0.installations[ObjectIdentifier(made)] = installation }
+    return made
   }
 
-  /// The installation of a class; `nil` once its registry is invalidated. Numbers are never reused.
-  static func installation(_ number: UInt64) -> Installation? {
-    state.withLock { $0.installations[number] }
+  /// The installation of a class; `nil` once its registry is invalidated. Numbers, and so classes, are never reused.
+  static func installation(of protocolClass: URLProtocol.Type) -> Installation? {
+    let key = ObjectIdentifier(protocolClass)
+    return state.withLock { $0.installations[key] }
   }
 
-  static func remove(_ number: UInt64) {
-    state.withLock { _ = $0.installations.removeValue(forKey: number) }
+  static func remove(_ protocolClass: URLProtocol.Type) {
+    state.withLock { _ = $0.installations.removeValue(forKey: ObjectIdentifier(protocolClass)) }
   }
 
   private static func type(for number: UInt64) -> any TypeNumber.Type {
@@ -72,6 +65,4 @@ enum ProtocolClasses {
 }
 
 /// The protocol class of one installation.
-final class NumberedProtocol<Number: TypeNumber>: InterceptingProtocol {
-  override class var installation: Installation? { ProtocolClasses.installation(Number.value) }
-}
+final class NumberedProtocol<Number: TypeNumber>: InterceptingProtocol {}

@@ -38,6 +38,7 @@ extension InterceptorRegistry {
   func makeProtocolClass(configuration: URLSessionConfiguration) -> URLProtocol.Type {
     let installation = Installation(self, configuration: configuration)
     let protocolClass = ProtocolClasses.make(for: installation)
+    installation.protocolClass.withLock { $0 = protocolClass }
     let isInvalidated = state.withLock { state in
       if !state.isInvalidated { state.installations.append(installation) }
       return state.isInvalidated

@@ -24,12 +24,14 @@ enum RequestTag {
   private static func parse(_ text: String) -> (lineage: Lineage, original: String?)? {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let entries = parts[0].split(separator: "/").compactMap { entry -> Lineage.Entry? in
+    var lineage: Lineage?
+    for entry in parts[0].split(separator: "/") {
       let fields = entry.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
       guard fields.count == 2, let origin = UInt64(fields[0]) else { return nil }
-      return Lineage.Entry(origin: origin, label: fields[1].removingPercentEncoding ?? "?")
+      let known = Lineage.Entry(origin: origin, label: fields[1].removingPercentEncoding ?? "?")
+      lineage = Lineage(known, in: lineage, load: nil)
     }
-    return (Lineage(entries: entries), parts.count == 2 ? parts[1].removingPercentEncoding : nil)
+    return lineage.map { ($0, parts.count == 2 ? parts[1].removingPercentEncoding : nil) }
   }
 }
 
@@ -44,7 +46,11 @@ enum RequestTag {
     /// The request with a tag.
     static func tag(_ request: inout URLRequest, with lineage: Lineage) {
       strip(&request)
-      request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
+      guard lineage.depth == 1, request.mainDocumentURL == nil else {
+        request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
+        return
+      }
+      request.mainDocumentURL = lineage.entry.tag
     }
 
     /// The request as it was before it was tagged.

@@ -3,6 +3,7 @@ import Foundation
 /// The chains of a registry at one moment, newest first, arranged so that a look-up skips the chains of other hosts.
 final class ChainIndex: Sendable {
   let chains: [InterceptorChain]
+  private let entries: [Entry]
   /// For each host that a scope names exactly, the positions of the chains that may cover it.
   private let byHost: [String: [Int]]
   /// The positions of the chains whose hosts cannot be listed.
@@ -10,6 +11,7 @@ final class ChainIndex: Sendable {
 
   init(_ chains: [InterceptorChain]) {
     self.chains = chains
+    entries = chains.map(Entry.init)
     var byHost: [String: [Int]] = [:]
     var anyHost: [Int] = []
     for (position, chain) in chains.enumerated() where !chain.interceptors.isEmpty {
@@ -24,23 +26,36 @@ final class ChainIndex: Sendable {
     self.anyHost = anyHost
   }
 
+  /// A chain behind a reference, which is cheaper to pass on than the chain.
+  final class Entry: Sendable {
+    let chain: InterceptorChain
+
+    init(_ chain: InterceptorChain) {
+      self.chain = chain
+    }
+  }
+
   /// The chain that owns a request, and those of its interceptors that take part.
   struct Selection: Sendable {
-    let chain: InterceptorChain
+    let chain: Entry
     let links: [any RequestInterceptor]
     let answersInline: Bool
   }
 
   func select(_ request: URLRequest) -> Selection? {
-    guard let chain = owner(of: request) else { return nil }
-    let all = chain.interceptors
-    let links = all.allSatisfy { $0.canInit(with: request) } ? all : all.filter { $0.canInit(with: request) }
-    guard !links.isEmpty else { return nil }
-    return Selection(chain: chain, links: links, answersInline: links.allSatisfy(\.answersInline))
+    guard let owner = owner(of: request) else { return nil }
+    var links = owner.chain.interceptors
+    var answersInline = true
+    var declines = false
+    for link in links {
+      if !link.canInit(with: request) { declines = true } else if !link.answersInline { answersInline = false }
+    }
+    if declines { links.removeAll { !$0.canInit(with: request) } }
+    return links.isEmpty ? nil : Selection(chain: owner, links: links, answersInline: answersInline)
   }
 
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).
-  func owner(of request: URLRequest) -> InterceptorChain? {
+  func owner(of request: URLRequest) -> Entry? {
     guard let url = request.url else { return nil }
     var target = InterceptorChain.Scope.Target(url)
     guard !target.isWebSocket else { return nil }
@@ -55,8 +70,10 @@ final class ChainIndex: Sendable {
         position = named[nextNamed]
         nextNamed += 1
       }
-      let chain = chains[position]
-      if chain.scope.covers(&target), chain.interceptors.contains(where: { $0.canInit(with: request) }) { return chain }
+      let entry = entries[position]
+      if entry.chain.scope.covers(&target), entry.chain.interceptors.contains(where: { $0.canInit(with: request) }) {
+        return entry
+      }
     }
     return nil
   }

@@ -6,14 +6,13 @@ import Foundation
 final class Installation: Sendable {
   private struct State {
     var transport: (any Transport)?
-    var loads: [InterceptedRequest.ID: @Sendable (WaylayError) -> Void] = [:]
     var isInvalidated = false
   }
 
   let registry: InterceptorRegistry
   let context: LoadContext
-  /// The number of its protocol class; 0 for the direct way.
-  let number = Locked<UInt64>(0)
+  /// Its protocol class; none for the direct way.
+  let protocolClass = Locked<URLProtocol.Type?>(nil)
   private let configuration: Locked<URLSessionConfiguration>
   private let state = Locked(State())
 
@@ -37,30 +36,13 @@ final class Installation: Sendable {
   }
 
   func invalidate() {
-    let (transport, loads) = state.withLock { state in
+    let transport = state.withLock { state in
       state.isInvalidated = true
-      defer {
-        state.transport = nil
-        state.loads = [:]
-      }
-      return (state.transport, state.loads.values)
+      defer { state.transport = nil }
+      return state.transport
     }
-    ProtocolClasses.remove(number.withLock { $0 })
-    for fail in loads { fail(InterceptorRegistry.invalidatedError(url: nil)) }
+    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
     transport?.invalidate()
-  }
-
-  /// Starts keeping account of a load, so that ``invalidate()`` can fail it. `false` when it is too late.
-  func begin(_ load: Load, fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
-    state.withLock { state in
-      guard !state.isInvalidated else { return false }
-      state.loads[load.id] = fail
-      return true
-    }
-  }
-
-  func end(_ load: Load) {
-    state.withLock { _ = $0.loads.removeValue(forKey: load.id) }
   }
 
   /// Whether a chain takes the request. Pure, any thread.

@@ -37,7 +37,7 @@ public final class InterceptorRegistry: Sendable {
   let configuration: Locked<URLSessionConfiguration>
   let logger: Logger?
   let redirectPolicy: RedirectPolicy
-  let deadlines = Deadlines()
+  let watch = LoadWatch()
   let lineageEntry: Lineage.Entry
   let state = Locked(State())
 
@@ -59,8 +59,7 @@ public final class InterceptorRegistry: Sendable {
     self.configuration = Locked(configuration.copied)
     self.logger = logger
     redirectPolicy = redirects
-    let number = Lineage.nextOrigin()
-    lineageEntry = Lineage.Entry(origin: number, label: "registry \(number)")
+    lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
     let links = interceptors()
     if !links.isEmpty { register(InterceptorChain(.default) { links }) }
   }
@@ -108,6 +107,7 @@ public final class InterceptorRegistry: Sendable {
       }
       return (state.installations + [state.direct].compactMap { $0 }, state.snapshot.subscribers.values)
     }
+    watch.close()
     for installation in installations { installation.invalidate() }
     transport?.invalidate()
     for subscriber in subscribers { subscriber.finish() }

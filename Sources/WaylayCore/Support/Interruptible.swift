@@ -21,7 +21,7 @@ final class Interruptible<Value: Sendable>: Sendable {
           return state.verdict
         }
         if let verdict { return continuation.resume(throwing: verdict) }
-        let task = Task {
+        let task = PlatformClient.promptTask {
           let result: Result<Value, any Error>
           do { result = .success(try await work()) } catch { result = .failure(error) }
           self.settle(result)

@@ -17,6 +17,9 @@
     /// Answers may be given inside `startLoading`, which runs on the work queue (P2).
     static let canAnswerInline = true
 
+    /// A session puts its storage's cookies into a request when it makes the task.
+    static let sessionAddsCookies = true
+
     /// Redirects are followed inside the load, so no hop comes from another protocol object (P5).
     let hop = 0
 
@@ -28,6 +31,11 @@
     /// Runs the start of `work` in the calling thread.
     static func immediateTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
       Task.immediate { await work() }
+    }
+
+    /// Starts `work` at once, unless that would keep the main thread from its own work.
+    static func promptTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+      Thread.isMainThread ? Task { await work() } : Task.immediate { await work() }
     }
 
     /// A session without a cache: a look-up hops to a background queue and lists a directory, for nothing (P22, P24).
@@ -89,11 +97,13 @@
       workQueue?.async(execute: work)
     }
 
+    /// The head in the form that the loading system gets.
+    static func head(of response: InterceptedResponse) -> HTTPURLResponse { response.challengeProofHead }
+
     /// Tells the loading system; on the work queue.
     func deliver(_ event: ClientRelay.Event) {
       switch event {
-      case .response(let response):
-        let head = response.challengeProofHead
+      case .response(let head):
         guarded = head as? ChallengeProofResponse
         loader.client?.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data):

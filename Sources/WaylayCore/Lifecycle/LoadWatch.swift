@@ -1,29 +1,46 @@
 import Foundation
 
-/// The timeouts of all loads of a registry, on one timer.
+/// The loads of a registry that are under way, with the timeouts of all of them on one timer.
 ///
 /// A load that makes progress only writes down the time; the timer looks at what is due and sleeps until the next deadline. So
 /// arming a timeout costs a dictionary entry, not a timer.
-final class Deadlines: Sendable {
+final class LoadWatch: Sendable {
   private struct State {
     var loads: [InterceptedRequest.ID: Load] = [:]
     /// When the timer fires next; `.max` when it is not armed.
     var wakeUp = UInt64.max
+    var isClosed = false
   }
 
   private let state = Locked(State())
-  private let queue = DispatchQueue(label: "waylay.deadlines")
+  private let queue = DispatchQueue(label: "waylay.timeouts")
 
-  func add(_ load: Load) {
-    guard let deadline = load.nextDeadline(now: DispatchTime.now().uptimeNanoseconds) else { return load.expire() }
-    state.withLock { state in
+  /// Starts watching. `false` when the registry has been invalidated.
+  func add(_ load: Load) -> Bool {
+    let deadline = load.nextDeadline(now: DispatchTime.now().uptimeNanoseconds)
+    let isAccepted = state.withLock { state in
+      guard !state.isClosed else { return false }
+      guard let deadline else { return true }
       state.loads[load.id] = load
       arm(for: deadline, &state)
+      return true
     }
+    if isAccepted, deadline == nil { load.expire() }
+    return isAccepted
   }
 
   func remove(_ load: Load) {
     state.withLock { _ = $0.loads.removeValue(forKey: load.id) }
+  }
+
+  /// Fails all loads, and accepts no others.
+  func close() {
+    let loads = state.withLock { state in
+      state.isClosed = true
+      defer { state.loads = [:] }
+      return state.loads.values
+    }
+    for load in loads { load.fail(InterceptorRegistry.invalidatedError(url: load.url)) }
   }
 
   private func arm(for deadline: UInt64, _ state: inout State) {

@@ -84,6 +84,11 @@ extension InterceptorChain {
       return copy
     }
 
+    /// Whether the scheme is the only thing the scope looks at.
+    var isPlainHTTP: Bool {
+      schemes == ["http", "https"] && hosts.isEmpty && paths.isEmpty && excludedHosts.isEmpty && excludedPaths.isEmpty
+    }
+
     func covers(_ target: inout Target) -> Bool {
       guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
       if !hosts.isEmpty, !hosts.contains(where: { $0.covers(&target) }) { return false }
@@ -106,6 +111,8 @@ extension InterceptorChain.Scope {
       let scheme = url.scheme ?? ""
       self.scheme = scheme == "http" || scheme == "https" ? scheme : scheme.lowercased()
     }
+
+    var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
     var isWebSocket: Bool { scheme == "ws" || scheme == "wss" }
 

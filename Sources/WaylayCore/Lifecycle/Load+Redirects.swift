@@ -52,6 +52,9 @@ struct Redirect {
   let keepsBody: Bool
   private let source: URL
 
+  /// The fields that never go to another origin.
+  static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization", "host"]
+
   init?(after response: InterceptedResponse, to original: URLRequest) {
     let code = response.status.code
     guard code / 100 == 3, [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location], let from = original.url,
@@ -75,9 +78,7 @@ struct Redirect {
       }
     }
     if !from.hasSameOrigin(as: target) {
-      for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
-        request.setValue(nil, forHTTPHeaderField: name)
-      }
+      for name in Self.credentials { request.setValue(nil, forHTTPHeaderField: name) }
     }
   }
 

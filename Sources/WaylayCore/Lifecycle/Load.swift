@@ -49,20 +49,24 @@ final class Load: Sendable {
   /// What the bridge has found out about the first hop already: its request is prepared, and this is its chain.
   struct FirstHop: Sendable {
     let selection: ChainIndex.Selection?
+    let hasStoredCookies: Bool
   }
 
   /// Runs the load up to the head of its last response, hop by hop.
-  func respond(_ firstHop: FirstHop? = nil) async throws -> InterceptedResponse {
+  func respond(_ firstHop: FirstHop) async throws -> InterceptedResponse {
     report(.started)
     let lineage = try Lineage.deeper(than: outer, by: installation.registry.lineageEntry, load: self)
     var base = first
-    var known = firstHop
+    var selection = firstHop.selection
+    guard base.url != nil else { throw Self.withoutURL(base) }
     while true {
-      guard base.url != nil else { throw Self.withoutURL(base) }
       var request = base
-      if known == nil { installation.context.prepare(&request.urlRequest) }
-      let selection = known.map(\.selection) ?? (isReentry ? nil : snapshot.index.select(request.urlRequest))
-      known = nil
+      if base.hop > first.hop {
+        installation.context.prepare(&request.urlRequest, origin: first.url)
+        selection = isReentry ? nil : snapshot.index.select(request.urlRequest)
+      } else if firstHop.hasStoredCookies {
+        base.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
+      }
       let links = try await enter(selection, &request, lineage)
       let response = try await Lineage.$current.withValue(lineage) { [request] in
         try await Turn.run(request, through: links, of: self)

@@ -4,32 +4,40 @@ import HTTPTypes
 extension LoadContext {
   /// Adds the session's header fields, then its cookies (rule 3).
   ///
-  /// - Parameter bySession: Whether the loading system has put the cookies in already; then there is nothing to do without any.
-  func prepare(_ request: inout URLRequest, bySession: Bool = false) {
-    if !additionalHeaders.isEmpty { addHeaders(to: &request) }
-    if !bySession || request.value(forHTTPHeaderField: "Cookie") != nil { addCookies(to: &request) }
+  /// - Parameters:
+  ///   - origin: The URL the app asked for. On a hop to another origin the session's credentials stay behind (rule 4).
+  ///   - bySession: Whether the loading system has put the cookies in already; then there is nothing to do without any.
+  /// - Returns: Whether the request's `Cookie` is the storage's, and so to be made anew for the next hop.
+  @discardableResult
+  func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
+    if !additionalHeaders.isEmpty { addHeaders(to: &request, origin: origin) }
+    if bySession, request.value(forHTTPHeaderField: "Cookie") == nil { return false }
+    return addCookies(to: &request)
   }
 
   /// Adds the session's header fields where the request does not set them itself (P10).
-  func addHeaders(to request: inout URLRequest) {
+  private func addHeaders(to request: inout URLRequest, origin: URL?) {
+    let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
     for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+      if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
       request.setValue(value, forHTTPHeaderField: name)
     }
   }
 
-  private func addCookies(to request: inout URLRequest) {
+  private func addCookies(to request: inout URLRequest) -> Bool {
     guard sendsCookies, request.httpShouldHandleCookies, let cookieStorage, let url = request.url,
       let stored = cookieStorage.cookies(for: url), !stored.isEmpty
-    else { return }
+    else { return false }
     let matching = stored.filter { $0.matches(url) }
     let present = request.value(forHTTPHeaderField: "Cookie")
     guard !matching.isEmpty else {
       // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in already.
       if present != nil, present == Self.header(stored) { request.setValue(nil, forHTTPHeaderField: "Cookie") }
-      return
+      return false
     }
     let header = Self.header(matching)
     if present != header { request.setValue(header, forHTTPHeaderField: "Cookie") }
+    return true
   }
 
   private static func header(_ cookies: [HTTPCookie]) -> String? {

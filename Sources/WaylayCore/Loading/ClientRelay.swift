@@ -53,35 +53,21 @@ final class ClientRelay: Sendable {
 
   /// Starts the load. An answer that comes inside this call is delivered inside it.
   func start(_ firstHop: Load.FirstHop, inline: Bool) {
-    if inline {
-      let task = PlatformClient.immediateTask { await self.run(firstHop) }
-      if deliverInline() { return }
-      state.withLock { $0.task = task }
-    }
+    let task =
+      inline
+      ? PlatformClient.immediateTask { await self.run(firstHop) }
+      : Task { await self.run(firstHop) }
+    if inline, state.withLock({ $0.isClosed }) { return deliver() }
+    // Here the chain runs already, on another thread; an answer that comes meanwhile needs no way back.
     do {
+      state.withLock { $0.task = task }
       try client.findWayBack()
       try watch()
     } catch {
       cancel(error)
       return client.fail(error, url: load.url)
     }
-    if !inline {
-      let task = Task { await self.run(firstHop) }
-      state.withLock { $0.task = task }
-    }
-    state.withLock { $0.phase = .idle }
-    schedule()
-  }
-
-  /// Delivers an answer that came without a hop. `false` when there is more to come.
-  private func deliverInline() -> Bool {
-    let events = state.withLock { state -> [Event] in
-      guard state.isClosed else { return [] }
-      defer { state.events = [] }
-      return state.events
-    }
-    for event in events { client.deliver(event) }
-    return !events.isEmpty
+    deliver()
   }
 
   /// Puts the load under its timeouts and the registry's control, now that it outlives this call.
@@ -150,8 +136,12 @@ final class ClientRelay: Sendable {
   }
 
   private func drain() {
-    // A task that is being cancelled gets its one terminal event from the loading system itself.
+    // A task that is being cancelled gets its one terminal event from the loading system itself (P17).
     guard !client.isCancelled else { return cancel(URLError(.cancelled)) }
+    deliver()
+  }
+
+  private func deliver() {
     let events = state.withLock { state -> [Event] in
       state.phase = .idle
       guard !state.isPaused else { return [] }

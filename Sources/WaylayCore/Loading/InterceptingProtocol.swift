@@ -7,14 +7,23 @@ class InterceptingProtocol: URLProtocol {
   /// The installation this class stands for, until its registry is invalidated.
   private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
-  /// The lineage of the code that resumed the task: on Linux this initialiser runs inside `resume()` (P7).
-  private let resumedBy = Lineage.current
+  /// Made where this object was, by the code that resumed the task.
+  private let decision: Installation.Decision?
   private var relay: ClientRelay?
+
+  required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+    // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).
+    decision = PendingDecision.take(for: Self.self, request)
+    super.init(request: request, cachedResponse: cachedResponse, client: client)
+  }
 
   override class func canInit(with request: URLRequest) -> Bool {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
     guard let installation else { return true }
-    return installation.accepts(request)
+    let decision = Installation.Decision(
+      request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+    PendingDecision.keep(decision, for: self)
+    return decision.isAccepted
   }
 
   override class func canInit(with task: URLSessionTask) -> Bool {
@@ -29,6 +38,8 @@ class InterceptingProtocol: URLProtocol {
   override func startLoading() {
     if let relay { return relay.resume() }
     let client = PlatformClient(self)
+    // Cancelled before it began: the loading system ends the task itself (P17).
+    guard !client.isCancelled else { return }
     guard let installation = Self.installation else {
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }
@@ -46,24 +57,18 @@ class InterceptingProtocol: URLProtocol {
 
   /// Starts the load; an answer that comes inside this call is delivered inside it.
   private func start(_ client: PlatformClient, body: MessageBody, in installation: Installation) -> ClientRelay {
-    var bare = request
+    let decision = decision ?? Installation.Decision(
+      request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+    var bare = decision.request
     if bare.httpBody != nil { bare.httpBody = nil }
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
-    let tagged = RequestTag.lineage(of: bare)
-    if tagged != nil { RequestTag.strip(&bare) }
-    let outer = resumedBy == nil && tagged == nil ? nil : [resumedBy, tagged].compactMap { $0 }.max { $0.depth < $1.depth }
-    let snapshot = installation.registry.snapshot
-    let isReentry = outer?.contains(installation.registry.lineageEntry.origin) ?? false
-
-    installation.context.prepare(&bare, bySession: PlatformClient.sessionAddsCookies)
-    let selection = isReentry ? nil : snapshot.index.select(bare)
-    let inline = PlatformClient.canAnswerInline && selection?.answersInline == true
+    let inline = PlatformClient.canAnswerInline && decision.selection?.answersInline == true
+    let first = InterceptedRequest(
+      id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
     let load = Load(
-      InterceptedRequest(
-        id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context),
-      in: installation, outer: outer, snapshot: snapshot, inline: inline, redirects: client)
+      first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, redirects: client)
     let relay = ClientRelay(client, load)
-    relay.start(.init(selection: selection), inline: inline)
+    relay.start(Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies), inline: inline)
     return relay
   }
 }

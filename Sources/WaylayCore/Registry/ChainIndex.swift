@@ -29,9 +29,28 @@ final class ChainIndex: Sendable {
   /// A chain behind a reference, which is cheaper to pass on than the chain.
   final class Entry: Sendable {
     let chain: InterceptorChain
+    private let links: [any RequestInterceptor]
+    private let isPlainHTTP: Bool
 
     init(_ chain: InterceptorChain) {
       self.chain = chain
+      links = chain.interceptors
+      isPlainHTTP = chain.scope.isPlainHTTP
+    }
+
+    /// The chain's links that take part in a request; `nil` when the scope does not cover it or none does.
+    func select(_ request: URLRequest, _ target: inout InterceptorChain.Scope.Target) -> Selection? {
+      guard isPlainHTTP ? target.isHTTP : chain.scope.covers(&target) else { return nil }
+      var accepting = 0
+      var answersInline = true
+      for link in links where link.canInit(with: request) {
+        accepting += 1
+        if !link.answersInline { answersInline = false }
+      }
+      guard accepting > 0 else { return nil }
+      let participants = accepting == links.count ? links : links.filter { $0.canInit(with: request) }
+      // `canInit` is to be pure; one that changes its mind leaves the chain without links, which is the bare transport.
+      return Selection(chain: self, links: participants, answersInline: answersInline)
     }
   }
 
@@ -42,20 +61,8 @@ final class ChainIndex: Sendable {
     let answersInline: Bool
   }
 
-  func select(_ request: URLRequest) -> Selection? {
-    guard let owner = owner(of: request) else { return nil }
-    var links = owner.chain.interceptors
-    var answersInline = true
-    var declines = false
-    for link in links {
-      if !link.canInit(with: request) { declines = true } else if !link.answersInline { answersInline = false }
-    }
-    if declines { links.removeAll { !$0.canInit(with: request) } }
-    return links.isEmpty ? nil : Selection(chain: owner, links: links, answersInline: answersInline)
-  }
-
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).
-  func owner(of request: URLRequest) -> Entry? {
+  func select(_ request: URLRequest) -> Selection? {
     guard let url = request.url else { return nil }
     var target = InterceptorChain.Scope.Target(url)
     guard !target.isWebSocket else { return nil }
@@ -70,10 +77,7 @@ final class ChainIndex: Sendable {
         position = named[nextNamed]
         nextNamed += 1
       }
-      let entry = entries[position]
-      if entry.chain.scope.covers(&target), entry.chain.interceptors.contains(where: { $0.canInit(with: request) }) {
-        return entry
-      }
+      if let selection = entries[position].select(request, &target) { return selection }
     }
     return nil
   }

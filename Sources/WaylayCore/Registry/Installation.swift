@@ -45,12 +45,35 @@ final class Installation: Sendable {
     transport?.invalidate()
   }
 
-  /// Whether a chain takes the request. Pure, any thread.
-  func accepts(_ request: URLRequest) -> Bool {
-    if let lineage = RequestTag.lineage(of: request), lineage.contains(registry.lineageEntry.origin) { return true }
-    guard !context.additionalHeaders.isEmpty else { return registry.snapshot.index.owner(of: request) != nil }
-    var request = request
-    context.addHeaders(to: &request)
-    return registry.snapshot.index.owner(of: request) != nil
+  /// What is to become of a request.
+  ///
+  /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
+  final class Decision: Sendable {
+    let snapshot: InterceptorRegistry.Snapshot
+    /// The request without a tag and with the session's header fields and cookies.
+    let request: URLRequest
+    /// The lineage of the code that the request comes from.
+    let outer: Lineage?
+    /// The chain that owns the request. None: it came from inside this registry's own chain, or no chain accepts it.
+    let selection: ChainIndex.Selection?
+    /// Whether the request's `Cookie` is the storage's, and so to be made anew for another hop.
+    let hasStoredCookies: Bool
+    /// Whether we take the request: a chain accepts it, or its tag must not reach the system (rule 7).
+    let isAccepted: Bool
+
+    /// - Parameter bySession: Whether a session has put its cookies into the request already.
+    init(_ request: URLRequest, in installation: Installation, bySession: Bool) {
+      snapshot = installation.registry.snapshot
+      var request = request
+      let tagged = RequestTag.lineage(of: request)
+      if tagged != nil { RequestTag.strip(&request) }
+      hasStoredCookies = installation.context.prepare(&request, bySession: bySession)
+      self.request = request
+      let current = Lineage.current
+      outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
+      let isReentry = outer?.contains(installation.registry.lineageEntry.origin) ?? false
+      selection = isReentry ? nil : snapshot.index.select(request)
+      isAccepted = isReentry || selection != nil
+    }
   }
 }

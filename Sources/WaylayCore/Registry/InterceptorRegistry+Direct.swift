@@ -22,15 +22,12 @@ extension InterceptorRegistry {
   /// The same with a body of its own, which may be a file or a stream.
   public func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
     let installation = try directInstallation(for: request)
-    var request = request
-    let tagged = RequestTag.lineage(of: request)
-    if tagged != nil { RequestTag.strip(&request) }
-    let (bare, carried) = InterceptedRequest.separatingBody(of: request)
-    let load = Load(
-      InterceptedRequest(
-        id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: installation.context),
-      in: installation, outer: Lineage.current ?? tagged, snapshot: snapshot)
-    return try await run(load)
+    let decision = Installation.Decision(request, in: installation, bySession: false)
+    let (bare, carried) = InterceptedRequest.separatingBody(of: decision.request)
+    let first = InterceptedRequest(
+      id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: installation.context)
+    let load = Load(first, in: installation, outer: decision.outer, snapshot: decision.snapshot)
+    return try await run(load, Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies))
   }
 
   private func directInstallation(for request: URLRequest) throws -> Installation {
@@ -47,7 +44,7 @@ extension InterceptorRegistry {
     return installation
   }
 
-  private func run(_ load: Load) async throws -> InterceptedResponse {
+  private func run(_ load: Load, _ firstHop: Load.FirstHop) async throws -> InterceptedResponse {
     let head = Interruptible<InterceptedResponse>()
     let abort = Locked<@Sendable (any Error) -> Void>({ head.interrupt($0) })
     let fail: @Sendable (WaylayError) -> Void = { error in
@@ -56,7 +53,7 @@ extension InterceptorRegistry {
     }
     guard load.watch(fail: fail) else { throw load.urlError(for: Self.invalidatedError(url: load.url)) }
     do {
-      var response = try await head.run { try await load.respond() }
+      var response = try await head.run { try await load.respond(firstHop) }
       load.report(.responded, response: response)
       guard response.body.inMemory == nil else {
         load.end(response)

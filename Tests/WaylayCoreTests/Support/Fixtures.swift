@@ -1,0 +1,207 @@
+import Foundation
+import TestOrigin
+import WaylayCore
+
+/// An interceptor made of closures, for tests.
+struct Link: RequestInterceptor {
+  var name = "Link"
+  var answersInline = false
+  var accepts: @Sendable (URLRequest) -> Bool = { _ in true }
+  var canonical: @Sendable (URLRequest) -> URLRequest = { $0 }
+  var load: @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
+
+  func canInit(with request: URLRequest) -> Bool { accepts(request) }
+  func canonicalRequest(for request: URLRequest) -> URLRequest { canonical(request) }
+
+  func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    try await load(request, next)
+  }
+
+  /// Passes everything on.
+  static func pass(_ name: String = "Pass", accepts: @escaping @Sendable (URLRequest) -> Bool = { _ in true }) -> Link {
+    Link(name: name, accepts: accepts) { try await $1($0) }
+  }
+
+  /// Answers with a text.
+  static func answer(_ text: String, inline: Bool = false) -> Link {
+    Link(name: "Answer \(text)", answersInline: inline) { request, _ in
+      InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text))
+    }
+  }
+}
+
+/// A list that any thread may add to.
+final class Log<Element: Sendable>: Sendable {
+  private let list = Locked<[Element]>([])
+
+  func add(_ element: Element) {
+    list.withLock { $0.append(element) }
+  }
+
+  var all: [Element] { list.withLock { $0 } }
+}
+
+/// Something that happens once, and can be waited for.
+final class Event: Sendable {
+  private struct State {
+    var hasHappened = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Locked(State())
+
+  func happen() {
+    let waiters = state.withLock { state in
+      state.hasHappened = true
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let hasHappened = state.withLock { state in
+        if !state.hasHappened { state.waiters.append(continuation) }
+        return state.hasHappened
+      }
+      if hasHappened { continuation.resume() }
+    }
+  }
+
+  var hasHappened: Bool { state.withLock { $0.hasHappened } }
+}
+
+/// A session-level delegate that writes down what it is told, in order.
+final class Recorder: NSObject, URLSessionDataDelegate, Sendable {
+  enum Entry: Sendable, Equatable {
+    case response(Int)
+    case data(String)
+    case completed(URLError.Code?)
+  }
+
+  private let log = Log<Entry>()
+  private let watchers = Locked<[(Int, Event)]>([])
+  let finished = Event()
+  /// What to answer when a redirect is to be followed.
+  let redirect: @Sendable (URLRequest) -> URLRequest?
+  /// The stream for an upload task that was made without a body.
+  let body: @Sendable () -> InputStream?
+  private let proposed = Log<URLRequest>()
+
+  init(
+    redirect: @escaping @Sendable (URLRequest) -> URLRequest? = { $0 }, body: @escaping @Sendable () -> InputStream? = { nil }
+  ) {
+    self.redirect = redirect
+    self.body = body
+  }
+
+  var entries: [Entry] { log.all }
+  var proposedRedirects: [URLRequest] { proposed.all }
+
+  /// Waits until so many entries are there.
+  func entries(_ count: Int) async -> [Entry] {
+    let event = Event()
+    watchers.withLock { $0.append((count, event)) }
+    check()
+    await event.wait()
+    return entries
+  }
+
+  private func add(_ entry: Entry) {
+    log.add(entry)
+    check()
+  }
+
+  private func check() {
+    let count = entries.count
+    for (wanted, event) in watchers.withLock({ $0 }) where count >= wanted { event.happen() }
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    add(.response((response as? HTTPURLResponse)?.statusCode ?? 0))
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    add(.data(String(decoding: data, as: UTF8.self)))
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    add(.completed((error as? URLError)?.code))
+    finished.happen()
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    proposed.add(request)
+    completionHandler(redirect(request))
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    completionHandler(body())
+  }
+}
+
+extension URLSession {
+  /// A session that runs through a registry.
+  static func intercepted(
+    by registry: InterceptorRegistry, delegate: (any URLSessionDelegate)? = nil,
+    _ change: (URLSessionConfiguration) -> Void = { _ in }
+  ) -> URLSession {
+    let configuration = URLSessionConfiguration.ephemeral
+    change(configuration)
+    return URLSession(configuration: configuration.intercepted(by: registry), delegate: delegate, delegateQueue: nil)
+  }
+
+  /// The status and the body as text.
+  func text(for request: URLRequest) async throws -> (Int, String) {
+    let (data, response) = try await data(for: request)
+    return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+  }
+
+  func text(from url: URL) async throws -> (Int, String) {
+    try await text(for: URLRequest(url: url))
+  }
+}
+
+/// Runs a test with a server of its own.
+func withOrigin(_ body: (TestOrigin) async throws -> Void) async throws {
+  let origin = try await TestOrigin.start()
+  do {
+    try await body(origin)
+    await origin.stop()
+  } catch {
+    await origin.stop()
+    throw error
+  }
+}
+
+/// The `WaylayError` beneath what an app sees.
+func cause(_ error: any Error) -> WaylayError? {
+  (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? WaylayError ?? error as? WaylayError
+}
+
+/// The error that some work throws.
+func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
+  do {
+    _ = try await work()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+extension URL {
+  /// A host that is never dialled: an interceptor answers first.
+  static let example = URL(string: "http://api.example.com/v1/users?id=1")!
+}

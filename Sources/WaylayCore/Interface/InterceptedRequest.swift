@@ -113,7 +113,8 @@ public struct InterceptedRequest: Sendable {
   /// request[Tenant.self] = "acme"
   /// ```
   ///
-  /// Notes survive retries and redirects within one load, and never reach the wire.
+  /// Notes travel with the request to the links after this one and to the transport, and never reach the wire. A redirect starts
+  /// with the notes that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get { storage.notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
     set { unique.notes[ObjectIdentifier(key)] = newValue }

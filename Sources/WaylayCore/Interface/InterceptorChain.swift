@@ -38,8 +38,8 @@ public struct InterceptorChain: Sendable {
 }
 
 extension InterceptorChain {
-  /// A chain's name. A string literal will do.
-  public struct Name: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// A chain's name. A string literal will do, with values in it or without.
+  public struct Name: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name as text.
     public let rawValue: String
 

@@ -13,7 +13,8 @@ public final class LoadContext: Sendable {
   public let credentialStorage: URLCredentialStorage?
   /// Header fields that every request gets which does not set them itself.
   public let additionalHeaders: [String: String]
-  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first where it was changed.
+  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first, unless it is the 60 s that
+  /// nobody has set.
   public let requestTimeout: TimeInterval
   /// Seconds after which a load times out, whatever its progress.
   public let resourceTimeout: TimeInterval

@@ -18,8 +18,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A transport follows no redirects, keeps no cookies and answers no challenges: the core does, hop by hop. It throws
-/// ``TransportError``.
+/// A transport follows no redirects and keeps no cookies: the core does, hop by hop. It answers no challenges: a 401 is a response. It
+/// throws ``TransportError``.
 public protocol Transport: Sendable {
   /// What the transport can do beyond the plain exchange.
   var capabilities: TransportCapabilities { get }

@@ -43,12 +43,15 @@ extension Load {
     logger.debug(error == nil ? "load finished" : "load failed", metadata: metadata)
   }
 
-  /// An error as logs may show it: a `URLError`'s own description prints the failing URL with its query.
+  /// An error as logs may show it: of errors that are not ours the type alone, because their texts may say anything.
   private static func logged(_ error: any Error) -> String {
     switch error {
-    case let error as URLError: "URLError \(error.code.rawValue): \(error.localizedDescription)"
-    case let error as WaylayError: error.message
-    default: String(describing: type(of: error))
+    case let error as URLError:
+      let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error
+      return "URLError \(error.code.rawValue)" + (beneath.map { ": \(logged($0))" } ?? "")
+    case let error as WaylayError: return error.message
+    case let error as TransportError: return "\(error)"
+    default: return String(describing: type(of: error))
     }
   }
 }

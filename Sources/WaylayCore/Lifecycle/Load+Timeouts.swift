@@ -79,8 +79,12 @@ extension Load {
 
   /// Fails the load, because nothing happened for too long.
   func expire() {
-    let waitingFor = activeLink
-    let place = waitingFor.map { "\($0) was running" } ?? "the response's body was being read"
+    let (innermost, isTransferring, hasAnswered) = state.withLock { ($0.innermost, $0.transfers > 0, $0.hasAnswered) }
+    let waitingFor = isTransferring || hasAnswered ? nil : innermost?.link.name
+    let place =
+      if let waitingFor { "\(waitingFor) was running" } else if hasAnswered {
+        "the response's body was being read"
+      } else { "the transport was waiting for an answer" }
     fail(
       WaylayError(
         .timedOut,

@@ -12,6 +12,9 @@ final class Load: Sendable {
     var clock = IdleClock()
     var onFailure: (@Sendable (WaylayError) -> Void)?
     var chain: ChainIndex.Entry?
+    /// Requests that the transport is working on.
+    var transfers = 0
+    var hasAnswered = false
     /// Whether timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
@@ -109,6 +112,8 @@ final class Load: Sendable {
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
+    state.withLock { $0.transfers += 1 }
+    defer { state.withLock { $0.transfers -= 1 } }
     return try await installation.transport().load(request)
   }
 }

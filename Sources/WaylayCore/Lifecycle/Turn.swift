@@ -67,6 +67,9 @@ final class Turn: @unchecked Sendable {
     var request = request
     request.attempt += call - 1
     try load.normalize(&request, from: link)
+    if let reader = request.body.consumedBy {
+      throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
+    }
     return try await Turn.run(request, through: rest, of: load)
   }
 }

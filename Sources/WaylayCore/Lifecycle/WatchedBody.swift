@@ -27,6 +27,7 @@ final class WatchedBody: Sendable {
     self.load = load
     self.isOwnTask = isOwnTask
     reading = Reading(response.body)
+    load.state.withLock { $0.hasAnswered = true }
     load.setWaiting(false)
   }
 

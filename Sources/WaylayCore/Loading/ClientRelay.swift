@@ -104,7 +104,8 @@ final class ClientRelay: Sendable {
       state.events = []
       return (state.task, state.takeWaiters())
     }
-    task?.cancel()
+    // Cancellation handlers are anybody's code, and must not run on the loader's queue.
+    PlatformClient.leavingQueue { task?.cancel() }
     for waiter in waiters { waiter.resume() }
     load.end(error: error)
   }

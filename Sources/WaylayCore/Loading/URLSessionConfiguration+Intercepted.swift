@@ -8,7 +8,7 @@ extension URLSessionConfiguration {
   /// ```
   ///
   /// Each call makes an installation of its own: two sessions with different registries never meet, however equal their requests.
-  /// `a.intercepted(by: outer).intercepted(by: inner)` nests them: the registry named last owns a request, and its transport leads
+  /// `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request, and its transport leads
   /// through the one before. Protocol classes that are in the configuration already are still asked before the network.
   ///
   /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs more than an

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The loop guard's tag on a request, for code that leaves the task of its chain (architecture, rule 7).
+/// The loop guard's tag on a request, for code that leaves the task of its chain (rule 7 of "How a chain runs").
 ///
 /// On Linux it travels in `mainDocumentURL`, the one field of a request that survives into a protocol and reaches no wire (P7);
 /// on Apple platforms in a property of the request. It begins with a random number of this process, so that neither an

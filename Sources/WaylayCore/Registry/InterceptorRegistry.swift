@@ -96,7 +96,8 @@ public final class InterceptorRegistry: Sendable {
 
   /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather than open.
   ///
-  /// Connections are closed and everything an installation holds is freed.
+  /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry is left to whoever
+  /// made it, who may use it elsewhere.
   public func invalidate() {
     let (installations, subscribers) = state.withLock { state in
       state.isInvalidated = true
@@ -109,7 +110,6 @@ public final class InterceptorRegistry: Sendable {
     }
     watch.close()
     for installation in installations { installation.invalidate() }
-    transport?.invalidate()
     for subscriber in subscribers { subscriber.finish() }
   }
 

@@ -9,7 +9,7 @@ extension URL {
     parts.fragment = nil
     if let items = parts.queryItems, !items.isEmpty {
       parts.queryItems = nil
-      return (parts.string ?? "") + "?" + items.map { "\($0.name)=…" }.joined(separator: "&")
+      return (parts.string ?? "") + "?" + items.map { $0.value == nil ? "…" : "\($0.name)=…" }.joined(separator: "&")
     }
     return parts.string ?? "<unreadable URL>"
   }

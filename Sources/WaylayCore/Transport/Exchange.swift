@@ -38,6 +38,7 @@ final class Exchange: Sendable {
         }
         if isCancelled { cancel() } else { task.resume() }
       } catch {
+        upload.discard()
         continuation.resume(throwing: error)
       }
     }
@@ -50,7 +51,8 @@ final class Exchange: Sendable {
       return state.task
     }
     guard let task else { return }
-    task.cancel()
+    // A body is dropped, and a load cancelled, on whatever thread; on the loader's own this would end the process.
+    PlatformClient.leavingQueue { task.cancel() }
     end(throwing: CancellationError())
   }
 

@@ -47,15 +47,23 @@ public final class URLSessionTransport: Transport {
   public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     let upload = try await PlatformExchange.Upload(request.body)
     var urlRequest = request.urlRequest
+    // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
+    let load = Lineage.current?.load
+    if let load, load.first.urlRequest.timeoutInterval == urlRequest.timeoutInterval {
+      urlRequest.timeoutInterval = Self.never
+    }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = Lineage.current { RequestTag.tag(&urlRequest, with: lineage) }
-    let exchange = Exchange(request, upload: upload, load: Lineage.current?.load)
+    let exchange = Exchange(request, upload: upload, load: load)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
     } onCancel: {
       exchange.cancel()
     }
   }
+
+  /// A week, in seconds.
+  private static let never: TimeInterval = 7 * 24 * 60 * 60
 
   /// Ends all exchanges and closes all connections.
   public func invalidate() {
@@ -64,7 +72,7 @@ public final class URLSessionTransport: Transport {
       defer { state.session = nil }
       return state.session
     }
-    session?.invalidateAndCancel()
+    if let session { PlatformClient.leavingQueue { session.invalidateAndCancel() } }
   }
 
   private func openSession() -> URLSession {

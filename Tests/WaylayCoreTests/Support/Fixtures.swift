@@ -201,6 +201,11 @@ func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
   }
 }
 
+/// The code of the `URLError` that some work throws.
+func failureCode<Result>(_ work: () async throws -> Result) async -> URLError.Code? {
+  (await failure(work) as? URLError)?.code
+}
+
 extension URL {
   /// A host that is never dialled: an interceptor answers first.
   static let example = URL(string: "http://api.example.com/v1/users?id=1")!

@@ -38,6 +38,12 @@
       Thread.isMainThread ? Task { await work() } : Task.immediate { await work() }
     }
 
+    /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where making, resuming or
+    /// cancelling any session's task ends the process (P18, P22).
+    static func leavingQueue(_ work: @escaping @Sendable () -> Void) {
+      DispatchQueue.global().async(execute: work)
+    }
+
     /// A session without a cache: a look-up hops to a background queue and lists a directory, for nothing (P22, P24).
     static func adjust(_ configuration: URLSessionConfiguration) {
       configuration.urlCache = nil

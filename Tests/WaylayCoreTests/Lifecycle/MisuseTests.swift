@@ -1,0 +1,205 @@
+import Foundation
+import TestOrigin
+import Testing
+import WaylayCore
+
+@Suite("Bad use gets a clear error that names the interceptor")
+struct MisuseTests {
+  private struct Trouble: Error {}
+
+  /// The error of a load through both ways in: a session and the direct way.
+  private func failures(_ link: Link, request: URLRequest = URLRequest(url: .example)) async -> [any Error] {
+    let registry = InterceptorRegistry { link }
+    let session = URLSession.intercepted(by: registry)
+    let errors = [
+      await failure { try await session.data(for: request) }, await failure { try await registry.data(for: request) },
+    ]
+    return errors.compactMap { $0 }
+  }
+
+  @Test("an error that is not a URLError", arguments: [true, false])
+  func foreignError(inline: Bool) async throws {
+    let errors = await failures(Link(name: "Clumsy", answersInline: inline) { _, _ in throw Trouble() })
+    #expect(errors.count == 2)
+    for error in errors {
+      let error = try #require(error as? URLError)
+      #expect(error.userInfo[NSUnderlyingErrorKey] is Trouble)
+      #expect(error.localizedDescription.contains("Clumsy"))
+      #expect(error.failingURL == .example)
+    }
+  }
+
+  @Test("a foreign error that an outer interceptor passes on is still the inner one's")
+  func attribution() async throws {
+    let registry = InterceptorRegistry {
+      Link.pass("Outer")
+      Link(name: "Inner") { _, _ in throw Trouble() }
+    }
+    let error = await failure { try await registry.data(for: URLRequest(url: .example)) }
+    #expect(error?.localizedDescription.hasPrefix("Inner") == true)
+  }
+
+  @Test("a URLError passes as it is, with the failing URL added (rule 5)")
+  func urlError() async throws {
+    for error in await failures(Link { _, _ in throw URLError(.notConnectedToInternet) }) {
+      let error = try #require(error as? URLError)
+      #expect(error.code == .notConnectedToInternet)
+      #expect(error.failingURL == .example)
+    }
+  }
+
+  @Test("next after return")
+  func nextAfterReturn() async throws {
+    let kept = Locked<(InterceptedRequest, InterceptorChain.Next)?>(nil)
+    let registry = InterceptorRegistry {
+      Link(name: "Keeper") { request, next in
+        kept.withLock { $0 = (request, next) }
+        return InterceptedResponse(to: request)
+      }
+    }
+    _ = try await registry.data(for: URLRequest(url: .example))
+    let (request, next) = try #require(kept.withLock { $0 })
+    let error = await failure { try await next(request) }
+    #expect(error.flatMap(cause)?.code == .nextAfterReturn)
+    #expect(error.flatMap(cause)?.interceptor == "Keeper")
+  }
+
+  @Test("a status that no response can have", arguments: [0, 99, 100, 199])
+  func status(code: Int) async throws {
+    let errors = await failures(
+      Link(name: "Odd") { request, _ in InterceptedResponse(to: request, status: HTTPResponse.Status(code: code)) })
+    #expect(errors.count == 2)
+    for error in errors {
+      #expect(cause(error)?.code == .invalidResponse)
+      #expect(cause(error)?.message.contains("Odd") == true)
+    }
+  }
+
+  @Test("a body over the collect limit")
+  func collectLimit() async throws {
+    let link = Link(name: "Collector") { request, next in
+      let response = InterceptedResponse(to: request, body: .text("12345"))
+      _ = try await response.body.collect(upTo: 4)
+      return response
+    }
+    for error in await failures(link) {
+      #expect((error as? URLError)?.code == .dataLengthExceedsMaximum)
+      #expect(cause(error)?.code == .bodyTooLarge)
+      #expect(cause(error)?.interceptor == "Collector")
+    }
+    let stream = MessageBody.stream(replaying: { AsyncStream<Data> { $0.yield(Data(count: 10)); $0.finish() } })
+    let error = await failure { try await stream.collect(upTo: 9) }
+    #expect(error.flatMap(cause)?.code == .bodyTooLarge)
+    #expect(try await stream.collect(upTo: 10).count == 10)
+  }
+
+  @Test("a request without a URL, from the app and from an interceptor")
+  func withoutURL() async throws {
+    var request = URLRequest(url: .example)
+    request.url = nil
+    let registry = InterceptorRegistry { Link.answer("x") }
+    let direct = await failure { [request] in try await registry.data(for: request) }
+    #expect((direct as? URLError)?.code == .badURL)
+    #expect(direct.flatMap(cause)?.code == .invalidRequest)
+    let eraser = InterceptorRegistry {
+      Link(name: "Eraser") { request, next in
+        var request = request
+        request.urlRequest.url = nil
+        return try await next(request)
+      }
+      Link.answer("x")
+    }
+    let error = await failure { try await eraser.data(for: URLRequest(url: .example)) }
+    #expect(error.flatMap(cause)?.interceptor == "Eraser")
+  }
+
+  @Test("never returning: the request's timeout ends the load and names who was running", arguments: [true, false])
+  func neverReturning(listens: Bool) async throws {
+    var request = URLRequest(url: .example)
+    request.timeoutInterval = 0.5
+    let link = Link(name: "Sleeper") { _, _ in
+      let never = Event()
+      if listens {
+        await withTaskCancellationHandler { await never.wait() } onCancel: { never.happen() }
+        throw CancellationError()
+      }
+      await never.wait()
+      throw CancellationError()
+    }
+    let errors = await failures(link, request: request)
+    #expect(errors.count == 2)
+    for error in errors {
+      #expect((error as? URLError)?.code == .timedOut)
+      #expect(cause(error)?.code == .timedOut)
+      #expect(cause(error)?.interceptor == "Sleeper")
+    }
+  }
+
+  @Test("the configuration's timeout counts where the request has none of its own (P10, P15)")
+  func configurationTimeout() async throws {
+    let registry = InterceptorRegistry {
+      Link { _, _ in
+        await Event().wait()
+        throw CancellationError()
+      }
+    }
+    let session = URLSession.intercepted(by: registry) { $0.timeoutIntervalForRequest = 0.05 }
+    #expect(await failureCode { try await session.data(from: .example) } == .timedOut)
+  }
+
+  @Test("the timeout is idle-based: a body that keeps coming outlives it; the resource timeout does not wait")
+  func idleTimeout() async throws {
+    try await withOrigin { origin in
+      var request = URLRequest(url: origin.url("/chunks/30?pause=50"))
+      request.timeoutInterval = 1
+      let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() })
+      let whole = try await session.text(for: request)
+      #expect(whole.1.hasSuffix("chunk 30\n"))
+      let hurried = URLSession.intercepted(by: InterceptorRegistry { Link.pass() }) { $0.timeoutIntervalForResource = 0.2 }
+      let error = await failure { [request] in try await hurried.data(for: request) }
+      #expect((error as? URLError)?.code == .timedOut)
+    }
+  }
+
+  @Test("a body that stops coming times out, in a session and in the direct way")
+  func stalledBody() async throws {
+    try await withOrigin { origin in
+      var request = URLRequest(url: origin.url("/gate/stalled"))
+      request.timeoutInterval = 0.1
+      let registry = InterceptorRegistry { Link.pass() }
+      let session = URLSession.intercepted(by: registry)
+      let stalled = request
+      let inSession = await failureCode { try await session.data(for: stalled) }
+      #expect(inSession == .timedOut)
+      let direct = await failureCode { try await registry.data(for: stalled) }
+      #expect(direct == .timedOut)
+    }
+  }
+
+  @Test("an answer after cancellation is dropped, and the event says whose it was")
+  func answerAfterCancellation() async throws {
+    let started = Event()
+    let goOn = Event()
+    let registry = InterceptorRegistry {
+      Link(name: "Stubborn") { request, _ in
+        started.happen()
+        await goOn.wait()
+        return InterceptedResponse(to: request, body: .text("too late"))
+      }
+    }
+    let events = registry.events()
+    let recorder = Recorder()
+    let task = URLSession.intercepted(by: registry, delegate: recorder).dataTask(with: .example)
+    task.resume()
+    await started.wait()
+    task.cancel()
+    #expect(await recorder.entries(1) == [.completed(.cancelled)])
+    goOn.happen()
+    for await event in events where event.kind == .answerDropped {
+      #expect((event.error as? WaylayError)?.code == .answeredAfterCancellation)
+      #expect((event.error as? WaylayError)?.interceptor == "Stubborn")
+      break
+    }
+    #expect(recorder.entries == [.completed(.cancelled)])
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+import TestOrigin
+import WaylayCore
+
+@Suite("Cookies")
+struct CookieTests {
+  private func storage() throws -> HTTPCookieStorage {
+    try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+  }
+
+  private func session(_ registry: InterceptorRegistry, _ storage: HTTPCookieStorage) -> URLSession {
+    URLSession.intercepted(by: registry) { $0.httpCookieStorage = storage }
+  }
+
+  @Test("Set-Cookie of the network is stored and sent with the next request (P19)")
+  func stored() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      let session = session(InterceptorRegistry { Link.pass() }, storage)
+      _ = try await session.data(from: origin.url("/cookies/set?a=1&b=2"))
+      #expect(storage.cookies?.map(\.name).sorted() == ["a", "b"])
+      _ = try await session.data(from: origin.url("/echo"))
+      #expect(origin.requests.last?["Cookie"].first?.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.sorted() == ["a=1", "b=2"])
+    }
+  }
+
+  @Test("a cookie set by a redirect goes along with the next hop")
+  func hop() async throws {
+    try await withOrigin { origin in
+      origin.reply(to: "/login") { _ in .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")]) }
+      let session = session(InterceptorRegistry { Link.pass() }, try storage())
+      _ = try await session.data(from: origin.url("/login"))
+      #expect(origin.requests.last?["Cookie"] == ["token=t"])
+    }
+  }
+
+  @Test("a mock's cookies are stored, an archive's are not (rule 3)")
+  func sources() async throws {
+    let storage = try storage()
+    let registry = InterceptorRegistry {
+      Link { request, _ in
+        let archived = request.url?.path == "/archived"
+        return InterceptedResponse(
+          to: request, fields: [.setCookie: archived ? "old=1" : "new=1"],
+          source: archived ? .init("archive", storesCookies: false) : .interceptor)
+      }
+    }
+    let session = session(registry, storage)
+    _ = try await session.data(from: #require(URL(string: "http://example.com/archived")))
+    _ = try await session.data(from: #require(URL(string: "http://example.com/mocked")))
+    #expect(storage.cookies?.map(\.name) == ["new"])
+  }
+
+  @Test("Secure cookies and those of other paths are not sent where they do not belong")
+  func matching() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      func cookie(_ name: String, path: String = "/", secure: Bool = false) throws -> HTTPCookie {
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: "127.0.0.1", .path: path]
+        if secure { properties[.secure] = "TRUE" }
+        return try #require(HTTPCookie(properties: properties))
+      }
+      for cookie in [try cookie("plain"), try cookie("secret", secure: true), try cookie("deep", path: "/deep"), try cookie("echo", path: "/echo")] {
+        storage.setCookie(cookie)
+      }
+      let session = session(InterceptorRegistry { Link.pass() }, storage)
+      _ = try await session.data(from: origin.url("/echo"))
+      let sent = try #require(origin.requests.last?["Cookie"].first)
+      #expect(sent.contains("plain=1"))
+      #expect(sent.contains("echo=1"))
+      #expect(!sent.contains("secret"))
+      #expect(!sent.contains("deep"))
+    }
+  }
+
+  @Test("a server cannot set cookies for a foreign or a single-label domain")
+  func foreign() async throws {
+    let storage = try storage()
+    let registry = InterceptorRegistry {
+      Link { request, _ in
+        var response = InterceptedResponse(to: request)
+        for value in ["bank=1; Domain=bank.com", "top=1; Domain=com", "parent=1; Domain=example.com", "own=1"] {
+          response.fields.append(HTTPField(name: .setCookie, value: value))
+        }
+        return response
+      }
+    }
+    _ = try await session(registry, storage).data(from: #require(URL(string: "http://www.example.com/")))
+    #expect(storage.cookies?.map(\.name).sorted() == ["own", "parent"])
+  }
+
+  @Test("httpShouldHandleCookies = false keeps the storage out of a request")
+  func off() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      var request = URLRequest(url: origin.url("/cookies/set?a=1"))
+      request.httpShouldHandleCookies = false
+      _ = try await session(InterceptorRegistry { Link.pass() }, storage).data(for: request)
+      #expect(storage.cookies?.isEmpty ?? true)
+    }
+  }
+
+  @Test("joined Set-Cookie values are taken apart, dates included")
+  func splitting() {
+    let joined = "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, b=2, c=x,y; Secure, d=\"1,2\""
+    #expect(
+      HTTPFields.cookies(in: joined) == [
+        "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/", "b=2", "c=x,y; Secure", "d=\"1,2\"",
+      ])
+    for bad in ["", ",", ",,,", "=", "a", ",=,", "a=1,", "é=ü,b=2"] { _ = HTTPFields.cookies(in: bad) }
+  }
+}

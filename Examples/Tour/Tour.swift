@@ -1,18 +1,34 @@
+import Foundation
 import TestOrigin
 import Waylay
-@main struct Tour { static func main() async throws {
-  struct AddHeader: RequestInterceptor {
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      var request = request
-      request.urlRequest.setValue("yes", forHTTPHeaderField: "X-Tour")
-      return try await next(request)
+
+/// A short tour: each scene sends real requests to a real server on loopback and says what it expected to see.
+@main
+enum Tour {
+  static func main() async throws {
+    let origin = try await TestOrigin.start()
+    print("A server listens on \(origin.url()). All sessions below are ordinary URLSessions.\n")
+    var failed = 0
+    for scene in scenes {
+      let report = Report(scene.title)
+      do {
+        try await scene.play(origin, report)
+      } catch {
+        report.expect("no error", was: "\(error)", false)
+      }
+      report.print()
+      if !report.isAsExpected { failed += 1 }
     }
+    await origin.stop()
+    print(failed == 0 ? "All \(scenes.count) scenes saw what they expected." : "\(failed) of \(scenes.count) scenes saw something else.")
+    exit(failed == 0 ? 0 : 1)
   }
-  let origin = try await TestOrigin.start()
-  let registry = InterceptorRegistry { AddHeader() }
-  let session = URLSession(configuration: .default.intercepted(by: registry))
-  let (data, response) = try await session.data(from: origin.url("/echo"))
-  print(String(decoding: data, as: UTF8.self), response)
-  print(try await registry.data(for: URLRequest(url: origin.url("/chunks/3"))))
-  await origin.stop()
-} }
+
+  static let scenes: [Scene] = [.retry, .answer, .canonicalisation, .loopGuard, .redirect, .stream]
+}
+
+/// One scene of the tour.
+struct Scene: Sendable {
+  let title: String
+  let play: @Sendable (TestOrigin, Report) async throws -> Void
+}

@@ -107,7 +107,10 @@ struct Responder: Sendable {
       head(reply, length: nil)
       body(data)
       channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer())))
-        .flatMap { (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)) ?? channel.eventLoop.makeSucceededVoidFuture() }
+        .flatMap {
+          (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            ?? channel.eventLoop.makeSucceededVoidFuture()
+        }
         .whenComplete { _ in channel.close(promise: nil) }
     }
   }

@@ -73,7 +73,9 @@ struct Redirect {
     keepsBody = !becomesGet
     if becomesGet {
       request.httpMethod = "GET"
-      for name in ["Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Transfer-Encoding", "Expect"] {
+      for name in [
+        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Transfer-Encoding", "Expect",
+      ] {
         request.setValue(nil, forHTTPHeaderField: name)
       }
     }

@@ -8,7 +8,7 @@ extension Load {
     let event = LoadEvent(
       id: id, kind: kind, method: first.method, url: first.url, chain: chain, status: response?.status,
       source: response?.source, error: error,
-      elapsed: .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds - startedAt)))
+      elapsed: .nanoseconds(Int64(installation.registry.clock.now() - startedAt)))
     for subscriber in snapshot.subscribers.values { subscriber.yield(event) }
   }
 
@@ -32,7 +32,7 @@ extension Load {
     let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
     var metadata: Logger.Metadata = [
       LogKey.load: "\(id)", LogKey.method: "\(first.method)", LogKey.url: "\(first.url?.redacted ?? "")",
-      LogKey.milliseconds: "\((DispatchTime.now().uptimeNanoseconds - startedAt) / 1_000_000)",
+      LogKey.milliseconds: "\((installation.registry.clock.now() - startedAt) / 1_000_000)",
     ]
     if let chain { metadata[LogKey.chain] = "\(chain)" }
     if let response {

@@ -1,33 +1,38 @@
 import Foundation
 
-/// When something last happened in a load. Times are `DispatchTime` nanoseconds.
+/// When something last happened in a load, in the nanoseconds of the registry's clock.
 struct IdleClock {
-  var startedAt = DispatchTime.now().uptimeNanoseconds
-  var lastActivity: UInt64 = 0
+  let startedAt: UInt64
+  var lastActivity: UInt64
   /// Whether the load waits for somebody else: an interceptor, a server. While the app is slow to read, it does not.
   var isWaiting = true
   var isPaused = false
 }
 
 extension Load {
+  private var now: UInt64 { installation.registry.clock.now() }
+
   /// Notes progress.
   func touch() {
-    state.withLock { $0.clock.lastActivity = DispatchTime.now().uptimeNanoseconds }
+    let now = now
+    state.withLock { $0.clock.lastActivity = now }
   }
 
   /// Says whether the load waits for progress now.
   func setWaiting(_ isWaiting: Bool) {
+    let now = now
     state.withLock { state in
       state.clock.isWaiting = isWaiting
-      state.clock.lastActivity = DispatchTime.now().uptimeNanoseconds
+      state.clock.lastActivity = now
     }
   }
 
   /// Stops the idle timeout while the app has suspended the task.
   func setPaused(_ isPaused: Bool) {
+    let now = now
     state.withLock { state in
       state.clock.isPaused = isPaused
-      state.clock.lastActivity = DispatchTime.now().uptimeNanoseconds
+      state.clock.lastActivity = now
     }
   }
 
@@ -39,7 +44,6 @@ extension Load {
     state.withLock { state in
       state.isWatched = true
       state.onFailure = fail
-      if state.clock.lastActivity == 0 { state.clock.lastActivity = state.clock.startedAt }
     }
     guard installation.registry.watch.add(self) else { return false }
     // The load may have ended meanwhile; then nobody else takes it off the list.

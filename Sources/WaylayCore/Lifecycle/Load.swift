@@ -9,7 +9,7 @@ final class Load: Sendable {
     var innermost: Turn?
     /// The failure that travels up the chain, and the link it began in.
     var failure: (error: any Error, link: String?)?
-    var clock = IdleClock()
+    var clock: IdleClock
     var onFailure: (@Sendable (WaylayError) -> Void)?
     var chain: ChainIndex.Entry?
     /// Requests that the transport is working on.
@@ -29,7 +29,7 @@ final class Load: Sendable {
   /// Whether the load began inside the loading system's own call, where the transport must not be reached (rule 9).
   let startedInline: Bool
   let redirects: (any RedirectDelegate)?
-  let state = Locked(State())
+  let state: Locked<State>
 
   init(
     _ request: InterceptedRequest, in installation: Installation, outer: Lineage?,
@@ -42,6 +42,8 @@ final class Load: Sendable {
     self.outer = outer
     startedInline = inline
     self.redirects = redirects
+    let now = installation.registry.clock.now()
+    state = Locked(State(clock: IdleClock(startedAt: now, lastActivity: now)))
   }
 
   var url: URL? { first.url }

@@ -13,11 +13,15 @@ final class LoadWatch: Sendable {
   }
 
   private let state = Locked(State())
-  private let queue = DispatchQueue(label: "waylay.timeouts")
+  private let clock: LoadClock
+
+  init(clock: LoadClock) {
+    self.clock = clock
+  }
 
   /// Starts watching. `false` when the registry has been invalidated.
   func add(_ load: Load) -> Bool {
-    let deadline = load.nextDeadline(now: DispatchTime.now().uptimeNanoseconds)
+    let deadline = load.nextDeadline(now: clock.now())
     let isAccepted = state.withLock { state in
       guard !state.isClosed else { return false }
       guard let deadline else { return true }
@@ -46,11 +50,11 @@ final class LoadWatch: Sendable {
   private func arm(for deadline: UInt64, _ state: inout State) {
     guard deadline < state.wakeUp else { return }
     state.wakeUp = deadline
-    queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: deadline)) { [weak self] in self?.wake() }
+    clock.schedule(deadline) { [weak self] in self?.wake() }
   }
 
   private func wake() {
-    let now = DispatchTime.now().uptimeNanoseconds
+    let now = clock.now()
     let loads = state.withLock { state -> [Load] in
       // An earlier deadline may have been armed after this one: then that one has looked already.
       guard state.wakeUp <= now else { return [] }

@@ -12,8 +12,12 @@ import Foundation
 /// let inner = InterceptorRegistry { guarded; RequestPrinter() }
 /// ```
 ///
-/// Retries and hedged requests are not re-entries: they stand beside each other, not inside. A request that is sent from a detached
-/// task is recognised by its tag when it was made from the request the interceptor got; one made afresh there cannot be.
+/// Retries and hedged requests are not re-entries: they stand beside each other, not inside.
+///
+/// How a re-entry is recognised: by the request's tag, when it was made from the request that the interceptor got, on whatever thread; and
+/// on Linux, for any request, by the task it is made in. So a fresh request to an intercepted session is not recognised when it is made in
+/// a detached task, and on Apple platforms not at all, because the loading system starts it elsewhere: there, an interceptor
+/// that makes requests of its own uses a session that is not intercepted, or the direct way.
 public struct LoopGuard: RequestInterceptor {
   /// The name that the error's path prints.
   public let name: String

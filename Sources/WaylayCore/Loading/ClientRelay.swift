@@ -83,6 +83,7 @@ final class ClientRelay: Sendable {
 
   /// `stopLoading`: the task is paused, cancelled, or was stopped and started again since (P16).
   func stop() {
+    client.stop()
     guard !client.isCancelled else { return cancel(URLError(.cancelled)) }
     setPaused(client.isSuspended)
   }

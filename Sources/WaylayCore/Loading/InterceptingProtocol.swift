@@ -57,8 +57,10 @@ class InterceptingProtocol: URLProtocol {
 
   /// Starts the load; an answer that comes inside this call is delivered inside it.
   private func start(_ client: PlatformClient, body: MessageBody, in installation: Installation) -> ClientRelay {
-    let decision = decision ?? Installation.Decision(
-      request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+    let decision =
+      decision
+      ?? Installation.Decision(
+        request, in: installation, bySession: PlatformClient.sessionAddsCookies)
     var bare = decision.request
     if bare.httpBody != nil { bare.httpBody = nil }
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }

@@ -67,7 +67,8 @@ final class Installation: Sendable {
       var request = request
       let tagged = RequestTag.lineage(of: request)
       if tagged != nil { RequestTag.strip(&request) }
-      hasStoredCookies = installation.context.prepare(&request, bySession: bySession)
+      hasStoredCookies = installation.context.prepare(
+        &request, origin: PlatformClient.origin(of: request), bySession: bySession)
       self.request = request
       let current = Lineage.current
       outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current

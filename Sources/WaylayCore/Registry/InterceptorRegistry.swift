@@ -37,7 +37,8 @@ public final class InterceptorRegistry: Sendable {
   let configuration: Locked<URLSessionConfiguration>
   let logger: Logger?
   let redirectPolicy: RedirectPolicy
-  let watch = LoadWatch()
+  let clock: LoadClock
+  let watch: LoadWatch
   let lineageEntry: Lineage.Entry
   let state = Locked(State())
 
@@ -50,11 +51,23 @@ public final class InterceptorRegistry: Sendable {
   ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
   ///   - redirects: How redirects are followed.
   ///   - interceptors: When there are any, they become one chain named `default`, for every `http` and `https` request.
-  public init(
+  public convenience init(
     transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
+    self.init(
+      clock: .system, transport: transport, configuration: configuration, logger: logger, redirects: redirects, interceptors)
+  }
+
+  /// The same with a clock for its timeouts.
+  package init(
+    clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
+    redirects: RedirectPolicy = RedirectPolicy(),
+    @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
+  ) {
+    self.clock = clock
+    watch = LoadWatch(clock: clock)
     self.transport = transport
     self.configuration = Locked(configuration.copied)
     self.logger = logger

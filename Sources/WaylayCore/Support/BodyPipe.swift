@@ -6,11 +6,12 @@ package import HTTPTypes
 /// The producer holds the pipe, the body holds the ``Reader``. When the last reader goes away before the end, the producer is told
 /// through `onAbandon`: that is how a response dropped unread cancels its transfer.
 package final class BodyPipe: Sendable {
-  private struct State {
+  fileprivate struct State {
     var chunks: [Data] = []
     var buffered = 0
     var end: Result<Void, any Error>?
-    var waiter: CheckedContinuation<Data?, any Error>?
+    /// The reader, asleep. What it waits for goes through the lock, for the reason that ``Promise`` gives.
+    var waiter: CheckedContinuation<Void, Never>?
     var trailers: HTTPFields = [:]
     var isAbandoned = false
   }
@@ -33,42 +34,36 @@ package final class BodyPipe: Sendable {
   @discardableResult
   package func push(_ chunk: Data) -> Int {
     guard !chunk.isEmpty else { return 0 }
-    let (waiter, buffered) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Int) in
+    let (waiter, buffered) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
       guard state.end == nil, !state.isAbandoned else { return (nil, 0) }
-      if let waiter = state.waiter {
-        state.waiter = nil
-        return (waiter, 0)
-      }
       state.chunks.append(chunk)
       state.buffered += chunk.count
-      return (nil, state.buffered)
+      return (state.wake(), state.buffered)
     }
-    waiter?.resume(returning: chunk)
+    waiter?.resume()
     return buffered
   }
 
-  /// Ends the body. What was pushed before is still read, unless an error ends it at once.
+  /// Ends the body. What was pushed before is still read.
   package func finish(_ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:]) {
-    let waiter = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard state.end == nil else { return nil }
       state.end = result
       state.trailers = trailers
-      defer { state.waiter = nil }
-      return state.waiter
+      return state.wake()
     }
-    waiter?.resume(with: result.map { nil })
+    waiter?.resume()
   }
 
   fileprivate func interrupt(_ error: any Error) {
-    let waiter = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       // A body whose end has been pushed and read is complete; any other one is now cut short, and must say so.
       if state.end == nil || !state.chunks.isEmpty { state.end = .failure(error) }
       state.chunks = []
       state.buffered = 0
-      defer { state.waiter = nil }
-      return state.waiter
+      return state.wake()
     }
-    waiter?.resume(throwing: error)
+    waiter?.resume()
     onAbandon()
   }
 
@@ -85,30 +80,19 @@ package final class BodyPipe: Sendable {
 
   fileprivate func next() async throws -> Data? {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        enum Step {
-          case chunk(Data, isEmpty: Bool)
-          case end(Result<Void, any Error>)
-          case wait
+      while true {
+        if let step = state.withLock({ $0.take() }) {
+          if step.isDrained { onDrain() }
+          return try step.result.get()
         }
-        let step = state.withLock { state -> Step in
-          if !state.chunks.isEmpty {
-            // Everything that waits goes out as one chunk: fewer turns for a reader that is behind.
-            let chunk = state.chunks.count == 1 ? state.chunks[0] : Data(state.chunks.joined())
-            state.chunks = []
-            state.buffered = 0
-            return .chunk(chunk, isEmpty: state.end == nil)
+        onDrain()
+        await withCheckedContinuation { continuation in
+          let isReady = state.withLock { state in
+            let isReady = !state.chunks.isEmpty || state.end != nil
+            if !isReady { state.waiter = continuation }
+            return isReady
           }
-          if let end = state.end { return .end(end) }
-          state.waiter = continuation
-          return .wait
-        }
-        switch step {
-        case .chunk(let chunk, let isEmpty):
-          if isEmpty { onDrain() }
-          continuation.resume(returning: chunk)
-        case .end(let result): continuation.resume(with: result.map { nil })
-        case .wait: onDrain()
+          if isReady { continuation.resume() }
         }
       }
     } onCancel: {
@@ -131,5 +115,30 @@ package final class BodyPipe: Sendable {
     package func next() async throws -> Data? { try await pipe.next() }
     package func interrupt(_ error: any Error) { pipe.interrupt(error) }
     package var trailers: HTTPFields { pipe.trailers }
+  }
+}
+
+extension BodyPipe.State {
+  fileprivate struct Step {
+    let result: Result<Data?, any Error>
+    var isDrained = false
+  }
+
+  /// What the reader gets next, if it is there already.
+  fileprivate mutating func take() -> Step? {
+    guard chunks.isEmpty else {
+      // Everything that waits goes out as one chunk: fewer turns for a reader that is behind.
+      defer {
+        chunks = []
+        buffered = 0
+      }
+      return Step(result: .success(chunks.count == 1 ? chunks[0] : Data(chunks.joined())), isDrained: end == nil)
+    }
+    return end.map { Step(result: $0.map { nil }) }
+  }
+
+  fileprivate mutating func wake() -> CheckedContinuation<Void, Never>? {
+    defer { waiter = nil }
+    return waiter
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// The task is owned: an interruption and the cancellation of the caller cancel it.
 final class Interruptible<Value: Sendable>: Sendable {
   private struct State {
-    var continuation: CheckedContinuation<Value, any Error>?
+    var promise: Promise<Value>?
     var task: Task<Void, Never>?
     var verdict: (any Error)?
   }
@@ -14,20 +14,19 @@ final class Interruptible<Value: Sendable>: Sendable {
 
   /// Waits for `work`, for ``interrupt(_:)`` or for the caller's cancellation, whichever comes first.
   func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+    let promise = Promise<Value>()
+    return try await withTaskCancellationHandler {
+      try await promise.value {
         let verdict = state.withLock { state -> (any Error)? in
-          if state.verdict == nil { state.continuation = continuation }
+          state.promise = promise
           return state.verdict
         }
-        if let verdict { return continuation.resume(throwing: verdict) }
+        if let verdict { return promise.settle(.failure(verdict)) }
         let task = PlatformClient.promptTask {
-          let result: Result<Value, any Error>
-          do { result = .success(try await work()) } catch { result = .failure(error) }
-          self.settle(result)
+          do { promise.settle(.success(try await work())) } catch { promise.settle(.failure(error)) }
         }
         let isGivenUp = state.withLock { state in
-          if state.continuation != nil { state.task = task }
+          state.task = task
           return state.verdict != nil
         }
         if isGivenUp { task.cancel() }
@@ -39,22 +38,15 @@ final class Interruptible<Value: Sendable>: Sendable {
 
   /// Fails the run that is going on, and every later one.
   func interrupt(_ error: any Error) {
-    let task = state.withLock { state in
+    let (promise, task) = state.withLock { state in
       if state.verdict == nil { state.verdict = error }
-      return state.task
-    }
-    task?.cancel()
-    settle(.failure(error))
-  }
-
-  private func settle(_ result: Result<Value, any Error>) {
-    let continuation = state.withLock { state in
       defer {
-        state.continuation = nil
+        state.promise = nil
         state.task = nil
       }
-      return state.continuation
+      return (state.promise, state.task)
     }
-    continuation?.resume(with: result)
+    promise?.settle(.failure(error))
+    task?.cancel()
   }
 }

@@ -5,10 +5,8 @@ import HTTPTypes
 final class Exchange: Sendable {
   private struct State {
     var task: URLSessionTask?
-    var continuation: CheckedContinuation<InterceptedResponse, any Error>?
     var pipe: BodyPipe?
     var isCancelled = false
-    var hasEnded = false
     var requestBytesSent: Int64 = 0
     var metrics = LoadMetrics()
   }
@@ -16,9 +14,10 @@ final class Exchange: Sendable {
   let upload: PlatformExchange.Upload
   private let request: InterceptedRequest
   /// Whose timeouts progress puts off.
-  private let load: Load?
+  let load: Load?
   private let startedAt = ContinuousClock.now
   private let state = Locked(State())
+  private let response = Promise<InterceptedResponse>()
 
   init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, load: Load?) {
     self.request = request
@@ -28,18 +27,16 @@ final class Exchange: Sendable {
 
   /// Starts the task and waits for the response's head.
   func head(_ makeTask: () throws -> URLSessionTask) async throws -> InterceptedResponse {
-    try await withCheckedThrowingContinuation { continuation in
+    try await response.value {
       do {
         let task = try makeTask()
         let isCancelled = state.withLock { state in
           state.task = task
-          state.continuation = continuation
           return state.isCancelled
         }
         if isCancelled { cancel() } else { task.resume() }
       } catch {
-        upload.discard()
-        continuation.resume(throwing: error)
+        end(throwing: error)
       }
     }
   }
@@ -87,19 +84,18 @@ final class Exchange: Sendable {
 
   private func deliver(status: HTTPResponse.Status, fields: HTTPFields, url: URL?, length: Int64?) {
     let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.resumeReading() })
-    let (continuation, metrics) = state.withLock { state in
+    let metrics = state.withLock { state -> LoadMetrics in
       state.pipe = pipe
       state.metrics.firstByte = startedAt.duration(to: .now)
       state.metrics.requestBodyBytes = state.requestBytesSent
-      defer { state.continuation = nil }
-      return (state.continuation, state.metrics)
+      return state.metrics
     }
-    guard let continuation else { return }
     let body: MessageBody = length == 0 ? .empty : .pipe(BodyPipe.Reader(pipe), length: length)
-    continuation.resume(
-      returning: InterceptedResponse(
-        status: status, fields: fields, url: url ?? request.url ?? URL(fileURLWithPath: "/"), body: body,
-        source: .network, metrics: metrics))
+    response.settle(
+      .success(
+        InterceptedResponse(
+          status: status, fields: fields, url: url ?? request.url ?? URL(fileURLWithPath: "/"), body: body, source: .network,
+          metrics: metrics)))
   }
 
   func received(_ data: Data) {
@@ -121,20 +117,15 @@ final class Exchange: Sendable {
   }
 
   private func end(throwing error: (any Error)?) {
-    let (continuation, pipe) = state.withLock { state in
-      state.hasEnded = true
-      defer {
-        state.continuation = nil
-        state.task = nil
-      }
-      return (state.continuation, state.pipe)
+    let pipe = state.withLock { state in
+      defer { state.task = nil }
+      return state.pipe
     }
     upload.discard()
     pipe?.finish(error.map { .failure($0) } ?? .success(()))
-    guard let continuation else { return }
-    continuation.resume(
-      throwing: error
-        ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response."))
+    response.settle(
+      .failure(
+        error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
   }
 
   private func transportError(_ error: any Error) -> any Error {

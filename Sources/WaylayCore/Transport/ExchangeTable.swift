@@ -49,6 +49,6 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    completionHandler(PlatformExchange.disposition(of: challenge) { self[task]?.ended(nil) }, nil)
+    PlatformExchange.answer(challenge, of: self[task], completionHandler)
   }
 }

@@ -60,7 +60,12 @@ struct MessageTests {
     try large.write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let replayable = MessageBody.stream(
-      length: 3, replaying: { AsyncStream<Data> { $0.yield(Data("ab".utf8)); $0.yield(Data()); $0.yield(Data("c".utf8)); $0.finish() } })
+      length: 3,
+      replaying: {
+        AsyncStream<Data> {
+          $0.yield(Data("ab".utf8)); $0.yield(Data()); $0.yield(Data("c".utf8)); $0.finish()
+        }
+      })
     for _ in 0..<2 {
       #expect(try await MessageBody.file(file).collect(upTo: 1 << 20) == large)
       #expect(try await replayable.collect(upTo: 3) == Data("abc".utf8))
@@ -77,7 +82,11 @@ struct MessageTests {
   @Test("bytes and lines")
   func lines() async throws {
     let body = MessageBody.stream(
-      replaying: { AsyncStream<Data> { for part in ["one\ntw", "o\r", "\nthree\r\rfour"] { $0.yield(Data(part.utf8)) }; $0.finish() } })
+      replaying: {
+        AsyncStream<Data> {
+          for part in ["one\ntw", "o\r", "\nthree\r\rfour"] { $0.yield(Data(part.utf8)) }; $0.finish()
+        }
+      })
     var lines: [String] = []
     for try await line in body.lines { lines.append(line) }
     #expect(lines == ["one", "two", "three", "", "four"])

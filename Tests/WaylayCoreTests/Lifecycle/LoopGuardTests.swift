@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestOrigin
+import Testing
 import WaylayCore
 
 @Suite("The loop guard")

@@ -87,7 +87,11 @@ struct MisuseTests {
       #expect(cause(error)?.code == .bodyTooLarge)
       #expect(cause(error)?.interceptor == "Collector")
     }
-    let stream = MessageBody.stream(replaying: { AsyncStream<Data> { $0.yield(Data(count: 10)); $0.finish() } })
+    let stream = MessageBody.stream(replaying: {
+      AsyncStream<Data> {
+        $0.yield(Data(count: 10)); $0.finish()
+      }
+    })
     let error = await failure { try await stream.collect(upTo: 9) }
     #expect(error.flatMap(cause)?.code == .bodyTooLarge)
     #expect(try await stream.collect(upTo: 10).count == 10)
@@ -120,7 +124,11 @@ struct MisuseTests {
     let link = Link(name: "Sleeper") { _, _ in
       let never = Event()
       if listens {
-        await withTaskCancellationHandler { await never.wait() } onCancel: { never.happen() }
+        await withTaskCancellationHandler {
+          await never.wait()
+        } onCancel: {
+          never.happen()
+        }
         throw CancellationError()
       }
       await never.wait()
@@ -147,18 +155,73 @@ struct MisuseTests {
     #expect(await failureCode { try await session.data(from: .example) } == .timedOut)
   }
 
-  @Test("the timeout is idle-based: a body that keeps coming outlives it; the resource timeout does not wait")
+  @Test("the timeout is idle-based: a body that keeps coming outlives it, one that stops does not (P15)")
   func idleTimeout() async throws {
-    try await withOrigin { origin in
-      var request = URLRequest(url: origin.url("/chunks/30?pause=50"))
-      request.timeoutInterval = 1
-      let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() })
-      let whole = try await session.text(for: request)
-      #expect(whole.1.hasSuffix("chunk 30\n"))
-      let hurried = URLSession.intercepted(by: InterceptorRegistry { Link.pass() }) { $0.timeoutIntervalForResource = 0.2 }
-      let error = await failure { [request] in try await hurried.data(for: request) }
-      #expect((error as? URLError)?.code == .timedOut)
+    let clock = ManualClock()
+    let pipe = AsyncStream.makeStream(of: Data.self)
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Link { request, _ in InterceptedResponse(to: request, body: .stream(pipe.stream)) }
     }
+    var request = URLRequest(url: .example)
+    request.timeoutInterval = 10
+    let recorder = Recorder()
+    URLSession.intercepted(by: registry, delegate: recorder).dataTask(with: request).resume()
+    for number in 1...5 {
+      pipe.continuation.yield(Data("\(number)".utf8))
+      _ = await recorder.entries(1 + number)
+      clock.advance(by: 9)
+    }
+    #expect(recorder.entries.count == 6)
+    clock.advance(by: 2)
+    #expect(await recorder.entries(7).last == .completed(.timedOut))
+  }
+
+  @Test("the resource timeout does not care for progress")
+  func resourceTimeout() async throws {
+    let clock = ManualClock()
+    let pipe = AsyncStream.makeStream(of: Data.self)
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Link { request, _ in InterceptedResponse(to: request, body: .stream(pipe.stream)) }
+    }
+    let recorder = Recorder()
+    let session = URLSession.intercepted(by: registry, delegate: recorder) { $0.timeoutIntervalForResource = 30 }
+    session.dataTask(with: .example).resume()
+    for number in 1...2 {
+      pipe.continuation.yield(Data("\(number)".utf8))
+      _ = await recorder.entries(1 + number)
+      clock.advance(by: 14)
+    }
+    #expect(recorder.entries.count == 3)
+    clock.advance(by: 3)
+    #expect(await recorder.entries(4).last == .completed(.timedOut))
+  }
+
+  @Test("a suspended task does not time out; once resumed it does")
+  func suspendedTask() async throws {
+    let clock = ManualClock()
+    let started = Event()
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Link { _, _ in
+        started.happen()
+        await Event().wait()
+        throw CancellationError()
+      }
+    }
+    let recorder = Recorder()
+    var request = URLRequest(url: .example)
+    request.timeoutInterval = 10
+    let task = URLSession.intercepted(by: registry, delegate: recorder).dataTask(with: request)
+    task.resume()
+    await started.wait()
+    task.suspend()
+    // The pause reaches the load on the loader's queue, which another task's whole life comes after.
+    _ = try await URLSession.intercepted(by: InterceptorRegistry { Link.answer("x") }).text(from: .example)
+    clock.advance(by: 100)
+    #expect(recorder.entries.isEmpty)
+    task.resume()
+    _ = try await URLSession.intercepted(by: InterceptorRegistry { Link.answer("x") }).text(from: .example)
+    clock.advance(by: 11)
+    #expect(await recorder.entries(1) == [.completed(.timedOut)])
   }
 
   @Test("a body that stops coming times out, in a session and in the direct way")

@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestOrigin
+import Testing
 import WaylayCore
 
 @Suite("Cookies")
@@ -21,7 +21,10 @@ struct CookieTests {
       _ = try await session.data(from: origin.url("/cookies/set?a=1&b=2"))
       #expect(storage.cookies?.map(\.name).sorted() == ["a", "b"])
       _ = try await session.data(from: origin.url("/echo"))
-      #expect(origin.requests.last?["Cookie"].first?.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.sorted() == ["a=1", "b=2"])
+      #expect(
+        origin.requests.last?["Cookie"].first?.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.sorted() == [
+          "a=1", "b=2",
+        ])
     }
   }
 
@@ -61,7 +64,9 @@ struct CookieTests {
         if secure { properties[.secure] = "TRUE" }
         return try #require(HTTPCookie(properties: properties))
       }
-      for cookie in [try cookie("plain"), try cookie("secret", secure: true), try cookie("deep", path: "/deep"), try cookie("echo", path: "/echo")] {
+      for cookie in [
+        try cookie("plain"), try cookie("secret", secure: true), try cookie("deep", path: "/deep"), try cookie("echo", path: "/echo"),
+      ] {
         storage.setCookie(cookie)
       }
       let session = session(InterceptorRegistry { Link.pass() }, storage)

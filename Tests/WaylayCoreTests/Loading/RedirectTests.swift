@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestOrigin
+import Testing
 import WaylayCore
 
 @Suite("Redirects")
@@ -22,9 +22,12 @@ struct RedirectTests {
     }
   }
 
-  @Test("method and body: 301 and 302 turn POST into GET, 303 anything, 307 and 308 nothing", arguments: [
-    (301, "POST", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"), (307, "POST", "POST"), (308, "PUT", "PUT"),
-  ])
+  @Test(
+    "method and body: 301 and 302 turn POST into GET, 303 anything, 307 and 308 nothing",
+    arguments: [
+      (301, "POST", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"), (307, "POST", "POST"),
+      (308, "PUT", "PUT"),
+    ])
   func methods(status: Int, method: String, expected: String) async throws {
     try await withOrigin { origin in
       let registry = InterceptorRegistry { Link.pass() }
@@ -46,7 +49,9 @@ struct RedirectTests {
     try await withOrigin { first in
       try await withOrigin { second in
         let registry = InterceptorRegistry { Link.pass() }
-        let session = URLSession.intercepted(by: registry) { $0.httpAdditionalHeaders = ["Authorization": "Bearer session-secret", "X-App": "1"] }
+        let session = URLSession.intercepted(by: registry) {
+          $0.httpAdditionalHeaders = ["Authorization": "Bearer session-secret", "X-App": "1"]
+        }
         let target = second.url("/hello").absoluteString
         var request = URLRequest(url: first.url("/redirect/302?to=\(target)"))
         request.setValue("Basic secret", forHTTPHeaderField: "Proxy-Authorization")
@@ -96,7 +101,9 @@ struct RedirectTests {
   @Test("a loop ends after 20 hops with httpTooManyRedirects")
   func loop() async throws {
     try await withOrigin { origin in
-      let error = await failure { try await URLSession.intercepted(by: InterceptorRegistry { Link.pass() }).data(from: origin.url("/loop")) }
+      let error = await failure {
+        try await URLSession.intercepted(by: InterceptorRegistry { Link.pass() }).data(from: origin.url("/loop"))
+      }
       #expect((error as? URLError)?.code == .httpTooManyRedirects)
       #expect(origin.requests.count == 21)
     }

@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestOrigin
+import Testing
 import WaylayCore
 
 @Suite("Under load")
@@ -33,11 +33,19 @@ struct StressTests {
               for _ in 0..<20 { await Task.yield() }
             case "streamed":
               return InterceptedResponse(
-                to: request, body: .stream(AsyncStream { for part in [path.prefix(4), path.dropFirst(4)] { $0.yield(Data(part.utf8)) }; $0.finish() }))
+                to: request,
+                body: .stream(
+                  AsyncStream {
+                    for part in [path.prefix(4), path.dropFirst(4)] { $0.yield(Data(part.utf8)) }; $0.finish()
+                  }))
             case "failed": throw URLError(.cannotParseResponse)
             case "cancelled":
               let never = Event()
-              await withTaskCancellationHandler { await never.wait() } onCancel: { never.happen() }
+              await withTaskCancellationHandler {
+                await never.wait()
+              } onCancel: {
+                never.happen()
+              }
               throw CancellationError()
             case "network":
               var request = request
@@ -90,7 +98,11 @@ struct StressTests {
       Link { request, _ in
         await Task.yield()
         return InterceptedResponse(
-          to: request, body: .stream(AsyncStream { for part in ["a", "b", "c"] { $0.yield(Data(part.utf8)) }; $0.finish() }))
+          to: request,
+          body: .stream(
+            AsyncStream {
+              for part in ["a", "b", "c"] { $0.yield(Data(part.utf8)) }; $0.finish()
+            }))
       }
     }
     let delegate = CountingDelegate()

@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestOrigin
+import Testing
 import WaylayCore
 
 @Suite("The direct way")
@@ -42,7 +42,12 @@ struct DirectTests {
       #expect(lines == ["id: 1", "data: event 1", "", "id: 2", "data: event 2", ""])
       var post = URLRequest(url: origin.url("/echo"))
       post.httpMethod = "POST"
-      _ = try await registry.upload(for: post, from: .stream(AsyncStream<Data> { $0.yield(Data("streamed".utf8)); $0.finish() }))
+      _ = try await registry.upload(
+        for: post,
+        from: .stream(
+          AsyncStream<Data> {
+            $0.yield(Data("streamed".utf8)); $0.finish()
+          }))
       #expect(origin.requests.last?.body == Data("streamed".utf8))
     }
   }

@@ -110,7 +110,11 @@ struct RegistryTests {
       }
       Link { request, _ in
         if request.attempt == 1 {
-          await withTaskCancellationHandler { await slow.wait() } onCancel: { slow.happen() }
+          await withTaskCancellationHandler {
+            await slow.wait()
+          } onCancel: {
+            slow.happen()
+          }
           throw CancellationError()
         }
         return InterceptedResponse(to: request, body: .text("attempt \(request.attempt)"))

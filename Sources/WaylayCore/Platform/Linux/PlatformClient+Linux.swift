@@ -92,6 +92,12 @@
       return state == .canceling || state == .completed
     }
 
+    /// `stopLoading` was called. Whether that means a pause or the end, the task's state says (P16).
+    func stop() {}
+
+    /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
+    static func origin(of request: URLRequest) -> URL? { nil }
+
     /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later.
     func findWayBack() throws {
       guard let task else { throw Self.withoutTask }

@@ -9,11 +9,12 @@
     static let highWater = Int.max
 
     /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is over.
-    static func disposition(
-      of challenge: URLAuthenticationChallenge, end: () -> Void
-    ) -> URLSession.AuthChallengeDisposition {
-      end()
-      return .cancelAuthenticationChallenge
+    static func answer(
+      _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
+      _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      exchange?.ended(nil)
+      completion(.cancelAuthenticationChallenge, nil)
     }
 
     /// A request body in the form the inner session can send.

@@ -1,0 +1,144 @@
+public import Foundation
+public import TestOrigin
+import Waylay
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// One thing to measure, and what it is measured against.
+public struct Scenario: Sendable {
+  /// What it is.
+  public let name: String
+  /// The name of the scenario whose time is 1.
+  public let reference: String
+  /// Does it once.
+  public let load: @Sendable () async throws -> Void
+
+  init(_ name: String, against reference: String, _ load: @escaping @Sendable () async throws -> Void) {
+    self.name = name
+    self.reference = reference
+    self.load = load
+  }
+
+  /// Does it so many times, so many at once.
+  public func run(_ count: Int, inFlight: Int) async throws {
+    if inFlight == 1 {
+      for _ in 0..<count { try await load() }
+      return
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<inFlight {
+        group.addTask {
+          for _ in stride(from: worker, to: count, by: inFlight) { try await load() }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+}
+
+extension Scenario {
+  /// All scenarios; those of the network use `origin`.
+  public static func all(_ origin: TestOrigin) -> [Scenario] {
+    answered() + direct() + network(origin)
+  }
+
+  private static func session(_ name: String, against reference: String, _ session: URLSession) -> Scenario {
+    Scenario(name, against: reference) {
+      let (data, _) = try await session.data(from: Answer.url)
+      guard data == Answer.body else { throw URLError(.cannotDecodeContentData) }
+    }
+  }
+
+  private static func answered() -> [Scenario] {
+    let inline = InterceptorRegistry { Answering(answersInline: true) }
+    let inlineTen = InterceptorRegistry {
+      for _ in 0..<9 { Passing(answersInline: true) }
+      Answering(answersInline: true)
+    }
+    let hundred = InterceptorRegistry { Answering(answersInline: true) }
+    for number in 0..<99 {
+      hundred.register(InterceptorChain("chain \(number)", for: .host("host\(number).example.com")) { Answering(answersInline: true) })
+    }
+    let hundredDeclining = InterceptorRegistry { Answering(answersInline: true) }
+    for number in 0..<99 { hundredDeclining.register(InterceptorChain("chain \(number)") { Declining() }) }
+    let asynchronous = InterceptorRegistry { Answering(answersInline: false) }
+    let synchronousFloor = "floor: URLProtocol, synchronous"
+    let hoppingFloor = "floor: URLProtocol, leaving the queue and coming back"
+    return [
+      session(synchronousFloor, against: synchronousFloor, .floor(SynchronousFloor.self)),
+      session("one inline interceptor", against: synchronousFloor, .intercepted(by: inline)),
+      session("a chain of 10, inline", against: synchronousFloor, .intercepted(by: inlineTen)),
+      session("100 chains, other hosts", against: "one inline interceptor", .intercepted(by: hundred)),
+      session("100 chains that decline", against: "one inline interceptor", .intercepted(by: hundredDeclining)),
+      session(hoppingFloor, against: hoppingFloor, .floor(HoppingFloor.self)),
+      session("one asynchronous interceptor", against: hoppingFloor, .intercepted(by: asynchronous)),
+    ]
+  }
+
+  private static func direct() -> [Scenario] {
+    func load(_ name: String, against reference: String, _ registry: InterceptorRegistry) -> Scenario {
+      Scenario(name, against: reference) {
+        let response = try await registry.load(URLRequest(url: Answer.url))
+        guard response.body.length == Int64(Answer.body.count) else { throw URLError(.cannotDecodeContentData) }
+      }
+    }
+    let one = "direct load, one interceptor"
+    return [
+      load(one, against: one, InterceptorRegistry { Answering(answersInline: false) }),
+      load(
+        "direct load, a chain of 10", against: one,
+        InterceptorRegistry {
+          for _ in 0..<9 { Passing(answersInline: false) }
+          Answering(answersInline: false)
+        }),
+    ]
+  }
+
+  private static func network(_ origin: TestOrigin) -> [Scenario] {
+    let url = origin.url("/hello")
+    let plain = URLSession(configuration: .ephemeral)
+    let registry = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
+    let intercepted = URLSession.intercepted(by: registry)
+    let reference = "network: plain URLSession"
+    return [
+      Scenario(reference, against: reference) { _ = try await plain.data(from: url) },
+      Scenario("network: intercepted session", against: reference) { _ = try await intercepted.data(from: url) },
+      Scenario("network: direct load", against: reference) { _ = try await registry.data(for: URLRequest(url: url)) },
+    ]
+  }
+}
+
+extension URLSession {
+  static func intercepted(by registry: InterceptorRegistry) -> URLSession {
+    URLSession(configuration: .ephemeral.intercepted(by: registry))
+  }
+}
+
+/// Answers by itself.
+struct Answering: RequestInterceptor {
+  let answersInline: Bool
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(Answer.body))
+  }
+}
+
+/// Passes on.
+struct Passing: RequestInterceptor {
+  let answersInline: Bool
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    try await next(request)
+  }
+}
+
+/// Never takes part.
+struct Declining: RequestInterceptor {
+  func canInit(with request: URLRequest) -> Bool { false }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    try await next(request)
+  }
+}

@@ -72,7 +72,9 @@ extension InterceptorRegistry {
 
   /// Loads `request` and returns the whole body.
   ///
-  /// - Parameter limit: The most bytes that are collected; 1 GiB unless told otherwise.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - limit: The most bytes that are collected; 1 GiB unless told otherwise.
   public func data(for request: URLRequest, upTo limit: Int = 1 << 30) async throws -> (Data, HTTPURLResponse) {
     let response = try await load(request)
     return (try await Self.collect(response, upTo: limit), response.head)

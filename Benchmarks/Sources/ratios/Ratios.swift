@@ -11,8 +11,8 @@ import TestOrigin
 struct Ratios: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Times each scenario against its reference, in one run.")
 
-  @Option(help: "Rounds; the median is taken over them.") var rounds = 200
-  @Option(help: "Loads in a batch.") var batch = 64
+  @Option(help: "Rounds; the median is taken over them.") var rounds = 100
+  @Option(help: "Loads in a batch.") var batch = 256
   @Option(help: "How many loads at once, separated by commas.") var inFlight = "1,64"
   @Option(help: "Only scenarios whose name contains this, and their references.") var only = ""
 
@@ -24,36 +24,55 @@ struct Ratios: AsyncParsableCommand {
     let scenarios = all.filter { scenario in
       references.contains(scenario.name) || wanted.contains { $0.name == scenario.name }
     }
-    print("| scenario | in flight | µs per load | ratio | reference |")
-    print("|---|---|---|---|---|")
+    print("| scenario | in flight | µs per load | ratio | CPU µs per load | CPU ratio | reference |")
+    print("|---|---|---|---|---|---|---|")
     for count in inFlight.split(separator: ",").compactMap({ Int($0) }) {
       for line in try await measure(scenarios, inFlight: count) { print(line) }
     }
     await origin.stop()
   }
 
+  /// What one batch took, per load.
+  private struct Sample {
+    let wall: Double
+    let cpu: Double
+  }
+
   private func measure(_ scenarios: [Scenario], inFlight: Int) async throws -> [String] {
-    var times: [String: [Double]] = [:]
+    var samples: [String: [Sample]] = [:]
     for scenario in scenarios { try await scenario.run(batch, inFlight: inFlight) }
-    for round in 0..<rounds {
-      // Each round begins elsewhere, so that nobody always follows the same neighbour.
-      for offset in scenarios.indices {
-        let scenario = scenarios[(round + offset) % scenarios.count]
-        let clock = ContinuousClock()
-        let time = try await clock.measure { try await scenario.run(batch, inFlight: inFlight) }
-        times[scenario.name, default: []].append(time / .microseconds(1) / Double(batch))
+    for _ in 0..<rounds {
+      // A new order each round, so that nobody always follows the same neighbour.
+      for scenario in scenarios.shuffled() {
+        let cpu = CPUTime.now
+        let wall = try await ContinuousClock().measure { try await scenario.run(batch, inFlight: inFlight) }
+        let sample = Sample(wall: wall / .microseconds(1) / Double(batch), cpu: (CPUTime.now - cpu) / Double(batch))
+        samples[scenario.name, default: []].append(sample)
       }
     }
     return scenarios.map { scenario in
-      let own = times[scenario.name] ?? []
-      let ratios = zip(own, times[scenario.reference] ?? []).map { $0 / $1 }
-      let ratio = String(format: "%.2f", median(ratios))
-      let reference = scenario.reference == scenario.name ? "" : scenario.reference
-      return "| \(scenario.name) | \(inFlight) | \(String(format: "%.1f", median(own))) | \(ratio) | \(reference) |"
+      let own = samples[scenario.name] ?? []
+      let reference = samples[scenario.reference] ?? []
+      func column(_ value: (Sample) -> Double) -> String {
+        let ratio = median(zip(own, reference).map { value($0) / value($1) })
+        return String(format: "%.1f | %.2f", median(own.map(value)), ratio)
+      }
+      let name = scenario.reference == scenario.name ? "" : scenario.reference
+      return "| \(scenario.name) | \(inFlight) | \(column(\.wall)) | \(column(\.cpu)) | \(name) |"
     }
   }
 
   private func median(_ values: [Double]) -> Double {
     values.isEmpty ? .nan : values.sorted()[values.count / 2]
+  }
+}
+
+/// The time that all threads of the process have spent on a processor: unlike wall-clock time it does not grow when a neighbour is busy.
+private enum CPUTime {
+  /// In microseconds.
+  static var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
   }
 }

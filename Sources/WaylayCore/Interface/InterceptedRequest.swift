@@ -23,24 +23,24 @@ public struct InterceptedRequest: Sendable {
     var body: MessageBody
     var attempt: Int
     var hop: Int
-    var notes: [ObjectIdentifier: any Sendable]
+    var notes: [ObjectIdentifier: any Sendable] = [:]
+    /// What the tag is to say that whoever looks at the `URLRequest` finds on it; `nil` when there is none, or it is on already.
+    var pendingTag: Lineage?
 
-    init(
-      id: ID, context: LoadContext, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int,
-      notes: [ObjectIdentifier: any Sendable]
-    ) {
+    init(id: ID, context: LoadContext, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int) {
       self.id = id
       self.context = context
       self.urlRequest = urlRequest
       self.body = body
       self.attempt = attempt
       self.hop = hop
-      self.notes = notes
     }
 
     func copy() -> Storage {
-      Storage(
-        id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop, notes: notes)
+      let copy = Storage(id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop)
+      copy.notes = notes
+      copy.pendingTag = pendingTag
+      return copy
     }
   }
 
@@ -58,8 +58,40 @@ public struct InterceptedRequest: Sendable {
   ///
   /// Its `mainDocumentURL` may hold the loop guard's tag (Linux); the transport takes it off again.
   public var urlRequest: URLRequest {
+    get {
+      guard let tag = storage.pendingTag else { return storage.urlRequest }
+      var tagged = storage.urlRequest
+      RequestTag.tag(&tagged, with: tag)
+      return tagged
+    }
+    _modify {
+      let storage = unique
+      if let tag = storage.pendingTag {
+        RequestTag.tag(&storage.urlRequest, with: tag)
+        storage.pendingTag = nil
+      }
+      yield &storage.urlRequest
+    }
+  }
+
+  /// The request without a tag that is not on it yet: what the core itself looks at, and changes before the tag is due.
+  var untagged: URLRequest {
     get { storage.urlRequest }
     _modify { yield &unique.urlRequest }
+  }
+
+  /// Puts the loop guard's tag on, when somebody looks at the request; making it costs as much as a short chain.
+  mutating func tag(with lineage: Lineage) {
+    unique.pendingTag = lineage
+  }
+
+  /// Takes the tag off, for the wire.
+  mutating func stripTag() {
+    if storage.pendingTag != nil {
+      unique.pendingTag = nil
+    } else {
+      RequestTag.strip(&unique.urlRequest)
+    }
   }
 
   /// The body: the only truth about it, whatever kind of task the request came from.
@@ -95,15 +127,14 @@ public struct InterceptedRequest: Sendable {
   }
 
   init(id: ID, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int, context: LoadContext) {
-    storage = Storage(
-      id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop, notes: [:])
+    storage = Storage(id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop)
   }
 
   /// The URL, or `nil` for a request that was made without one.
-  public var url: URL? { urlRequest.url }
+  public var url: URL? { storage.urlRequest.url }
 
   /// The method in upper case, `GET` where none was set.
-  public var method: String { (urlRequest.httpMethod ?? "GET").uppercased() }
+  public var method: String { (storage.urlRequest.httpMethod ?? "GET").uppercased() }
 
   /// A typed note: what one interceptor tells a later one, or a transport.
   ///
@@ -165,7 +196,7 @@ extension InterceptedRequest {
   /// The same notes and numbers for another hop.
   func redirected(to urlRequest: URLRequest, body: MessageBody) -> InterceptedRequest {
     var next = self
-    next.urlRequest = urlRequest
+    next.untagged = urlRequest
     next.body = body
     next.attempt = 1
     next.hop += 1

@@ -3,9 +3,9 @@ import Foundation
 extension Load {
   /// Moves a body that an interceptor or the app set on the `URLRequest` to where the chain expects it.
   func normalize(_ request: inout InterceptedRequest, from link: (any RequestInterceptor)?) throws {
-    guard request.urlRequest.url != nil else { throw Self.withoutURL(request, from: link) }
-    guard request.urlRequest.httpBody != nil || request.urlRequest.httpBodyStream != nil else { return }
-    (request.urlRequest, request.body) = InterceptedRequest.separatingBody(of: request.urlRequest)
+    guard request.untagged.url != nil else { throw Self.withoutURL(request, from: link) }
+    guard request.untagged.httpBody != nil || request.untagged.httpBodyStream != nil else { return }
+    (request.untagged, request.body) = InterceptedRequest.separatingBody(of: request.untagged)
   }
 
   /// Refuses an answer that cannot be presented.

@@ -67,17 +67,17 @@ final class Load: Sendable {
     while true {
       var request = base
       if base.hop > first.hop {
-        installation.context.prepare(&request.urlRequest, origin: first.url)
-        selection = isReentry ? nil : snapshot.index.select(request.urlRequest)
+        installation.context.prepare(&request.untagged, origin: first.url)
+        selection = isReentry ? nil : snapshot.index.select(request.untagged)
       } else if firstHop.hasStoredCookies {
-        base.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
+        base.untagged.setValue(nil, forHTTPHeaderField: "Cookie")
       }
       let links = try await enter(selection, &request, lineage)
       let response = try await Lineage.$current.withValue(lineage) { [request] in
         try await Turn.run(request, through: links, of: self)
       }
-      installation.context.storeCookies(of: response, for: base.urlRequest)
-      guard let target = Redirect(after: response, to: base.urlRequest),
+      installation.context.storeCookies(of: response, for: base.untagged)
+      guard let target = Redirect(after: response, to: base.untagged),
         let next = try await redirect(to: target, after: response, from: base)
       else { return response }
       report(.redirected, response: response)
@@ -95,12 +95,12 @@ final class Load: Sendable {
   ) async throws -> ArraySlice<any RequestInterceptor> {
     guard let selection else { return [] }
     state.withLock { $0.chain = selection.chain }
-    for link in selection.links { request.urlRequest = link.canonicalRequest(for: request.urlRequest) }
+    for link in selection.links { request.untagged = link.canonicalRequest(for: request.untagged) }
     try normalize(&request, from: selection.links.last)
     // An inline answer promises not to use the loading system, so its request needs no tag.
     if !selection.answersInline {
       if startedInline { await Task.yield() }
-      RequestTag.tag(&request.urlRequest, with: lineage)
+      request.tag(with: lineage)
     }
     return selection.links[...]
   }
@@ -110,7 +110,7 @@ final class Load: Sendable {
     // Rule 9: whoever runs inside the loading system's call leaves it here (P18, P22).
     if startedInline { await Task.yield() }
     var request = request
-    RequestTag.strip(&request.urlRequest)
+    request.stripTag()
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }

@@ -50,7 +50,7 @@ public struct LoopGuard: RequestInterceptor {
         interceptor: name, url: request.url, requestID: request.id)
     }
     var request = request
-    if RequestTag.lineage(of: request.urlRequest) != nil { RequestTag.tag(&request.urlRequest, with: lineage) }
+    request.tag(with: lineage)
     return try await Lineage.$current.withValue(lineage) { [request] in try await next(request) }
   }
 }

@@ -65,7 +65,7 @@ final class Turn: @unchecked Sendable {
     }
     try Task.checkCancellation()
     var request = request
-    request.attempt += call - 1
+    if call > 1 { request.attempt += call - 1 }
     try load.normalize(&request, from: link)
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")

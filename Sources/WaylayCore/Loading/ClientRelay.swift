@@ -109,6 +109,7 @@ final class ClientRelay: Sendable {
     PlatformClient.leavingQueue { task?.cancel() }
     for waiter in waiters { waiter.resume() }
     load.end(error: error)
+    client.end()
   }
 
   // MARK: Called from anywhere
@@ -151,6 +152,7 @@ final class ClientRelay: Sendable {
       return state.events
     }
     for event in events { client.deliver(event) }
+    if events.last?.isTerminal == true { client.end() }
   }
 
   /// Waits while the task is suspended.

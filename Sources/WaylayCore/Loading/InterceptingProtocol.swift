@@ -9,11 +9,13 @@ class InterceptingProtocol: URLProtocol {
 
   /// Made where this object was, by the code that resumed the task.
   private let decision: Installation.Decision?
+  /// The load under way. It holds this object, and is let go with the last word to the client.
   private var relay: ClientRelay?
+  private var hasEnded = false
 
   required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
     // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).
-    decision = PendingDecision.take(for: Self.self, request)
+    decision = PendingDecision.take(for: Self.installation, request)
     super.init(request: request, cachedResponse: cachedResponse, client: client)
   }
 
@@ -22,7 +24,7 @@ class InterceptingProtocol: URLProtocol {
     guard let installation else { return true }
     let decision = Installation.Decision(
       request, in: installation, bySession: PlatformClient.sessionAddsCookies)
-    PendingDecision.keep(decision, for: self)
+    PendingDecision.keep(decision)
     return decision.isAccepted
   }
 
@@ -45,7 +47,8 @@ class InterceptingProtocol: URLProtocol {
     }
     do {
       let body = try client.prepare()
-      relay = start(client, body: body, in: installation)
+      let relay = start(client, body: body, in: installation)
+      if !hasEnded { self.relay = relay }
     } catch {
       client.fail(error, url: request.url)
     }
@@ -53,6 +56,12 @@ class InterceptingProtocol: URLProtocol {
 
   override func stopLoading() {
     relay?.stop()
+  }
+
+  /// The client has heard, or will hear from somebody else, how the load ended. Called where the client may be called.
+  func end() {
+    hasEnded = true
+    relay = nil
   }
 
   /// Starts the load; an answer that comes inside this call is delivered inside it.

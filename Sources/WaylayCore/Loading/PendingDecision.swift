@@ -5,39 +5,27 @@ import Foundation
 /// On Linux the loading system asks `canInit` and makes the object in one go, on one thread, inside the app's `resume()` (P6, P7). So the
 /// decision waits in a slot of that thread; whoever finds another class's or another URL's decision there decides anew.
 enum PendingDecision {
-  private final class Slot {
-    let decision: Installation.Decision
-    let owner: ObjectIdentifier
-
-    init(_ decision: Installation.Decision, _ owner: ObjectIdentifier) {
-      self.decision = decision
-      self.owner = owner
-    }
-  }
-
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let result = pthread_key_create(&key) { slot in
       // Optional on Apple platforms only.
       let slot: UnsafeMutableRawPointer? = slot
-      if let slot { Unmanaged<Slot>.fromOpaque(slot).release() }
+      if let slot { Unmanaged<Installation.Decision>.fromOpaque(slot).release() }
     }
     precondition(result == 0, "a thread slot could not be made: error \(result)")
     return key
   }()
 
-  static func keep(_ decision: Installation.Decision, for owner: URLProtocol.Type) {
-    let slot = Unmanaged.passRetained(Slot(decision, ObjectIdentifier(owner)))
+  static func keep(_ decision: Installation.Decision) {
     let previous = pthread_getspecific(key)
-    pthread_setspecific(key, slot.toOpaque())
-    if let previous { Unmanaged<Slot>.fromOpaque(previous).release() }
+    pthread_setspecific(key, Unmanaged.passRetained(decision).toOpaque())
+    if let previous { Unmanaged<Installation.Decision>.fromOpaque(previous).release() }
   }
 
-  static func take(for owner: URLProtocol.Type, _ request: URLRequest) -> Installation.Decision? {
+  static func take(for installation: Installation?, _ request: URLRequest) -> Installation.Decision? {
     guard let pointer = pthread_getspecific(key) else { return nil }
     pthread_setspecific(key, nil)
-    let slot = Unmanaged<Slot>.fromOpaque(pointer).takeRetainedValue()
-    guard slot.owner == ObjectIdentifier(owner), slot.decision.request.url == request.url else { return nil }
-    return slot.decision
+    let decision = Unmanaged<Installation.Decision>.fromOpaque(pointer).takeRetainedValue()
+    return decision.installation === installation && decision.request.url == request.url ? decision : nil
   }
 }

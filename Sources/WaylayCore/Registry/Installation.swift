@@ -49,6 +49,7 @@ final class Installation: Sendable {
   ///
   /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
   final class Decision: Sendable {
+    let installation: Installation
     let snapshot: InterceptorRegistry.Snapshot
     /// The request without a tag and with the session's header fields and cookies.
     let request: URLRequest
@@ -63,6 +64,7 @@ final class Installation: Sendable {
 
     /// - Parameter bySession: Whether a session has put its cookies into the request already.
     init(_ request: URLRequest, in installation: Installation, bySession: Bool) {
+      self.installation = installation
       snapshot = installation.registry.snapshot
       var request = request
       let tagged = RequestTag.lineage(of: request)

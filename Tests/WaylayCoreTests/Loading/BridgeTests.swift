@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayCore
 
-@Suite("The bridge from the loading system")
+@Suite("The bridge from the loading system", .timeLimit(.minutes(1)))
 struct BridgeTests {
   @Test("an ordinary session's request runs through the chain to a real server")
   func throughTheChain() async throws {

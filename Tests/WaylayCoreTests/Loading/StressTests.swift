@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayCore
 
-@Suite("Under load")
+@Suite("Under load", .timeLimit(.minutes(5)))
 struct StressTests {
   /// What one load is to do, decided by its number.
   private enum Kind: Int, CaseIterable {

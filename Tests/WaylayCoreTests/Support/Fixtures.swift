@@ -61,13 +61,23 @@ final class Event: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
+  /// Waits. A task that is cancelled, as a time limit does, waits no longer.
   func wait() async {
-    await withCheckedContinuation { continuation in
-      let hasHappened = state.withLock { state in
-        if !state.hasHappened { state.waiters.append(continuation) }
-        return state.hasHappened
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          let isOver = state.hasHappened || Task.isCancelled
+          if !isOver { state.waiters.append(continuation) }
+          return isOver
+        }
+        if isOver { continuation.resume() }
       }
-      if hasHappened { continuation.resume() }
+    } onCancel: {
+      let waiters = state.withLock { state in
+        defer { state.waiters = [] }
+        return state.waiters
+      }
+      for waiter in waiters { waiter.resume() }
     }
   }
 

@@ -64,6 +64,11 @@
 
     func findWayBack() throws {}
 
+    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
+    func end() {
+      loader.end()
+    }
+
     // MARK: From anywhere
 
     /// A suspended task keeps its protocol object running here; the loading system holds back what it is told.

@@ -81,6 +81,11 @@
       loader.client?.urlProtocol(loader, didFailWithError: error)
     }
 
+    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
+    func end() {
+      loader.end()
+    }
+
     // MARK: From anywhere
 
     /// Whether the app has suspended the task (P16).

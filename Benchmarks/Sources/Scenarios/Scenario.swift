@@ -121,7 +121,7 @@ struct Answering: RequestInterceptor {
   let answersInline: Bool
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(Answer.body))
+    InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(Answer.body))
   }
 }
 

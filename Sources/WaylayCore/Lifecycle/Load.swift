@@ -92,7 +92,7 @@ final class Load: Sendable {
   /// Brings a request into the form that a chain's links see, and returns those links: none for the bare transport.
   private func enter(
     _ selection: ChainIndex.Selection?, _ request: inout InterceptedRequest, _ lineage: Lineage
-  ) async throws -> ArraySlice<any RequestInterceptor> {
+  ) async throws -> [any RequestInterceptor] {
     guard let selection else { return [] }
     state.withLock { $0.chain = selection.chain }
     for link in selection.links { request.untagged = link.canonicalRequest(for: request.untagged) }
@@ -102,7 +102,7 @@ final class Load: Sendable {
       if startedInline { await Task.yield() }
       request.tag(with: lineage)
     }
-    return selection.links[...]
+    return selection.links
   }
 
   /// The terminal link.

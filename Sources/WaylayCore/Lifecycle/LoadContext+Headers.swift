@@ -46,8 +46,9 @@ extension LoadContext {
 
   /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19).
   func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
-    guard response.source.storesCookies, request.httpShouldHandleCookies, let cookieStorage, let url = request.url,
-      response.fields[.setCookie] != nil
+    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+    guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies,
+      request.httpShouldHandleCookies, let cookieStorage, let url = request.url
     else { return }
     let cookies = response.fields[values: .setCookie].flatMap {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)

@@ -5,25 +5,28 @@ import Foundation
 /// Unchecked: what changes is only touched under the load's lock, which saves every link a lock of its own.
 final class Turn: @unchecked Sendable {
   private let load: Load
-  let link: any RequestInterceptor
-  private let rest: ArraySlice<any RequestInterceptor>
+  private let links: [any RequestInterceptor]
+  private let index: Int
   private var calls = 0
   private var hasReturned = false
   /// The turn that was the innermost one when this one began.
   private var outer: Turn?
 
-  private init(_ load: Load, of link: any RequestInterceptor, rest: ArraySlice<any RequestInterceptor>) {
+  private init(_ load: Load, _ links: [any RequestInterceptor], at index: Int) {
     self.load = load
-    self.link = link
-    self.rest = rest
+    self.links = links
+    self.index = index
   }
 
-  /// Runs `request` through `links` as an onion, with the transport at its heart.
+  var link: any RequestInterceptor { links[index] }
+
+  /// Runs `request` through `links` from `index` on as an onion, with the transport at its heart.
   static func run(
-    _ request: InterceptedRequest, through links: ArraySlice<any RequestInterceptor>, of load: Load
+    _ request: InterceptedRequest, through links: [any RequestInterceptor], from index: Int = 0, of load: Load
   ) async throws -> InterceptedResponse {
-    guard let link = links.first else { return try await load.send(request) }
-    let turn = Turn(load, of: link, rest: links.dropFirst())
+    guard index < links.count else { return try await load.send(request) }
+    let turn = Turn(load, links, at: index)
+    let link = links[index]
     turn.begin()
     do {
       let response = try await link.startLoading(request, next: InterceptorChain.Next(turn))
@@ -70,6 +73,6 @@ final class Turn: @unchecked Sendable {
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
-    return try await Turn.run(request, through: rest, of: load)
+    return try await Turn.run(request, through: links, from: index + 1, of: load)
   }
 }

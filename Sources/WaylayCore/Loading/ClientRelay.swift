@@ -51,13 +51,22 @@ final class ClientRelay: Sendable {
 
   // MARK: Called by the loading system, on the client's queue
 
-  /// Starts the load. An answer that comes inside this call is delivered inside it.
-  func start(_ firstHop: Load.FirstHop, inline: Bool) {
+  /// Starts the load.
+  ///
+  /// - Returns: The whole answer, when it came inside this call; empty when it will be delivered later.
+  func start(_ firstHop: Load.FirstHop, inline: Bool) -> [Event] {
     let task =
       inline
       ? PlatformClient.immediateTask { await self.run(firstHop) }
       : Task { await self.run(firstHop) }
-    if inline, state.withLock({ $0.isClosed }) { return deliver() }
+    if inline {
+      let answer = state.withLock { state -> [Event] in
+        guard state.isClosed else { return [] }
+        defer { state.events = [] }
+        return state.events
+      }
+      if !answer.isEmpty { return answer }
+    }
     // Here the chain runs already, on another thread; an answer that comes meanwhile needs no way back.
     do {
       state.withLock { $0.task = task }
@@ -65,9 +74,11 @@ final class ClientRelay: Sendable {
       try watch()
     } catch {
       cancel(error)
-      return client.fail(error, url: load.url)
+      client.fail(error, url: load.url)
+      return []
     }
     deliver()
+    return []
   }
 
   /// Puts the load under its timeouts and the registry's control, now that it outlives this call.

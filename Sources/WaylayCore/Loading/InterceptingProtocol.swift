@@ -8,7 +8,7 @@ class InterceptingProtocol: URLProtocol {
   private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
   /// Made where this object was, by the code that resumed the task.
-  private let decision: Installation.Decision?
+  private var decision: Installation.Decision?
   /// The load under way. It holds this object, and is let go with the last word to the client.
   private var relay: ClientRelay?
   private var hasEnded = false
@@ -47,8 +47,7 @@ class InterceptingProtocol: URLProtocol {
     }
     do {
       let body = try client.prepare()
-      let relay = start(client, body: body, in: installation)
-      if !hasEnded { self.relay = relay }
+      for event in start(client, body: body, in: installation) { client.deliver(event) }
     } catch {
       client.fail(error, url: request.url)
     }
@@ -64,12 +63,18 @@ class InterceptingProtocol: URLProtocol {
     relay = nil
   }
 
-  /// Starts the load; an answer that comes inside this call is delivered inside it.
-  private func start(_ client: PlatformClient, body: MessageBody, in installation: Installation) -> ClientRelay {
+  /// Starts the load.
+  ///
+  /// - Returns: An answer that came inside this call, to be delivered as its last act: whatever the loader's queue does after
+  ///   the last word, the next load of any session waits for. So the load is gone by then.
+  private func start(
+    _ client: PlatformClient, body: MessageBody, in installation: Installation
+  ) -> [ClientRelay.Event] {
     let decision =
       decision
       ?? Installation.Decision(
         request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+    self.decision = nil
     var bare = decision.request
     if bare.httpBody != nil { bare.httpBody = nil }
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
@@ -79,7 +84,9 @@ class InterceptingProtocol: URLProtocol {
     let load = Load(
       first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, redirects: client)
     let relay = ClientRelay(client, load)
-    relay.start(Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies), inline: inline)
-    return relay
+    let answer = relay.start(
+      Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies), inline: inline)
+    if answer.isEmpty, !hasEnded { self.relay = relay }
+    return answer
   }
 }

@@ -4,7 +4,7 @@
   extension InterceptedResponse {
     /// The head, in a form that the loading system does not take for a challenge.
     var challengeProofHead: HTTPURLResponse {
-      guard status == .unauthorized, fields[.wwwAuthenticate] != nil else { return head }
+      guard status.code == 401, fields[.wwwAuthenticate] != nil else { return head }
       let plain = head
       let fields = plain.allHeaderFields.reduce(into: [String: String]()) { fields, field in
         if let name = field.key as? String { fields[name] = field.value as? String }

@@ -95,7 +95,11 @@ final class Load: Sendable {
   ) async throws -> [any RequestInterceptor] {
     guard let selection else { return [] }
     state.withLock { $0.chain = selection.chain }
-    for link in selection.links { request.untagged = link.canonicalRequest(for: request.untagged) }
+    let original = request.untagged
+    var canonical = original
+    for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
+    // Nearly always nobody has changed it, and then the request need not be copied.
+    if !canonical.isIdentical(to: original) { request.untagged = canonical }
     try normalize(&request, from: selection.links.last)
     // An inline answer promises not to use the loading system, so its request needs no tag.
     if !selection.answersInline {

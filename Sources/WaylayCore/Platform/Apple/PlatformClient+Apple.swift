@@ -33,12 +33,12 @@
       modes = Array(Set([RunLoop.Mode.default.rawValue, current ?? RunLoop.Mode.default.rawValue]))
     }
 
-    static func immediateTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-      Task { await work() }
+    static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+      Task(operation: work)
     }
 
-    static func promptTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-      Task { await work() }
+    static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+      Task(operation: work)
     }
 
     /// Sessions may be used on any thread here.

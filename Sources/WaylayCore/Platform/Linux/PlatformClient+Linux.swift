@@ -29,13 +29,13 @@
     }
 
     /// Runs the start of `work` in the calling thread.
-    static func immediateTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-      Task.immediate { await work() }
+    static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+      Task.immediate(operation: work)
     }
 
     /// Starts `work` at once, unless that would keep the main thread from its own work.
-    static func promptTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-      Thread.isMainThread ? Task { await work() } : Task.immediate { await work() }
+    static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
+      Thread.isMainThread ? Task(operation: work) : Task.immediate(operation: work)
     }
 
     /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where making, resuming or

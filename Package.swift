@@ -59,6 +59,7 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
+    .testTarget(name: "DocumentationTests", dependencies: ["Waylay"], swiftSettings: settings),
     .testTarget(name: "WaylayCoreTests", dependencies: ["WaylayCore", "TestOrigin"], swiftSettings: settings),
   ]
 )

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@Suite("The listings of the documentation")
+struct ListingTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The lines that count: without indentation, comments at the end, blank lines and imports.
+  private static func lines(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "\n").compactMap { line in
+      let code = line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
+      return code.isEmpty || code.hasPrefix("//") || code.hasPrefix("import ") ? nil : code
+    }
+  }
+
+  private static func listings(in file: URL) throws -> [[String]] {
+    try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
+      .map { lines($0.components(separatedBy: "```")[0]) }
+      // A manifest's fragment is not a program.
+      .filter { $0.first != "dependencies: [" }
+  }
+
+  @Test("each stands word for word in a file that compiles", arguments: ["README.md", "Documentation.docc"])
+  func compiled(place: String) throws {
+    let path = Self.root.appendingPathComponent(place)
+    let files =
+      place.hasSuffix(".md")
+      ? [path]
+      : try FileManager.default.contentsOfDirectory(at: path, includingPropertiesForKeys: nil).filter { $0.pathExtension == "md" }
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Listings.swift")
+    let compiled = try Self.lines(String(contentsOf: source, encoding: .utf8))
+    var count = 0
+    for file in files {
+      for listing in try Self.listings(in: file) {
+        count += 1
+        let isThere = compiled.indices.contains { compiled[$0...].starts(with: listing) }
+        #expect(isThere, "\(file.lastPathComponent): copy this listing to Listings.swift:\n\(listing.joined(separator: "\n"))")
+      }
+    }
+    #expect(count > 2)
+  }
+}

@@ -99,8 +99,10 @@ final class Load: Sendable {
     var canonical = original
     for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
     // Nearly always nobody has changed it, and then the request need not be copied.
-    if !canonical.isIdentical(to: original) { request.untagged = canonical }
-    try normalize(&request, from: selection.links.last)
+    if !canonical.isIdentical(to: original) {
+      request.untagged = canonical
+      try normalize(&request, from: selection.links.last)
+    }
     // An inline answer promises not to use the loading system, so its request needs no tag.
     if !selection.answersInline {
       if startedInline { await Task.yield() }

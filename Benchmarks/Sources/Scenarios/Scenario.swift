@@ -68,6 +68,9 @@ extension Scenario {
     let hoppingFloor = "floor: URLProtocol, leaving the queue and coming back"
     return [
       session(synchronousFloor, against: synchronousFloor, .floor(SynchronousFloor.self)),
+      session(
+        "floor: URLProtocol, synchronous, as usually installed (with a URLCache)", against: synchronousFloor,
+        .floor(SynchronousFloor.self, hasCache: true)),
       session("one inline interceptor", against: synchronousFloor, .intercepted(by: inline)),
       session("a chain of 10, inline", against: synchronousFloor, .intercepted(by: inlineTen)),
       session("100 chains, other hosts", against: "one inline interceptor", .intercepted(by: hundred)),

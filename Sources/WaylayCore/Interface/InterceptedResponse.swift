@@ -120,14 +120,11 @@ public struct InterceptedResponse: Sendable {
   /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
   public var head: HTTPURLResponse {
     var joined: [String: String] = [:]
+    let mayRepeat = fields.count > 1
     for field in fields {
-      if let value = joined[field.name.rawName] {
-        joined[field.name.rawName] = value + ", " + field.value
-      } else if let twin = fields.count > 1 ? joined.keys.first(where: { $0.sameName(as: field.name) }) : nil {
-        joined[twin]! += ", " + field.value
-      } else {
-        joined[field.name.rawName] = field.value
-      }
+      // A field that came before in other letters keeps those.
+      let name = mayRepeat ? joined.keys.first { $0.sameName(as: field.name) } ?? field.name.rawName : field.name.rawName
+      if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + ", " + field.value }
     }
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is none.
     return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: joined)!

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that interceptors see.
 final class Lineage: Sendable {
-  struct Entry: Sendable {
+  final class Entry: Sendable {
     /// The number of a registry or of a loop guard.
     let origin: UInt64
     /// What an error's path prints.
@@ -19,7 +19,7 @@ final class Lineage: Sendable {
     }
 
     /// The entry of a registry.
-    init(registry number: UInt64) {
+    convenience init(registry number: UInt64) {
       let entry = Entry(origin: number, label: "registry \(number)")
       self.init(
         origin: number, label: entry.label,

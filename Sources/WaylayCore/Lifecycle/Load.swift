@@ -18,6 +18,7 @@ final class Load: Sendable {
     /// Whether timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
+    var early = Early()
   }
 
   let id: InterceptedRequest.ID

@@ -51,22 +51,9 @@ final class ClientRelay: Sendable {
 
   // MARK: Called by the loading system, on the client's queue
 
-  /// Starts the load.
-  ///
-  /// - Returns: The whole answer, when it came inside this call; empty when it will be delivered later.
-  func start(_ firstHop: Load.FirstHop, inline: Bool) -> [Event] {
-    let task =
-      inline
-      ? PlatformClient.immediateTask { await self.run(firstHop) }
-      : Task { await self.run(firstHop) }
-    if inline {
-      let answer = state.withLock { state -> [Event] in
-        guard state.isClosed else { return [] }
-        defer { state.events = [] }
-        return state.events
-      }
-      if !answer.isEmpty { return answer }
-    }
+  /// Starts waiting for the response, in a task that this object owns.
+  func start(_ respond: @escaping @Sendable () async throws -> InterceptedResponse) {
+    let task = Task { await self.run(respond) }
     // Here the chain runs already, on another thread; an answer that comes meanwhile needs no way back.
     do {
       state.withLock { $0.task = task }
@@ -74,11 +61,9 @@ final class ClientRelay: Sendable {
       try watch()
     } catch {
       cancel(error)
-      client.fail(error, url: load.url)
-      return []
+      return client.fail(error, url: load.url)
     }
     deliver()
-    return []
   }
 
   /// Puts the load under its timeouts and the registry's control, now that it outlives this call.
@@ -181,24 +166,36 @@ final class ClientRelay: Sendable {
 
   // MARK: The load itself
 
-  private func run(_ firstHop: Load.FirstHop) async {
+  private func run(_ respond: @Sendable () async throws -> InterceptedResponse) async {
     do {
-      let response = try await load.respond(firstHop)
+      let response = try await respond()
+      if let answer = Self.answer(response, of: load) { return post(answer) }
       load.report(.responded, response: response)
-      if let data = response.body.inMemory {
-        post(Self.answer(PlatformClient.head(of: response), data))
-      } else {
-        try await stream(response)
-      }
+      try await stream(response)
       load.end(response)
-    } catch let redirect as ClientRedirect {
-      post([.redirected(redirect.request, redirect.response.head)])
-      load.end(redirect.response)
     } catch {
-      let failure = load.urlError(for: error)
-      post([.failed(failure)])
-      load.end(error: failure)
+      post([Self.failure(error, of: load)])
     }
+  }
+
+  /// The events of a response whose body is in memory, which ends the load; `nil` for one that streams.
+  static func answer(_ response: InterceptedResponse, of load: Load) -> [Event]? {
+    guard let data = response.body.inMemory else { return nil }
+    load.report(.responded, response: response)
+    let events = answer(PlatformClient.head(of: response), data)
+    load.end(response)
+    return events
+  }
+
+  /// The event of a failure, which ends the load.
+  static func failure(_ error: any Error, of load: Load) -> Event {
+    if let redirect = error as? ClientRedirect {
+      load.end(redirect.response)
+      return .redirected(redirect.request, redirect.response.head)
+    }
+    let failure = load.urlError(for: error)
+    load.end(error: failure)
+    return .failed(failure)
   }
 
   private func stream(_ response: InterceptedResponse) async throws {

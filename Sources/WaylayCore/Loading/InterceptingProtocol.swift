@@ -83,10 +83,30 @@ class InterceptingProtocol: URLProtocol {
       id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
     let load = Load(
       first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, redirects: client)
+    let firstHop = Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies)
+    guard inline else {
+      relay(client, load) { try await load.respond(firstHop) }
+      return []
+    }
+    let chain = PlatformClient.immediateTask { await load.respondEarly(firstHop) }
+    switch load.takeEarlyOutcome() {
+    case .success(let response):
+      if let answer = ClientRelay.answer(response, of: load) { return answer }
+      relay(client, load) { response }
+    case .failure(let error):
+      return [ClientRelay.failure(error, of: load)]
+    case nil:
+      relay(client, load) { try await load.earlyOutcome(of: chain) }
+    }
+    return []
+  }
+
+  /// Leaves the rest of a load to a relay, which lives as long as it takes.
+  private func relay(
+    _ client: PlatformClient, _ load: Load, _ respond: @escaping @Sendable () async throws -> InterceptedResponse
+  ) {
     let relay = ClientRelay(client, load)
-    let answer = relay.start(
-      Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies), inline: inline)
-    if answer.isEmpty, !hasEnded { self.relay = relay }
-    return answer
+    relay.start(respond)
+    if !hasEnded { self.relay = relay }
   }
 }

@@ -15,7 +15,7 @@ class InterceptingProtocol: URLProtocol {
 
   required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
     // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).
-    decision = PendingDecision.take(for: Self.installation, request)
+    decision = PendingDecision.take(for: Self.self, request)
     super.init(request: request, cachedResponse: cachedResponse, client: client)
   }
 
@@ -23,7 +23,7 @@ class InterceptingProtocol: URLProtocol {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
     guard let installation else { return true }
     let decision = Installation.Decision(
-      request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+      request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
     PendingDecision.keep(decision)
     return decision.isAccepted
   }
@@ -42,7 +42,7 @@ class InterceptingProtocol: URLProtocol {
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }
-    guard let installation = Self.installation else {
+    guard let installation = decision?.installation ?? Self.installation else {
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }
     do {
@@ -73,7 +73,7 @@ class InterceptingProtocol: URLProtocol {
     let decision =
       decision
       ?? Installation.Decision(
-        request, in: installation, bySession: PlatformClient.sessionAddsCookies)
+        request, in: installation, for: Self.self, bySession: PlatformClient.sessionAddsCookies)
     self.decision = nil
     var bare = decision.request
     if bare.httpBody != nil { bare.httpBody = nil }

@@ -22,10 +22,10 @@ enum PendingDecision {
     if let previous { Unmanaged<Installation.Decision>.fromOpaque(previous).release() }
   }
 
-  static func take(for installation: Installation?, _ request: URLRequest) -> Installation.Decision? {
+  static func take(for owner: URLProtocol.Type, _ request: URLRequest) -> Installation.Decision? {
     guard let pointer = pthread_getspecific(key) else { return nil }
     pthread_setspecific(key, nil)
     let decision = Unmanaged<Installation.Decision>.fromOpaque(pointer).takeRetainedValue()
-    return decision.installation === installation && decision.request.url == request.url ? decision : nil
+    return decision.owner == ObjectIdentifier(owner) && decision.request.url == request.url ? decision : nil
   }
 }

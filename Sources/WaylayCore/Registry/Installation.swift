@@ -50,6 +50,8 @@ final class Installation: Sendable {
   /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
   final class Decision: Sendable {
     let installation: Installation
+    /// The protocol class that was asked; none in the direct way.
+    let owner: ObjectIdentifier?
     let snapshot: InterceptorRegistry.Snapshot
     /// The request without a tag and with the session's header fields and cookies.
     let request: URLRequest
@@ -63,8 +65,9 @@ final class Installation: Sendable {
     let isAccepted: Bool
 
     /// - Parameter bySession: Whether a session has put its cookies into the request already.
-    init(_ request: URLRequest, in installation: Installation, bySession: Bool) {
+    init(_ request: URLRequest, in installation: Installation, for owner: URLProtocol.Type? = nil, bySession: Bool) {
       self.installation = installation
+      self.owner = owner.map { ObjectIdentifier($0) }
       snapshot = installation.registry.snapshot
       var request = request
       let tagged = RequestTag.lineage(of: request)

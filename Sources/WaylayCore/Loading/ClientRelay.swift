@@ -169,22 +169,23 @@ final class ClientRelay: Sendable {
   private func run(_ respond: @Sendable () async throws -> InterceptedResponse) async {
     do {
       let response = try await respond()
-      if let answer = Self.answer(response, of: load) { return post(answer) }
-      load.report(.responded, response: response)
-      try await stream(response)
+      if let answer = Self.answer(response) {
+        // The app first: what ends the load need not be waited for.
+        post(answer)
+        load.report(.responded, response: response)
+      } else {
+        load.report(.responded, response: response)
+        try await stream(response)
+      }
       load.end(response)
     } catch {
       post([Self.failure(error, of: load)])
     }
   }
 
-  /// The events of a response whose body is in memory, which ends the load; `nil` for one that streams.
-  static func answer(_ response: InterceptedResponse, of load: Load) -> [Event]? {
-    guard let data = response.body.inMemory else { return nil }
-    load.report(.responded, response: response)
-    let events = answer(PlatformClient.head(of: response), data)
-    load.end(response)
-    return events
+  /// The events of a response whose body is in memory; `nil` for one that streams.
+  static func answer(_ response: InterceptedResponse) -> [Event]? {
+    response.body.inMemory.map { answer(PlatformClient.head(of: response), $0) }
   }
 
   /// The event of a failure, which ends the load.

@@ -91,7 +91,11 @@ class InterceptingProtocol: URLProtocol {
     let chain = PlatformClient.immediateTask { await load.respondEarly(firstHop) }
     switch load.takeEarlyOutcome() {
     case .success(let response):
-      if let answer = ClientRelay.answer(response, of: load) { return answer }
+      if let answer = ClientRelay.answer(response) {
+        load.report(.responded, response: response)
+        load.end(response)
+        return answer
+      }
       relay(client, load) { response }
     case .failure(let error):
       return [ClientRelay.failure(error, of: load)]

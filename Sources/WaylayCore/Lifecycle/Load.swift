@@ -69,7 +69,7 @@ final class Load: Sendable {
       var request = base
       if base.hop > first.hop {
         installation.context.prepare(&request.untagged, origin: first.url)
-        selection = isReentry ? nil : snapshot.index.select(request.untagged)
+        selection = installation.registry.isReentry(from: outer) ? nil : snapshot.index.select(request.untagged)
       } else if firstHop.hasStoredCookies {
         base.untagged.setValue(nil, forHTTPHeaderField: "Cookie")
       }
@@ -86,9 +86,6 @@ final class Load: Sendable {
       base = next
     }
   }
-
-  /// Whether the load was started by code that runs inside this registry's own chain: then it goes to the bare transport (rule 7).
-  private var isReentry: Bool { outer?.contains(installation.registry.lineageEntry.origin) ?? false }
 
   /// Brings a request into the form that a chain's links see, and returns those links: none for the bare transport.
   private func enter(

@@ -96,15 +96,11 @@ final class ClientRelay: Sendable {
 
   /// Ends the load without a word to the client, who is told by somebody else.
   private func cancel(_ error: any Error) {
-    let (task, waiters) = state.withLock { state in
+    state.withLock { state in
       state.isClosed = true
       state.events = []
-      return (state.task, state.takeWaiters())
     }
-    // Cancellation handlers are anybody's code, and must not run on the loader's queue.
-    PlatformClient.leavingQueue { task?.cancel() }
-    for waiter in waiters { waiter.resume() }
-    load.end(error: error)
+    endTask(error)
     client.end()
   }
 
@@ -114,10 +110,16 @@ final class ClientRelay: Sendable {
   private func abort(_ error: WaylayError) {
     let failure = load.urlError(for: error)
     post([.failed(failure)])
+    endTask(failure)
+  }
+
+  /// Ends the chain and the load, whatever they are waiting for.
+  private func endTask(_ error: any Error) {
     let (task, waiters) = state.withLock { ($0.task, $0.takeWaiters()) }
-    task?.cancel()
+    // Cancellation handlers are anybody's code, and must not run on the loader's queue.
+    PlatformClient.leavingQueue { task?.cancel() }
     for waiter in waiters { waiter.resume() }
-    load.end(error: failure)
+    load.end(error: error)
   }
 
   private func post(_ events: [Event]) {

@@ -77,7 +77,7 @@ final class Installation: Sendable {
       self.request = request
       let current = Lineage.current
       outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
-      let isReentry = outer?.contains(installation.registry.lineageEntry.origin) ?? false
+      let isReentry = installation.registry.isReentry(from: outer)
       selection = isReentry ? nil : snapshot.index.select(request)
       isAccepted = isReentry || selection != nil
     }

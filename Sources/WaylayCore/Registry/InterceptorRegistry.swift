@@ -107,6 +107,9 @@ public final class InterceptorRegistry: Sendable {
   /// The chains and subscribers of this moment. The lock is held for a copy of two references.
   var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
+  /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule 7).
+  func isReentry(from outer: Lineage?) -> Bool { outer?.contains(lineageEntry.origin) ?? false }
+
   /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather than open.
   ///
   /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry is left to whoever

@@ -8,7 +8,6 @@ final class Exchange: Sendable {
     var pipe: BodyPipe?
     var isCancelled = false
     var requestBytesSent: Int64 = 0
-    var metrics = LoadMetrics()
   }
 
   let upload: PlatformExchange.Upload
@@ -84,11 +83,11 @@ final class Exchange: Sendable {
 
   private func deliver(status: HTTPResponse.Status, fields: HTTPFields, url: URL?, length: Int64?) {
     let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.resumeReading() })
-    let metrics = state.withLock { state -> LoadMetrics in
+    var metrics = LoadMetrics()
+    metrics.firstByte = startedAt.duration(to: .now)
+    metrics.requestBodyBytes = state.withLock { state in
       state.pipe = pipe
-      state.metrics.firstByte = startedAt.duration(to: .now)
-      state.metrics.requestBodyBytes = state.requestBytesSent
-      return state.metrics
+      return state.requestBytesSent
     }
     let body: MessageBody = length == 0 ? .empty : .pipe(BodyPipe.Reader(pipe), length: length)
     response.settle(

@@ -24,8 +24,8 @@ extension Load {
     if target.keepsBody, let data = request.body.inMemory, !data.isEmpty { proposed.httpBody = data }
     let policy = installation.registry.redirectPolicy
     try target.check(policy, load: self)
-    if let redirects {
-      guard let answer = try await redirects.redirect(to: proposed, after: response) else { return nil }
+    if let delegate {
+      guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
       proposed = answer
     }
     guard request.hop < policy.maximumHops else {
@@ -39,9 +39,10 @@ extension Load {
     return request.redirected(to: bare, body: body)
   }
 
-  private func replay(_ body: MessageBody) async throws -> MessageBody {
+  /// A body for another round.
+  func replay(_ body: MessageBody) async throws -> MessageBody {
     guard let reader = body.consumedBy else { return body }
-    if let fresh = await redirects?.newBody() { return fresh }
+    if let fresh = try await delegate?.newBody() { return fresh }
     throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body")
   }
 }

@@ -29,12 +29,12 @@ final class Load: Sendable {
   let outer: Lineage?
   /// Whether the load began inside the loading system's own call, where the transport must not be reached (rule 9).
   let startedInline: Bool
-  let redirects: (any RedirectDelegate)?
+  let delegate: (any LoadDelegate)?
   let state: Locked<State>
 
   init(
     _ request: InterceptedRequest, in installation: Installation, outer: Lineage?,
-    snapshot: InterceptorRegistry.Snapshot, inline: Bool = false, redirects: (any RedirectDelegate)? = nil
+    snapshot: InterceptorRegistry.Snapshot, inline: Bool = false, delegate: (any LoadDelegate)? = nil
   ) {
     id = request.id
     first = request
@@ -42,7 +42,7 @@ final class Load: Sendable {
     self.snapshot = snapshot
     self.outer = outer
     startedInline = inline
-    self.redirects = redirects
+    self.delegate = delegate
     let now = installation.registry.clock.now()
     state = Locked(State(clock: IdleClock(startedAt: now, lastActivity: now)))
   }
@@ -64,27 +64,40 @@ final class Load: Sendable {
     let lineage = try Lineage.deeper(than: outer, by: installation.registry.lineageEntry, load: self)
     var base = first
     var selection = firstHop.selection
+    var authentication = Authentication()
+    var isFirstRound = true
     guard base.url != nil else { throw Self.withoutURL(base) }
     while true {
       var request = base
-      if base.hop > first.hop {
+      if isFirstRound {
+        if firstHop.hasStoredCookies { base.untagged.setValue(nil, forHTTPHeaderField: "Cookie") }
+        isFirstRound = false
+      } else {
         installation.context.prepare(&request.untagged, origin: first.url)
+        authentication.authorize(&request.untagged)
         selection = installation.registry.isReentry(from: outer) ? nil : snapshot.index.select(request.untagged)
-      } else if firstHop.hasStoredCookies {
-        base.untagged.setValue(nil, forHTTPHeaderField: "Cookie")
       }
       let links = try await enter(selection, &request, lineage)
       let response = try await Lineage.$current.withValue(lineage) { [request] in
         try await Turn.run(request, through: links, of: self)
       }
       installation.context.storeCookies(of: response, for: base.untagged)
-      guard let target = Redirect(after: response, to: base.untagged),
-        let next = try await redirect(to: target, after: response, from: base)
-      else { return response }
-      report(.redirected, response: response)
+      guard let next = try await step(after: response, from: base, &authentication) else { return response }
       await response.body.discard()
       base = next
     }
+  }
+
+  /// The request of the next round, or `nil` when `response` is the answer.
+  private func step(
+    after response: InterceptedResponse, from request: InterceptedRequest, _ authentication: inout Authentication
+  ) async throws -> InterceptedRequest? {
+    if let again = try await authentication.answer(response, to: request, of: self) { return again }
+    guard let target = Redirect(after: response, to: request.untagged),
+      let next = try await redirect(to: target, after: response, from: request)
+    else { return nil }
+    report(.redirected, response: response)
+    return next
   }
 
   /// Brings a request into the form that a chain's links see, and returns those links: none for the bare transport.
@@ -115,20 +128,30 @@ final class Load: Sendable {
     if startedInline { await Task.yield() }
     var request = request
     request.stripTag()
+    let url = request.url
+    request.hideUserInfo()
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
-    return try await installation.transport().load(request)
+    var response = try await installation.transport().load(request)
+    if let url, url != request.url, response.url == request.url { response.url = url }
+    return response
   }
 }
 
-/// Says where a redirect leads, in the app's place: the bridge asks the task's delegate.
-protocol RedirectDelegate: Sendable {
+/// Answers a load's questions in the app's place: the bridge asks the task's delegate.
+protocol LoadDelegate: Sendable {
   /// The request to follow, or `nil` to take the redirect's own response as the answer.
   func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest?
 
   /// Another stream with the body of the load's request, when the first one has been read.
-  func newBody() async -> MessageBody?
+  func newBody() async throws -> MessageBody?
+
+  /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to ask.
+  var asker: ObjectIdentifier? { get throws }
+
+  /// What to do about a challenge.
+  func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer
 }

@@ -82,7 +82,7 @@ class InterceptingProtocol: URLProtocol {
     let first = InterceptedRequest(
       id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
     let load = Load(
-      first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, redirects: client)
+      first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, delegate: client)
     let firstHop = Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies)
     guard inline else {
       relay(client, load) { try await load.respond(firstHop) }

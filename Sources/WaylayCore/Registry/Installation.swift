@@ -11,6 +11,7 @@ final class Installation: Sendable {
 
   let registry: InterceptorRegistry
   let context: LoadContext
+  let challenges = ChallengeDesk()
   /// Its protocol class; none for the direct way.
   let protocolClass = Locked<URLProtocol.Type?>(nil)
   private let configuration: Locked<URLSessionConfiguration>

@@ -20,6 +20,8 @@
     static let canAnswerInline = false
     /// Cookies are not in the request that the protocol sees.
     static let sessionAddsCookies = false
+    /// The inner session asks the app, through ``ChallengeForwarder``.
+    static let transportAnswersChallenges = true
     /// The loading system collects chunks for completion handlers itself.
     let reportsChunks = true
     /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request (rule 4).
@@ -128,13 +130,27 @@
     }
   }
 
-  extension PlatformClient: RedirectDelegate {
+  extension PlatformClient: LoadDelegate {
     /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of its own.
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
       throw ClientRedirect(request: RedirectTag.tagged(request, hop: hop + 1, from: loader.request), response: response)
     }
 
-    func newBody() async -> MessageBody? { nil }
+    func newBody() async throws -> MessageBody? { nil }
+
+    var asker: ObjectIdentifier? { ObjectIdentifier(loader) }
+
+    /// Challenges of answers that interceptors make up; those of the network come from the inner session, through `forward`.
+    func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
+      let promise = Promise<ChallengeAnswer>()
+      return try await withTaskCancellationHandler {
+        try await promise.value {
+          self.forward(challenge) { promise.settle(.success(ChallengeAnswer($0, $1))) }
+        }
+      } onCancel: {
+        promise.settle(.failure(CancellationError()))
+      }
+    }
   }
 
   /// What a redirect hands on to the next protocol object, in properties of its request.

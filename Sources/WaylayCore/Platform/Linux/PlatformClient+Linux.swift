@@ -20,6 +20,9 @@
     /// A session puts its storage's cookies into a request when it makes the task.
     static let sessionAddsCookies = true
 
+    /// The inner session is told to leave challenges alone (P14): they are answered by the load.
+    static let transportAnswersChallenges = false
+
     /// Redirects are followed inside the load, so no hop comes from another protocol object (P5).
     let hop = 0
 
@@ -138,54 +141,63 @@
     }
   }
 
-  extension PlatformClient: RedirectDelegate {
+  extension PlatformClient: LoadDelegate {
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
       guard let task, let delegate = task.delegate else { return request }
-      let session = try TaskInternals.session(of: task)
-      return await withCheckedContinuation { continuation in
-        let answer = OnlyOnce { continuation.resume(returning: $0) }
-        session.delegateQueue.addOperation {
-          delegate.urlSession(session, task: task, willPerformHTTPRedirection: response.head, newRequest: request) {
-            answer.give($0)
-          }
-        }
+      return try await ask(task) { session, answer in
+        delegate.urlSession(
+          session, task: task, willPerformHTTPRedirection: response.head, newRequest: request, completionHandler: answer)
       }
     }
 
-    func newBody() async -> MessageBody? {
-      guard let task, task is URLSessionUploadTask, let delegate = task.delegate,
-        let session = try? TaskInternals.session(of: task)
-      else { return nil }
-      let stream = await withCheckedContinuation { (continuation: CheckedContinuation<StreamBox, Never>) in
-        let answer = OnlyOnce<StreamBox> { continuation.resume(returning: $0) }
-        session.delegateQueue.addOperation {
-          delegate.urlSession(session, task: task) { answer.give(StreamBox(stream: $0)) }
-        }
+    func newBody() async throws -> MessageBody? {
+      guard let task, task is URLSessionUploadTask, let delegate = task.delegate else { return nil }
+      let box: StreamBox = try await ask(task) { session, answer in
+        delegate.urlSession(session, task: task) { answer(StreamBox(stream: $0)) }
       }
-      return stream.stream.map { .stream(reading: $0) }
+      return box.stream.map { .stream(reading: $0) }
+    }
+
+    var asker: ObjectIdentifier? {
+      get throws {
+        guard let task, task.delegate != nil else { return nil }
+        return ObjectIdentifier(try TaskInternals.session(of: task))
+      }
+    }
+
+    /// Asks the task's delegate, then the session's. Which of the two methods an app implements cannot be seen on Linux, where both have
+    /// a default; the default is to perform default handling, and so are we left to go on.
+    func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
+      guard let task, let delegate = task.delegate else { return ChallengeAnswer(.performDefaultHandling) }
+      let answer: ChallengeAnswer = try await ask(task) { session, answer in
+        delegate.urlSession(session, task: task, didReceive: challenge) { answer(ChallengeAnswer($0, $1)) }
+      }
+      guard answer.disposition == .performDefaultHandling, let delegate = try TaskInternals.session(of: task).delegate
+      else { return answer }
+      return try await ask(task) { session, answer in
+        delegate.urlSession(session, didReceive: challenge) { answer(ChallengeAnswer($0, $1)) }
+      }
+    }
+
+    /// Puts a question to the app on its session's queue, and waits for the first answer or for the load's end.
+    private func ask<Answer: Sendable>(
+      _ task: URLSessionTask, _ question: @escaping @Sendable (URLSession, @escaping @Sendable (Answer) -> Void) -> Void
+    ) async throws -> Answer {
+      let session = try TaskInternals.session(of: task)
+      let promise = Promise<Answer>()
+      return try await withTaskCancellationHandler {
+        try await promise.value {
+          session.delegateQueue.addOperation { question(session) { promise.settle(.success($0)) } }
+        }
+      } onCancel: {
+        promise.settle(.failure(CancellationError()))
+      }
     }
   }
 
   /// A stream on its way from the delegate to the one body that reads it; nobody else uses it meanwhile.
   private struct StreamBox: @unchecked Sendable {
     let stream: InputStream?
-  }
-
-  /// A completion handler that the app may call twice.
-  private final class OnlyOnce<Value>: Sendable {
-    private let handler: Locked<((Value) -> Void)?>
-
-    init(_ handler: @escaping (Value) -> Void) {
-      self.handler = Locked(handler)
-    }
-
-    func give(_ value: Value) {
-      let handler = handler.withLock { handler in
-        defer { handler = nil }
-        return handler
-      }
-      handler?(value)
-    }
   }
 
   extension MessageBody {
@@ -206,7 +218,7 @@
       var chunks: MessageBody.AsyncIterator?
 
       mutating func next() async throws -> Data? {
-        if chunks == nil { chunks = await client.newBody()?.makeAsyncIterator() }
+        if chunks == nil { chunks = try await client.newBody()?.makeAsyncIterator() }
         return try await chunks?.next()
       }
     }

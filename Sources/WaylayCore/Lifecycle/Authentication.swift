@@ -1,0 +1,235 @@
+import Foundation
+import HTTPTypes
+
+/// The challenges that one load meets, and what it answers.
+///
+/// A challenge is answered inside the load: the request runs through the chain once more, with a credential. The loading system never
+/// sees a challenge that it would answer past us, hang on or trap on (P14).
+struct Authentication {
+  /// The answer to the last challenge.
+  private struct Answer {
+    let space: ProtectionSpace
+    let credential: URLCredential
+    /// The value of `Authorization`.
+    let field: String
+    /// Whom it is for: nobody else gets it.
+    let origin: URL
+  }
+
+  private var answer: Answer?
+  /// What the server has refused in this load, in the order in which it was tried.
+  private var refused: [URLCredential] = []
+  private var rounds = 0
+
+  /// Credentials that one load sends at most, whatever realms a server makes up.
+  private static let maximumRounds = 20
+
+  /// Puts the last answer into the next request, if that goes to the origin the answer is for.
+  func authorize(_ request: inout URLRequest) {
+    guard let answer, let url = request.url, url.hasSameOrigin(as: answer.origin) else { return }
+    request.setValue(answer.field, forHTTPHeaderField: "Authorization")
+  }
+
+  /// The request to try again with a credential, or `nil` when `response` is to stand.
+  mutating func answer(
+    _ response: InterceptedResponse, to request: InterceptedRequest, of load: Load
+  ) async throws -> InterceptedRequest? {
+    guard response.status == .unauthorized else {
+      accepted(in: load)
+      return nil
+    }
+    // On Apple platforms the inner session has asked the app already.
+    if PlatformClient.transportAnswersChallenges, response.source == .network { return nil }
+    guard rounds < Self.maximumRounds, let url = request.url, request.body.consumedBy == nil || load.delegate != nil
+    else { return nil }
+    for challenge in HTTPChallenge.parse(response.fields[values: .wwwAuthenticate]) where challenge.scheme == "basic" {
+      let space = ProtectionSpace(challenge, at: url)
+      if let answer, answer.space != space {
+        refused = []
+      } else if let answer {
+        refused.append(answer.credential)
+      }
+      answer = nil
+      let decision = try await decide(space, at: url, response, load)
+      switch decision.disposition {
+      case .rejectProtectionSpace: continue
+      case .cancelAuthenticationChallenge: throw URLError(.cancelled)
+      default: break
+      }
+      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }),
+        let field = credential.basicField, let body = try? await load.replay(request.body)
+      else { return nil }
+      rounds += 1
+      answer = Answer(space: space, credential: credential, field: field, origin: url)
+      var again = request
+      again.body = body
+      again.attempt = 1
+      return again
+    }
+    return nil
+  }
+
+  /// What the app, or the system's own rule, says about a challenge.
+  private func decide(
+    _ space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
+  ) async throws -> ChallengeAnswer {
+    let storage = load.installation.context.credentialStorage
+    guard let delegate = load.delegate, let asker = try delegate.asker else {
+      return ChallengeAnswer.byDefault(proposed(space, at: url, storage), refused)
+    }
+    load.setWaiting(false)
+    defer { load.setWaiting(true) }
+    return try await load.installation.challenges.answer(asker, space, refused: refused) {
+      let proposed = proposed(space, at: url, storage)
+      let challenge = URLAuthenticationChallenge(
+        protectionSpace: space.object, proposedCredential: proposed, previousFailureCount: refused.count,
+        failureResponse: response.head, error: nil, sender: UnusedSender())
+      let answer = try await delegate.answer(challenge)
+      guard answer.disposition == .performDefaultHandling else { return answer }
+      return ChallengeAnswer.byDefault(proposed, refused)
+    }
+  }
+
+  /// The URL's user info, else what the storage holds; once a credential has been refused, that one.
+  private func proposed(_ space: ProtectionSpace, at url: URL, _ storage: URLCredentialStorage?) -> URLCredential? {
+    if let last = refused.last { return last }
+    if let user = url.user(percentEncoded: false), !user.isEmpty {
+      return URLCredential(user: user, password: url.password(percentEncoded: false) ?? "", persistence: .none)
+    }
+    return storage.flatMap { space.credential(in: $0) }
+  }
+
+  /// The last answer was right: it is kept, if that is what whoever gave it wants.
+  private func accepted(in load: Load) {
+    guard let answer, answer.credential.persistence != .none, let storage = load.installation.context.credentialStorage
+    else { return }
+    answer.space.keep(answer.credential, in: storage)
+  }
+}
+
+/// What to do about a challenge.
+struct ChallengeAnswer: Sendable {
+  let disposition: URLSession.AuthChallengeDisposition
+  let credential: URLCredential?
+
+  init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
+    self.disposition = disposition
+    self.credential = credential
+  }
+
+  /// Default handling: the proposed credential, unless one has failed already.
+  static func byDefault(_ proposed: URLCredential?, _ refused: [URLCredential]) -> ChallengeAnswer {
+    ChallengeAnswer(.useCredential, refused.isEmpty ? proposed : nil)
+  }
+}
+
+/// Where the loads of one installation wait to have their challenges answered: one at a time, as an app that asks a person wants it.
+final class ChallengeDesk: Sendable {
+  private struct State {
+    var isBusy = false
+    var queue: [Promise<Void>] = []
+    /// What was answered while others waited, so that they need not ask again.
+    var answers: [Key: URLCredential] = [:]
+  }
+
+  /// Two sessions of one installation may have different users.
+  private struct Key: Hashable {
+    let asker: ObjectIdentifier
+    let space: ProtectionSpace
+  }
+
+  private let state = Locked(State())
+
+  /// Waits for its turn, then asks, unless somebody else has been given a credential for the same space meanwhile.
+  func answer(
+    _ asker: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
+    _ ask: () async throws -> ChallengeAnswer
+  ) async throws -> ChallengeAnswer {
+    try await enter()
+    defer { leave() }
+    let key = Key(asker: asker, space: space)
+    if let known = state.withLock({ $0.answers[key] }), !refused.contains(where: { $0.isSame(as: known) }) {
+      return ChallengeAnswer(.useCredential, known)
+    }
+    let answer = try await ask()
+    if let credential = answer.credential, credential.persistence != .none {
+      state.withLock { $0.answers[key] = credential }
+    }
+    return answer
+  }
+
+  private func enter() async throws {
+    let turn = Promise<Void>()
+    try await withTaskCancellationHandler {
+      try await turn.value {
+        let isFree = state.withLock { state in
+          guard state.isBusy else {
+            state.isBusy = true
+            return true
+          }
+          state.queue.append(turn)
+          return false
+        }
+        if isFree { turn.settle(.success(())) } else if Task.isCancelled { withdraw(turn) }
+      }
+    } onCancel: {
+      withdraw(turn)
+    }
+  }
+
+  /// Takes a turn off the queue, unless it has come.
+  private func withdraw(_ turn: Promise<Void>) {
+    let wasWaiting = state.withLock { state in
+      guard let position = state.queue.firstIndex(where: { $0 === turn }) else { return false }
+      state.queue.remove(at: position)
+      return true
+    }
+    if wasWaiting { turn.settle(.failure(CancellationError())) }
+  }
+
+  private func leave() {
+    let next = state.withLock { state -> Promise<Void>? in
+      guard !state.queue.isEmpty else {
+        state.isBusy = false
+        state.answers = [:]
+        return nil
+      }
+      return state.queue.removeFirst()
+    }
+    next?.settle(.success(()))
+  }
+}
+
+/// The sender that a challenge must have; apps answer through completion handlers instead.
+/// https://developer.apple.com/documentation/foundation/urlauthenticationchallenge/sender
+private final class UnusedSender: NSObject, URLAuthenticationChallengeSender, Sendable {
+  func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+  func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+  func cancel(_ challenge: URLAuthenticationChallenge) {}
+  func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+  func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+}
+
+extension URLCredential {
+  fileprivate func isSame(as other: URLCredential) -> Bool {
+    user == other.user && password == other.password
+  }
+
+  /// The value of `Authorization` (RFC 7617, section 2), in UTF-8; `nil` without a password, or for a user that cannot be written in it.
+  fileprivate var basicField: String? {
+    guard let user, let password, !user.contains(":") else { return nil }
+    return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+  }
+}
+
+extension InterceptedRequest {
+  /// Takes user name and password out of the URL: a transport would send them unasked.
+  mutating func hideUserInfo() {
+    guard !PlatformClient.transportAnswersChallenges, let url, url.user != nil || url.password != nil,
+      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    else { return }
+    parts.user = nil
+    parts.password = nil
+    untagged.url = parts.url ?? url
+  }
+}

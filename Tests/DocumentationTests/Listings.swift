@@ -122,3 +122,351 @@ func testingIt(url: URL) async throws {
   let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
   _ = response
 }
+
+// MARK: WritingAnInterceptor
+
+func firstSteps() async throws {
+  struct Greeter: RequestInterceptor {
+    func canInit(with request: URLRequest) -> Bool { request.url?.path == "/greeting" }
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      let name = request.urlRequest.value(forHTTPHeaderField: "X-Name") ?? "whoever you are"
+      return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text("hello, \(name)"))
+    }
+  }
+
+  struct AddName: RequestInterceptor {
+    let userName: String
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      var request = request
+      request.urlRequest.setValue(userName, forHTTPHeaderField: "X-Name")
+      print("out:  \(request.method) \(request.url?.path ?? "")")
+      let response = try await next(request)
+      print("back: \(response.status.code)")
+      return response
+    }
+  }
+
+  let registry = InterceptorRegistry {
+    AddName(userName: "Ada")
+    Greeter()
+  }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  let url = URL(string: "https://api.example.com/greeting")!
+  let (data, response) = try await session.data(from: url)
+  if let head = response as? HTTPURLResponse {
+    print(head.statusCode, String(decoding: data, as: UTF8.self))
+  }
+
+  registry.register(
+    InterceptorChain("greetings", for: .host("api.example.com")) {
+      AddName(userName: "Ada")
+      Greeter()
+    })
+}
+
+struct RetryWithBackOff: RequestInterceptor {
+  let attempts: Int
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var wait = 1
+    for _ in 1..<attempts {
+      let response = try await next(request)
+      guard [.tooManyRequests, .serviceUnavailable].contains(response.status), request.body.isReplayable else { return response }
+      let seconds = response.fields[.retryAfter].flatMap { Int($0) } ?? wait
+      guard (0...20).contains(seconds) else { return response }
+      let chance = Duration.milliseconds(Int.random(in: 0...250))
+      try await Task.sleep(for: Duration.seconds(seconds) + chance)
+      wait *= 2
+    }
+    return try await next(request)
+  }
+}
+
+struct TellAttempt: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var request = request
+    if request.attempt > 1 { request.urlRequest.setValue("\(request.attempt)", forHTTPHeaderField: "X-Attempt") }
+    return try await next(request)
+  }
+}
+
+actor Tokens {
+  private let fetch: @Sendable () async throws -> String
+  private var current: String?
+  private var refresh: Task<String, any Error>?
+
+  init(fetch: @escaping @Sendable () async throws -> String) {
+    self.fetch = fetch
+  }
+
+  func token(insteadOf refused: String? = nil) async throws -> String {
+    if let refresh { return try await refresh.value }
+    if let current, current != refused { return current }
+    let task = Task { [fetch] in try await fetch() }
+    refresh = task
+    defer { refresh = nil }
+    let token = try await task.value
+    current = token
+    return token
+  }
+}
+
+struct BearerToken: RequestInterceptor {
+  let tokens: Tokens
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let token = try await tokens.token()
+    let response = try await next(authorized(request, with: token))
+    guard response.status == .unauthorized, request.body.isReplayable else { return response }
+    let newToken = try await tokens.token(insteadOf: token)
+    return try await next(authorized(request, with: newToken))
+  }
+
+  private func authorized(_ request: InterceptedRequest, with token: String) -> InterceptedRequest {
+    var request = request
+    request.urlRequest.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    return request
+  }
+}
+
+func refreshingAToken(tokenURL: URL) {
+  let registry = InterceptorRegistry()
+  let tokens = Tokens {
+    let (data, head) = try await registry.data(for: URLRequest(url: tokenURL))
+    guard head.statusCode == 200 else { throw URLError(.userAuthenticationRequired) }
+    return String(decoding: data, as: UTF8.self)
+  }
+  registry.register(
+    InterceptorChain("api", for: .host("api.example.com")) {
+      BearerToken(tokens: tokens)
+    })
+}
+
+// MARK: Bodies
+
+func kindsOfBodies(
+  json: Data, file: URL, makeRows: @escaping @Sendable () -> AsyncStream<Data>, rows: AsyncStream<Data>, inputStream: InputStream
+) {
+  let bodies: [MessageBody] = [
+    .data(json),
+    .text("hello"),
+    .file(file),
+    .stream(replaying: makeRows),
+    .stream(rows, length: 4096),
+    .stream(reading: inputStream),
+  ]
+  _ = bodies
+}
+
+func readingABody(response: InterceptedResponse) async throws {
+  for try await chunk in response.body { print(chunk.count) }
+
+  for try await byte in response.body.bytes { print(byte) }
+
+  for try await line in response.body.lines where line.hasPrefix("data: ") { print(line.dropFirst(6)) }
+
+  let whole = try await response.body.collect(upTo: 1 << 20)
+  _ = whole
+}
+
+struct MakeReplayable: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    guard !request.body.isReplayable else { return try await next(request) }
+    var request = request
+    let data = try await request.body.collect(upTo: 1 << 20)
+    request.body = .data(data)
+    return try await next(request)
+  }
+}
+
+struct Counted: AsyncSequence, Sendable {
+  typealias Element = Data
+  let body: MessageBody
+  let whenDone: @Sendable (Int) -> Void
+
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(chunks: body.makeAsyncIterator(), whenDone: whenDone)
+  }
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var chunks: MessageBody.AsyncIterator
+    let whenDone: @Sendable (Int) -> Void
+    var count = 0
+
+    mutating func next() async throws -> Data? {
+      guard let chunk = try await chunks.next() else {
+        whenDone(count)
+        return nil
+      }
+      count += chunk.count
+      return chunk
+    }
+  }
+}
+
+struct CountResponses: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var response = try await next(request)
+    let path = request.url?.path ?? ""
+    response.body = .stream(Counted(body: response.body) { print("\(path): \($0) bytes") }, length: response.body.length)
+    return response
+  }
+}
+
+func droppingABody(registry: InterceptorRegistry, request: URLRequest) async throws {
+  do {
+    let response = try await registry.load(request)
+    for try await line in response.body.lines {
+      print(line)
+      if line == "end" { break }
+    }
+  }  // `response` ends here, and its transfer with it
+}
+
+// MARK: RedirectsCookiesCredentials
+
+func redirectPolicy() {
+  let registry = InterceptorRegistry(redirects: RedirectPolicy(maximumHops: 5, allowsDowngrade: false)) {
+    RetryOnUnavailable()
+  }
+  _ = registry
+}
+
+private struct AddKey: RequestInterceptor {
+  let key: String
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var request = request
+    request.urlRequest.setValue(key, forHTTPHeaderField: "X-Api-Key")
+    return try await next(request)
+  }
+}
+
+func addingAKey(registry: InterceptorRegistry, key: String) {
+  registry.register(
+    InterceptorChain("key", for: .host("api.example.com")) {
+      AddKey(key: key)
+    })
+}
+
+struct Fallback: RequestInterceptor {
+  let file: URL
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    do {
+      return try await next(request)
+    } catch is TransportError {
+      return InterceptedResponse(
+        to: request, fields: [.contentType: "application/json"], body: .file(file),
+        source: .init("fallback", storesCookies: false))
+    }
+  }
+}
+
+final class Login: NSObject, URLSessionTaskDelegate, Sendable {
+  let password: @Sendable (String) -> String?
+
+  init(password: @escaping @Sendable (String) -> String?) {
+    self.password = password
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    let space = challenge.protectionSpace
+    guard space.authenticationMethod == NSURLAuthenticationMethodHTTPBasic, let known = password(space.host) else {
+      return completionHandler(.performDefaultHandling, nil)
+    }
+    completionHandler(.useCredential, URLCredential(user: "ada", password: known, persistence: .forSession))
+  }
+}
+
+func loggingIn(registry: InterceptorRegistry, password: @escaping @Sendable (String) -> String?) {
+  let session = URLSession(
+    configuration: .default.intercepted(by: registry), delegate: Login(password: password), delegateQueue: nil)
+  _ = session
+}
+
+func storingACredential(password: String) {
+  let space = URLProtectionSpace(
+    host: "api.example.com", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: "staff",
+    authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+  let configuration = URLSessionConfiguration.default
+  configuration.urlCredentialStorage?.setDefaultCredential(
+    URLCredential(user: "ada", password: password, persistence: .forSession), for: space)
+}
+
+// MARK: ErrorsAndTimeouts
+
+func readingTheCause(session: URLSession, url: URL) async throws {
+  do {
+    let (data, _) = try await session.data(from: url)
+    print(data.count)
+  } catch let error as URLError {
+    switch error.userInfo[NSUnderlyingErrorKey] {
+    case let cause as WaylayError: print(cause.code, cause.interceptor ?? "", cause.message)
+    case let cause as TransportError: print(cause.phase, cause.address ?? "", cause.message)
+    default: print(error.code.rawValue, error.failingURL ?? url)
+    }
+  }
+}
+
+struct ImpatientFirstTry: RequestInterceptor {
+  func canInit(with request: URLRequest) -> Bool { request.httpMethod == "GET" }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var first = request
+    first.urlRequest.timeoutInterval = 5
+    do {
+      return try await next(first)
+    } catch let error as TransportError where error.code == .timedOut {
+      return try await next(request)
+    }
+  }
+}
+
+// MARK: AvoidingLoops
+
+struct Audit: RequestInterceptor {
+  let registry: InterceptorRegistry
+  let auditURL: URL
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let response = try await next(request)
+    var report = URLRequest(url: auditURL)
+    report.httpMethod = "POST"
+    report.httpBody = Data("\(request.method) \(response.status.code)".utf8)
+    _ = try await registry.data(for: report)
+    return response
+  }
+}
+
+func auditing(registry: InterceptorRegistry, auditURL: URL) {
+  registry.register(
+    InterceptorChain("audit", for: .host("api.example.com").excludingPath("/audit/**")) {
+      Audit(registry: registry, auditURL: auditURL)
+    })
+}
+
+func guarding(auditURL: URL) {
+  let gate = LoopGuard(name: "Gate")
+  let reports = InterceptorRegistry {
+    gate
+    RetryOnUnavailable()
+  }
+  let api = InterceptorRegistry {
+    gate
+    Audit(registry: reports, auditURL: auditURL)
+  }
+  _ = api
+}
+
+func sharedSession(registry: InterceptorRegistry, url: URL) async throws {
+  let interception = registry.interceptSharedSession()
+  defer { interception.end() }
+  let (data, _) = try await URLSession.shared.data(from: url)
+  _ = data
+}

@@ -9,6 +9,8 @@ public final class LoadContext: Sendable {
   public let cookieStorage: HTTPCookieStorage?
   /// Whether stored cookies are sent.
   public let sendsCookies: Bool
+  /// Which cookies are stored; `.never` for none.
+  public let cookieAcceptPolicy: HTTPCookie.AcceptPolicy
   /// Where credentials are looked up; `nil` for none.
   public let credentialStorage: URLCredentialStorage?
   /// Header fields that every request gets which does not set them itself.
@@ -25,6 +27,7 @@ public final class LoadContext: Sendable {
   public init(_ configuration: URLSessionConfiguration) {
     cookieStorage = configuration.httpCookieStorage
     sendsCookies = configuration.httpShouldSetCookies
+    cookieAcceptPolicy = configuration.httpCookieAcceptPolicy
     credentialStorage = configuration.urlCredentialStorage
     additionalHeaders = Dictionary(
       (configuration.httpAdditionalHeaders ?? [:]).compactMap { name, value in
@@ -40,6 +43,7 @@ public final class LoadContext: Sendable {
   public init() {
     cookieStorage = nil
     sendsCookies = false
+    cookieAcceptPolicy = .never
     credentialStorage = nil
     additionalHeaders = [:]
     requestTimeout = Self.defaultRequestTimeout

@@ -58,8 +58,6 @@ extension WaylayError {
     public static let invalidRequest = Code("invalidRequest")
     /// An answer that no HTTP client can present, for example with the status 99.
     public static let invalidResponse = Code("invalidResponse")
-    /// An interceptor threw something other than a `URLError`.
-    public static let interceptorFailed = Code("interceptorFailed")
     /// `next` was called after `startLoading` had returned.
     public static let nextAfterReturn = Code("nextAfterReturn")
     /// An interceptor answered a load that had been cancelled; the answer was dropped.

@@ -38,8 +38,7 @@ struct Authentication {
       accepted(in: load)
       return nil
     }
-    // On Apple platforms the inner session has asked the app already.
-    if PlatformClient.transportAnswersChallenges, response.source == .network { return nil }
+    if load.leavesChallengesToTransport, response.source == .network { return nil }
     guard rounds < Self.maximumRounds, let url = request.url, request.body.consumedBy == nil || load.delegate != nil
     else { return nil }
     for challenge in HTTPChallenge.parse(response.fields[values: .wwwAuthenticate]) where challenge.scheme == "basic" {
@@ -105,6 +104,11 @@ struct Authentication {
     else { return }
     answer.space.keep(answer.credential, in: storage)
   }
+}
+
+extension Load {
+  /// On Apple platforms the inner session asks the app by itself, when there is one to ask.
+  var leavesChallengesToTransport: Bool { PlatformClient.transportAnswersChallenges && delegate != nil }
 }
 
 /// What to do about a challenge.
@@ -225,7 +229,7 @@ extension URLCredential {
 extension InterceptedRequest {
   /// Takes user name and password out of the URL: a transport would send them unasked.
   mutating func hideUserInfo() {
-    guard !PlatformClient.transportAnswersChallenges, let url, url.user != nil || url.password != nil,
+    guard let url, url.user != nil || url.password != nil,
       var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else { return }
     parts.user = nil

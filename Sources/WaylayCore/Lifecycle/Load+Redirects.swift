@@ -24,14 +24,15 @@ extension Load {
     if target.keepsBody, let data = request.body.inMemory, !data.isEmpty { proposed.httpBody = data }
     let policy = installation.registry.redirectPolicy
     try target.check(policy, load: self)
-    if let delegate {
-      guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
-      proposed = answer
-    }
+    // On Apple platforms the loading system follows the redirect from here on.
     guard request.hop < policy.maximumHops else {
       throw URLError(
         .httpTooManyRedirects,
         userInfo: [NSLocalizedDescriptionKey: "the load was redirected more than \(policy.maximumHops) times."])
+    }
+    if let delegate {
+      guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
+      proposed = answer
     }
     let (bare, given) = InterceptedRequest.separatingBody(of: proposed)
     var body = given

@@ -129,7 +129,7 @@ final class Load: Sendable {
     var request = request
     request.stripTag()
     let url = request.url
-    request.hideUserInfo()
+    if !leavesChallengesToTransport { request.hideUserInfo() }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }

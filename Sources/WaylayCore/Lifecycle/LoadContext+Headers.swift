@@ -48,7 +48,7 @@ extension LoadContext {
   func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
     guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies,
-      request.httpShouldHandleCookies, let cookieStorage, let url = request.url
+      request.httpShouldHandleCookies, cookieAcceptPolicy != .never, let cookieStorage, let url = request.url
     else { return }
     let cookies = response.fields[values: .setCookie].flatMap {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)

@@ -27,7 +27,8 @@ struct ProtectionSpace: Hashable, Sendable {
 
   private func isDescribed(by other: URLProtectionSpace) -> Bool {
     !other.isProxy() && other.host.lowercased() == host && other.port == port && other.realm == realm
-      && other.protocol == (isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP)
+      // Apps write the constant or the scheme.
+      && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(other.protocol ?? "")
       && [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
   }
 

@@ -80,7 +80,7 @@ class InterceptingProtocol: URLProtocol {
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
     let inline = PlatformClient.canAnswerInline && decision.selection?.answersInline == true
     let first = InterceptedRequest(
-      id: .next(), urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
+      id: client.id, urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
     let load = Load(
       first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, delegate: client)
     let firstHop = Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies)

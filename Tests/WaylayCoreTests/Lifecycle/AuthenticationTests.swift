@@ -273,7 +273,7 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("gets credentials that never go to another origin, nor back in a redirect's proposal")
+  @Test("gets credentials that never go to another origin")
   func otherOrigin() async throws {
     try await withOrigin { origin in
       try await withOrigin { other in

@@ -28,6 +28,19 @@ struct CookieTests {
     }
   }
 
+  @Test("no cookie is stored where the configuration accepts none")
+  func neverAccepted() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() }) {
+        $0.httpCookieStorage = storage
+        $0.httpCookieAcceptPolicy = .never
+      }
+      _ = try await session.data(from: origin.url("/cookies/set?a=1"))
+      #expect(storage.cookies?.isEmpty ?? true)
+    }
+  }
+
   @Test("a cookie set by a redirect goes along with the next hop")
   func hop() async throws {
     try await withOrigin { origin in

@@ -26,11 +26,13 @@
     let reportsChunks = true
     /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request (rule 4).
     let hop: Int
+    let id: InterceptedRequest.ID
 
     init(_ loader: InterceptingProtocol) {
       self.loader = loader
       challenges = ChallengeForwarder(loader)
       hop = RedirectTag.hop(of: loader.request)
+      id = RedirectTag.id(of: loader.request) ?? .next()
       let current = RunLoop.current.currentMode?.rawValue
       modes = Array(Set([RunLoop.Mode.default.rawValue, current ?? RunLoop.Mode.default.rawValue]))
     }
@@ -133,7 +135,7 @@
   extension PlatformClient: LoadDelegate {
     /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of its own.
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
-      throw ClientRedirect(request: RedirectTag.tagged(request, hop: hop + 1, from: loader.request), response: response)
+      throw ClientRedirect(request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response)
     }
 
     func newBody() async throws -> MessageBody? { nil }
@@ -157,10 +159,15 @@
   /// https://developer.apple.com/documentation/foundation/urlprotocol/setproperty(_:forkey:in:)
   enum RedirectTag {
     private static let hopKey = "waylay.hop"
+    private static let idKey = "waylay.id"
     private static let originKey = "waylay.origin"
 
     static func hop(of request: URLRequest) -> Int {
       URLProtocol.property(forKey: hopKey, in: request) as? Int ?? 0
+    }
+
+    static func id(of request: URLRequest) -> InterceptedRequest.ID? {
+      (URLProtocol.property(forKey: idKey, in: request) as? UInt64).map { InterceptedRequest.ID(number: $0) }
     }
 
     /// The URL the app asked for, when `request` is a later hop.
@@ -168,9 +175,10 @@
       (URLProtocol.property(forKey: originKey, in: request) as? String).flatMap { URL(string: $0) }
     }
 
-    static func tagged(_ request: URLRequest, hop: Int, from source: URLRequest) -> URLRequest {
+    static func tagged(_ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest) -> URLRequest {
       guard let tagged = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
       URLProtocol.setProperty(hop, forKey: hopKey, in: tagged)
+      URLProtocol.setProperty(id.number, forKey: idKey, in: tagged)
       let origin = origin(of: source) ?? source.url
       if let origin { URLProtocol.setProperty(origin.absoluteString, forKey: originKey, in: tagged) }
       return tagged as URLRequest

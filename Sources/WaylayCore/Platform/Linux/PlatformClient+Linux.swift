@@ -25,6 +25,7 @@
 
     /// Redirects are followed inside the load, so no hop comes from another protocol object (P5).
     let hop = 0
+    let id = InterceptedRequest.ID.next()
 
     init(_ loader: InterceptingProtocol) {
       self.loader = loader

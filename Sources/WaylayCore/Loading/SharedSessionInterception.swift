@@ -1,0 +1,50 @@
+import Foundation
+
+extension InterceptorRegistry {
+  /// Sends the requests of `URLSession.shared` through the registry's chains, for code that insists on that session.
+  ///
+  /// ```swift
+  /// let interception = registry.interceptSharedSession()
+  /// defer { interception.end() }
+  /// let (data, _) = try await URLSession.shared.data(from: url)
+  /// ```
+  ///
+  /// This is as global as the session: everything in the process that uses `URLSession.shared` is intercepted, whoever wrote it, and two
+  /// tests that run in parallel meet here. Call it at launch, before requests run, because the loading system does not expect its classes to
+  /// change under it; and prefer a session of your own, made from `configuration.intercepted(by:)`, wherever
+  /// the code lets you pass one.
+  ///
+  /// The interception called for last is asked first. Cookies, header fields and timeouts are those of the shared session. On
+  /// Linux it changes the configuration of the live session (platform fact P11); on Apple platforms it registers the protocol class, as
+  /// `URLProtocol.registerClass(_:)` documents.
+  ///
+  /// - Returns: What undoes it. Dropping it undoes nothing.
+  public func interceptSharedSession() -> SharedSessionInterception {
+    let protocolClass = makeProtocolClass(configuration: URLSession.shared.configuration.copied)
+    SharedSession.insert(protocolClass)
+    return SharedSessionInterception(protocolClass)
+  }
+}
+
+/// The interception of `URLSession.shared` by a registry, until it is ended.
+///
+/// Several of them are best ended in reverse order: a later one leads through those that were there before it.
+public final class SharedSessionInterception: Sendable {
+  private let protocolClass: Locked<URLProtocol.Type?>
+
+  init(_ protocolClass: URLProtocol.Type) {
+    self.protocolClass = Locked(protocolClass)
+  }
+
+  /// Gives the shared session back what it had before. Loads under way go on; a second call does nothing.
+  ///
+  /// A registry that is invalidated before does not end it: the shared session then fails its loads, closed, until this is called.
+  public func end() {
+    let ended = protocolClass.withLock { protocolClass in
+      defer { protocolClass = nil }
+      return protocolClass
+    }
+    guard let ended else { return }
+    SharedSession.remove(ended)
+  }
+}

@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "_TestOrigin", targets: ["TestOrigin"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -58,8 +59,16 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "stress",
+      dependencies: [
+        "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Stress",
+      swiftSettings: settings),
+    .executableTarget(
       name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
     .testTarget(name: "DocumentationTests", dependencies: ["Waylay"], swiftSettings: settings),
+    .testTarget(name: "ExamplesTests", dependencies: ["stress", "tour"], swiftSettings: settings),
     .testTarget(name: "WaylayCoreTests", dependencies: ["WaylayCore", "TestOrigin"], swiftSettings: settings),
   ]
 )

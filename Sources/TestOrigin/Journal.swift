@@ -7,6 +7,7 @@ final class Journal: @unchecked Sendable {
   private var requestLog: [TestOrigin.Request] = []
   private var raw: [Data] = []
   private var open = 0
+  private var isKept = true
   private var sent = 0
   private var routes: [String: @Sendable (TestOrigin.Request) -> Reply] = [:]
   private var gates: [String: Gate] = [:]
@@ -58,11 +59,11 @@ final class Journal: @unchecked Sendable {
   }
 
   func received(_ bytes: some Sequence<UInt8>, on connection: Int) {
-    locked { raw[connection - 1].append(contentsOf: bytes) }
+    locked { if isKept { raw[connection - 1].append(contentsOf: bytes) } }
   }
 
   func add(_ request: TestOrigin.Request) {
-    locked { requestLog.append(request) }
+    locked { if isKept { requestLog.append(request) } }
     changed()
   }
 
@@ -95,6 +96,11 @@ final class Journal: @unchecked Sendable {
       return waiting
     }
     for chunk in waiting { send(chunk) }
+  }
+
+  var keepsLog: Bool {
+    get { locked { isKept } }
+    set { locked { isKept = newValue } }
   }
 
   var requests: [TestOrigin.Request] { locked { requestLog } }

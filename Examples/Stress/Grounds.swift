@@ -1,0 +1,126 @@
+import Foundation
+import TestOrigin
+import Waylay
+import WaylayCore
+
+/// What all loads share: a server, a registry, and sessions that run through it.
+final class Grounds: Sendable {
+  struct Sessions: Sendable {
+    let registry: InterceptorRegistry
+    /// For `async` calls and completion handlers.
+    let plain: URLSession
+    /// Tells ``deliveries``.
+    let delegating: URLSession
+  }
+
+  let origin: TestOrigin
+  let deliveries = Deliveries()
+  let folder: URL
+  private let current = Locked<Sessions?>(nil)
+
+  init() async throws {
+    origin = try await TestOrigin.start()
+    origin.keepsLog = false
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-stress-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    origin.reply(to: "/guarded") { request in
+      request["Authorization"].isEmpty
+        ? .text("who?", status: 401, fields: [("WWW-Authenticate", "Basic realm=\"stress\"")])
+        : .text(request.query("n") ?? "")
+    }
+    origin.reply(to: "/mirror") { request in
+      request.body.isEmpty ? .text(request.query("n") ?? "") : .text(String(decoding: request.body, as: UTF8.self))
+    }
+    openSessions()
+  }
+
+  var sessions: Sessions {
+    guard let sessions = current.withLock({ $0 }) else { preconditionFailure("the sessions are closed") }
+    return sessions
+  }
+
+  func openSessions() {
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    registry.register(InterceptorChain("inline", for: .host("inline.invalid")) { MadeUp(answersInline: true) })
+    registry.register(
+      InterceptorChain("later", for: .host("later.invalid")) {
+        Counting()
+        MadeUp(answersInline: false)
+      })
+    registry.register(InterceptorChain("network", for: .host("127.0.0.1")) { Counting() })
+    let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
+    current.withLock {
+      $0 = Sessions(
+        registry: registry, plain: URLSession(configuration: configuration),
+        delegating: URLSession(configuration: configuration, delegate: deliveries, delegateQueue: nil))
+    }
+  }
+
+  func closeSessions() async {
+    let sessions = current.withLock { sessions in
+      defer { sessions = nil }
+      return sessions
+    }
+    sessions?.plain.invalidateAndCancel()
+    sessions?.delegating.invalidateAndCancel()
+    sessions?.registry.invalidate()
+    await origin.until { $0.openConnectionCount == 0 }
+  }
+
+  func close() async {
+    await origin.stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// A URL whose load a chain makes up: `kind` says how, `number` must come back.
+  func url(_ host: String, _ kind: String, _ number: Int) -> URL {
+    // The one text that is a URL whatever its parts are here.
+    URL(string: "http://\(host).invalid/\(kind)/\(number)")!
+  }
+
+  /// A URL of the server.
+  func url(_ path: String, _ number: Int) -> URL { origin.url("\(path)?n=\(number)") }
+}
+
+/// Passes on, as most interceptors do.
+struct Counting: RequestInterceptor {
+  var answersInline: Bool { false }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var request = request
+    request.urlRequest.setValue("1", forHTTPHeaderField: "X-Seen")
+    return try await next(request)
+  }
+}
+
+/// Makes an answer up, as the URL says.
+struct MadeUp: RequestInterceptor {
+  let answersInline: Bool
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let parts = request.url?.pathComponents ?? []
+    guard parts.count == 3 else { throw URLError(.badURL) }
+    let number = parts[2]
+    switch parts[1] {
+    case "late":
+      try await Task.sleep(for: .milliseconds((Int(number) ?? 0) % 4))
+      return InterceptedResponse(to: request, body: .text(number))
+    case "chunks":
+      let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+      for character in number { continuation.yield(Data(String(character).utf8)) }
+      continuation.finish()
+      return InterceptedResponse(to: request, body: .stream(stream))
+    case "failure": throw URLError(.cannotConnectToHost)
+    case "never":
+      // Not a long sleep: when that is cancelled, its timer stays until it is due.
+      for await _ in AsyncStream<Never>.makeStream().stream {}
+      throw URLError(.cancelled)
+    case "mirror":
+      let body = try await request.body.collect(upTo: 1 << 20)
+      return InterceptedResponse(to: request, body: .data(body))
+    case "moved":
+      return InterceptedResponse(to: request, status: .found, fields: [.location: "/text/\(number)"])
+    default: return InterceptedResponse(to: request, body: .text(number))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import WaylayCore
+
+/// Hands out the loads, and keeps count of what came of them.
+final class Tally: Sendable {
+  private struct State {
+    var next = 0
+    var done = 0
+    var byKind: [String: Int] = [:]
+    var faults: [String] = []
+    var faultCount = 0
+    /// Resident bytes after each hundredth of the loads.
+    var samples: [Int] = []
+    var running: Set<Int> = []
+  }
+
+  private let loads: Int
+  private let seed: UInt64
+  /// Each kind as often as its weight says.
+  private let lots: [Kind]
+  private let state = Locked(State())
+
+  init(loads: Int, seed: UInt64, kinds: [Kind]) {
+    self.loads = loads
+    self.seed = seed
+    lots = kinds.flatMap { Array(repeating: $0, count: max(1, $0.weight)) }
+  }
+
+  /// The kind of a load, from its number alone.
+  private func kind(of number: Int) -> Kind {
+    var random = SplitMix(state: seed &+ UInt64(number))
+    return lots[Int(random.next() % UInt64(lots.count))]
+  }
+
+  /// The next load, or `nil` when there are no more.
+  func next() -> (Int, Kind)? {
+    let number = state.withLock { state -> Int? in
+      guard state.next < loads else { return nil }
+      defer { state.next += 1 }
+      state.running.insert(state.next)
+      return state.next
+    }
+    return number.map { ($0, kind(of: $0)) }
+  }
+
+  func done(_ number: Int, _ kind: Kind, _ fault: String?) {
+    let isSampleDue = state.withLock { state in
+      state.done += 1
+      state.running.remove(number)
+      state.byKind[kind.name, default: 0] += 1
+      if let fault {
+        state.faultCount += 1
+        if state.faults.count < 20 { state.faults.append("load \(number), \(kind.name): \(fault)") }
+      }
+      return state.done % max(1, loads / 100) == 0
+    }
+    guard isSampleDue, let bytes = Measurements.residentBytes else { return }
+    state.withLock { $0.samples.append(bytes) }
+  }
+
+  /// Ends the process when nothing happens for a minute, and says which loads hang.
+  func watch() async {
+    var last = -1
+    while !Task.isCancelled {
+      try? await Task.sleep(for: .seconds(60))
+      let (done, running) = state.withLock { ($0.done, $0.running) }
+      if done == last, !Task.isCancelled {
+        let hanging = running.sorted().prefix(20).map { "\($0) (\(kind(of: $0).name))" }.joined(separator: ", ")
+        print("FAULT  nothing happened for a minute; under way: \(hanging)")
+        exit(1)
+      }
+      last = done
+    }
+  }
+
+  /// Prints what happened, and returns what is wrong with it.
+  func report(seconds: Double, growthLimit: Double) -> [String] {
+    let state = state.withLock { $0 }
+    for (name, count) in state.byKind.sorted(by: { $0.value > $1.value }) {
+      print("\(name.padding(toLength: 34, withPad: " ", startingAt: 0)) \(count)")
+    }
+    print("")
+    print("loads                \(state.done) in \(String(format: "%.1f", seconds)) s, \(Int(Double(state.done) / seconds)) per second")
+    print("wrong answers        \(state.faultCount)")
+    var faults = state.faults
+    if state.done != loads { faults.append("\(loads - state.done) loads never ended") }
+    if let fault = growth(of: state.samples, limit: growthLimit) { faults.append(fault) }
+    return faults
+  }
+
+  /// Compares the mean of the last tenth with that of the tenth after warm-up, the first fifth: single samples are noise.
+  private func growth(of samples: [Int], limit: Double) -> String? {
+    guard samples.count >= 100 else {
+      print("resident memory      not judged: too few samples")
+      return nil
+    }
+    func mean(_ range: Range<Int>) -> Double { Double(samples[range].reduce(0, +)) / Double(range.count) }
+    let (early, late) = (mean(20..<30), mean(90..<100))
+    let growth = (late / early - 1) * 100
+    let isJudged = loads >= 100_000
+    print(
+      String(
+        format: "resident memory      %.1f MB after warm-up, %.1f MB at the end, %+.1f %%%@", early / 1e6, late / 1e6, growth,
+        isJudged ? "" : " (not judged below 100 000 loads)"))
+    return isJudged && growth > limit ? String(format: "resident memory grew by %.1f %%", growth) : nil
+  }
+}
+
+/// Numbers that are the same in every run (https://prng.di.unimi.it/splitmix64.c).
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

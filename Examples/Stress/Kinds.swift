@@ -55,13 +55,13 @@ extension Kind {
 
   /// Made up by a chain, awaited or by completion handler.
   private static let made = [
-    Kind("inline, awaited", 300) { text(try await $0.sessions.plain.data(from: $0.url("inline", "text", $1)).0) },
-    Kind("inline, completion handler", 100) { try await handled($0.sessions.plain, $0.url("inline", "text", $1)) },
+    Kind("inline, awaited", 1000) { text(try await $0.sessions.plain.data(from: $0.url("inline", "text", $1)).0) },
+    Kind("inline, completion handler", 200) { try await handled($0.sessions.plain, $0.url("inline", "text", $1)) },
     Kind("inline declared, but it waits", 20) { text(try await $0.sessions.plain.data(from: $0.url("inline", "late", $1)).0) },
     Kind("inline, failed", 20, failsWith: .cannotConnectToHost) {
       text(try await $0.sessions.plain.data(from: $0.url("inline", "failure", $1)).0)
     },
-    Kind("later, awaited", 200) { text(try await $0.sessions.plain.data(from: $0.url("later", "text", $1)).0) },
+    Kind("later, awaited", 600) { text(try await $0.sessions.plain.data(from: $0.url("later", "text", $1)).0) },
     Kind("later, completion handler", 50) { try await handled($0.sessions.plain, $0.url("later", "text", $1)) },
     Kind("delayed", 30) { text(try await $0.sessions.plain.data(from: $0.url("later", "late", $1)).0) },
     Kind("in chunks, awaited", 40) { text(try await $0.sessions.plain.data(from: $0.url("later", "chunks", $1)).0) },
@@ -98,10 +98,10 @@ extension Kind {
 
   /// Made up by a chain, told to a delegate.
   private static let delivered = [
-    Kind("inline, delegate", 80) { grounds, number in
+    Kind("inline, delegate", 160) { grounds, number in
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number)))
     },
-    Kind("in chunks, delegate", 60) { grounds, number in
+    Kind("in chunks, delegate", 120) { grounds, number in
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "chunks", number)))
     },
     Kind("suspended and resumed", 40) { grounds, number in
@@ -155,7 +155,7 @@ extension Kind {
 
   /// Without a session on top.
   private static let direct = [
-    Kind("direct, made up", 100) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("later", "text", $1))).0) },
+    Kind("direct, made up", 200) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("later", "text", $1))).0) },
     Kind("direct, in chunks", 30) { grounds, number in
       let (bytes, _) = try await grounds.sessions.registry.bytes(for: URLRequest(url: grounds.url("later", "chunks", number)))
       return try await bytes.lines.reduce(into: "") { $0 += $1 }

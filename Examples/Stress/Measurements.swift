@@ -9,13 +9,13 @@ enum Measurements {
     return fields.count > 1 ? Int(fields[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
   }
 
-  /// What the open descriptors lead to.
+  /// What the open descriptors lead to, but for timers: Dispatch opens one for each of its clocks when somebody first waits by it.
   static var descriptors: [String]? {
     let folder = "/proc/self/fd"
     // The one that is open while they are listed is gone by the time it is looked at.
     return (try? FileManager.default.contentsOfDirectory(atPath: folder))?.compactMap {
       try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
-    }
+    }.filter { $0 != "anon_inode:[timerfd]" }
   }
 
   /// Open descriptors, once they are down to so many; or after 10 seconds.

@@ -30,7 +30,6 @@ struct Stress: AsyncParsableCommand {
     let grounds = try await Grounds()
     // What is made once for all, in here or in Foundation, is there after some loads of each kind.
     await run(Tally(loads: min(loads, 1000), seed: seed, kinds: kinds), on: grounds)
-    try await Task.sleep(for: .milliseconds(1))
     await grounds.closeSessions()
     let descriptors = Measurements.descriptors
     grounds.openSessions()

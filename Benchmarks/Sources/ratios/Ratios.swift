@@ -15,6 +15,8 @@ struct Ratios: AsyncParsableCommand {
   @Option(help: "Loads in a batch.") var batch = 256
   @Option(help: "How many loads at once, separated by commas.") var inFlight = "1,64"
   @Option(help: "Only scenarios whose name contains this, and their references.") var only = ""
+  @Flag(help: "Fail when a ratio is over the limit stored for this version of Swift.") var check = false
+  @Flag(help: "Store these ratios, and some tolerance, as the limits for this version of Swift.") var store = false
 
   func run() async throws {
     let origin = try await TestOrigin.start()
@@ -26,10 +28,19 @@ struct Ratios: AsyncParsableCommand {
     }
     print("| scenario | in flight | µs per load | ratio | CPU µs per load | CPU ratio | reference |")
     print("|---|---|---|---|---|---|---|")
+    var lines: [Line] = []
     for count in inFlight.split(separator: ",").compactMap({ Int($0) }) {
-      for line in try await measure(scenarios, inFlight: count) { print(line) }
+      let measured = try await measure(scenarios, inFlight: count)
+      for line in measured { print(line.row) }
+      lines += measured
     }
     await origin.stop()
+    if store { try Thresholds.store(lines) }
+    guard check else { return }
+    let exceeded = try Thresholds.stored().exceeded(by: lines)
+    for line in exceeded { print("OVER THE LIMIT  \(line)") }
+    guard exceeded.isEmpty else { throw ExitCode(1) }
+    print("No ratio is over its limit in \(Thresholds.file.lastPathComponent).")
   }
 
   /// What one batch took, per load.
@@ -38,7 +49,7 @@ struct Ratios: AsyncParsableCommand {
     let cpu: Double
   }
 
-  private func measure(_ scenarios: [Scenario], inFlight: Int) async throws -> [String] {
+  private func measure(_ scenarios: [Scenario], inFlight: Int) async throws -> [Line] {
     var samples: [String: [Sample]] = [:]
     for scenario in scenarios { try await scenario.run(batch, inFlight: inFlight) }
     for _ in 0..<rounds {
@@ -53,17 +64,34 @@ struct Ratios: AsyncParsableCommand {
     return scenarios.map { scenario in
       let own = samples[scenario.name] ?? []
       let reference = samples[scenario.reference] ?? []
-      func column(_ value: (Sample) -> Double) -> String {
-        let ratio = median(zip(own, reference).map { value($0) / value($1) })
-        return String(format: "%.1f | %.2f", median(own.map(value)), ratio)
-      }
-      let name = scenario.reference == scenario.name ? "" : scenario.reference
-      return "| \(scenario.name) | \(inFlight) | \(column(\.wall)) | \(column(\.cpu)) | \(name) |"
+      func ratio(_ value: (Sample) -> Double) -> Double { median(zip(own, reference).map { value($0) / value($1) }) }
+      return Line(
+        scenario: scenario.name, reference: scenario.reference, inFlight: inFlight, wall: median(own.map(\.wall)), wallRatio: ratio(\.wall),
+        cpu: median(own.map(\.cpu)), cpuRatio: ratio(\.cpu))
     }
   }
 
   private func median(_ values: [Double]) -> Double {
     values.isEmpty ? .nan : values.sorted()[values.count / 2]
+  }
+}
+
+/// What was measured of one scenario: microseconds per load, and ratios to its reference.
+struct Line {
+  let scenario: String
+  let reference: String
+  let inFlight: Int
+  let wall: Double
+  let wallRatio: Double
+  let cpu: Double
+  let cpuRatio: Double
+
+  var isReference: Bool { scenario == reference }
+
+  /// A row of the table.
+  var row: String {
+    let figures = String(format: "%.1f | %.2f | %.1f | %.2f", wall, wallRatio, cpu, cpuRatio)
+    return "| \(scenario) | \(inFlight) | \(figures) | \(isReference ? "" : reference) |"
   }
 }
 

@@ -48,11 +48,12 @@ struct Responder: Sendable {
       stream(chunks[...], pause: pause)
     case .gated(let name):
       head(length: nil)
+      guard hasBody else { return end() }
       channel.flush()
       journal.openGate(name) { channel.eventLoop.execute { drain(name) } }
     case .truncated(let data, let declared):
       head(length: declared)
-      body(data)
+      if hasBody { body(data) }
       flush().whenComplete { _ in breakOff() }
     case .reset(let data):
       head(length: nil)
@@ -108,15 +109,16 @@ extension Responder {
   }
 
   private func stream(_ chunks: ArraySlice<Data>, pause: Int) {
-    guard let first = chunks.first, hasBody else { return end() }
-    body(first)
-    channel.flush()
-    let rest = chunks.dropFirst()
-    if pause > 0, !rest.isEmpty {
-      channel.eventLoop.scheduleTask(in: .milliseconds(Int64(pause))) { stream(rest, pause: pause) }
-    } else {
-      stream(rest, pause: pause)
+    var rest = chunks
+    while hasBody, let chunk = rest.popFirst() {
+      body(chunk)
+      channel.flush()
+      guard pause > 0, !rest.isEmpty else { continue }
+      let later = rest
+      channel.eventLoop.scheduleTask(in: .milliseconds(Int64(pause))) { stream(later, pause: pause) }
+      return
     }
+    end()
   }
 
   private func drain(_ gate: String) {
@@ -134,7 +136,8 @@ extension Responder {
     let piece = ByteBuffer(repeating: 0, count: size)
     channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(piece))).whenSuccess {
       journal.didSend(size)
-      zeros(count - size)
+      // Not from here: a write that is done at once would nest the next one in it.
+      channel.eventLoop.execute { zeros(count - size) }
     }
   }
 

@@ -6,7 +6,7 @@ extension Reply {
     return final.with { $0.interim = [(status, [("Link", "</style.css>; rel=preload; as=style")])] }
   }
 
-  /// Messages that no client should accept. The connection is closed after each, so that nobody waits for the rest.
+  /// Messages that a client should turn down (RFC 9112); some take one or the other. The connection is closed after each, so that nobody waits for the rest.
   static func garbage(_ kind: String, size: Int) -> Reply {
     let text =
       switch kind {

@@ -79,7 +79,7 @@ extension TestOrigin {
         case wrongName
         /// It is signed with its own key.
         case selfSigned
-        /// It is issued by another authority of the same name.
+        /// It is issued by another authority.
         case unknownAuthority
       }
 

@@ -17,15 +17,15 @@ public final class TestAuthority: Sendable {
   public let der: Data
 
   private let root: CertificateAuthority
-  /// Named like the root, but with another key.
-  private let impostor: CertificateAuthority
+  /// One that nobody trusts.
+  private let stranger: CertificateAuthority
   private let intermediate: CertificateAuthority
   private let location: URL
 
   /// Makes an authority with a key of its own.
   public init(name: String = "Test Authority") throws {
     root = try CertificateAuthority(name)
-    impostor = try CertificateAuthority(name)
+    stranger = try CertificateAuthority("Unknown \(name)")
     intermediate = try CertificateAuthority("\(name) Intermediate", issuedBy: root.issuer)
     pem = try root.certificate.serializeAsPEM().pemString
     der = Data(try root.certificate.bytes)
@@ -62,7 +62,7 @@ public final class TestAuthority: Sendable {
     let issuer: Issuer =
       switch description.kind {
       case .selfSigned: Issuer(name: subject, key: key)
-      case .unknownAuthority: impostor.issuer
+      case .unknownAuthority: stranger.issuer
       case .intermediate, .missingIntermediate: intermediate.issuer
       default: root.issuer
       }

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 /// What a server has seen, and what it was told to do. Safe from any thread.
 final class Journal: Sendable {
   private struct State {
+    var keepsLog = true
     var requests: [TestOrigin.Request] = []
     var connections: [TestOrigin.Connection] = []
     var open = 0
@@ -35,12 +36,12 @@ final class Journal: Sendable {
 
   /// Changes the state, then wakes who waited for it.
   private func change<Result>(_ body: (inout State) -> Result) -> Result {
-    defer { wake() }
-    return state.withLockedValue(body)
+    let (result, waiters) = state.withLockedValue { (body(&$0), $0.waiters) }
+    wake(waiters)
+    return result
   }
 
-  private func wake() {
-    let waiters = state.withLockedValue { $0.waiters }
+  private func wake(_ waiters: [Int: Waiter]) {
     // Conditions read this journal, so they are asked without the lock. Whoever removes a waiter resumes it.
     for (id, waiter) in waiters where waiter.condition() { resume(id) }
   }
@@ -56,11 +57,14 @@ final class Journal: Sendable {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isCancelled = state.withLockedValue { state in
-          if !Task.isCancelled { state.waiters[id] = Waiter(condition: condition, continuation: continuation) }
-          return Task.isCancelled
+        let waiter = Waiter(condition: condition, continuation: continuation)
+        // Asked once: whoever cancels after this finds the waiter.
+        let isWaiting = state.withLockedValue { state in
+          guard !Task.isCancelled else { return false }
+          state.waiters[id] = waiter
+          return true
         }
-        if isCancelled { continuation.resume() } else { wake() }
+        if isWaiting { wake([id: waiter]) } else { continuation.resume() }
       }
     } onCancel: {
       resume(id)
@@ -93,15 +97,20 @@ extension Journal {
   }
 
   func received(_ bytes: some Sequence<UInt8>, on number: Int) {
-    change { $0.connections[number - 1].rawBytes.append(contentsOf: bytes) }
+    change { if $0.keepsLog { $0.connections[number - 1].rawBytes.append(contentsOf: bytes) } }
   }
 
   func add(_ request: TestOrigin.Request) {
-    change { $0.requests.append(request) }
+    change { if $0.keepsLog { $0.requests.append(request) } }
   }
 
   func didSend(_ bytes: Int) {
     change { $0.sent += bytes }
+  }
+
+  var keepsLog: Bool {
+    get { state.withLockedValue { $0.keepsLog } }
+    set { state.withLockedValue { $0.keepsLog = newValue } }
   }
 
   var requests: [TestOrigin.Request] { state.withLockedValue { $0.requests } }

@@ -56,6 +56,12 @@ public final class TestOrigin: Sendable {
     journal.release(chunk, gate: name)
   }
 
+  /// Whether requests and raw bytes are kept, as they are unless told otherwise. A server that is to take millions of requests keeps none.
+  public var keepsLog: Bool {
+    get { journal.keepsLog }
+    set { journal.keepsLog = newValue }
+  }
+
   /// The requests so far, in the order in which they were complete.
   public var requests: [Request] { journal.requests }
 

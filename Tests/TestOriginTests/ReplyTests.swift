@@ -31,6 +31,18 @@ struct ReplyTests {
     }
   }
 
+  @Test("a server that is told to keeps no log")
+  func noLog() async throws {
+    try await withOrigin { origin in
+      origin.keepsLog = false
+      let text = try await answer("/hello", from: origin)
+      #expect(text.hasSuffix("hello"))
+      #expect(origin.requests.isEmpty)
+      #expect(origin.rawBytes == [""])
+      #expect(origin.connectionCount == 1)
+    }
+  }
+
   @Test("interim heads come before the final one", arguments: [100, 102, 103])
   func early(_ status: Int) async throws {
     try await withOrigin { origin in

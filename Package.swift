@@ -20,8 +20,6 @@ let package = Package(
   products: [
     .library(name: "Waylay", targets: ["Waylay"]),
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
-    // For the nested packages of this repository; not for apps.
-    .library(name: "_TestOrigin", targets: ["TestOrigin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),

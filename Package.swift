@@ -20,14 +20,17 @@ let package = Package(
   products: [
     .library(name: "Waylay", targets: ["Waylay"]),
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
-    // For the nested packages of this repository; not for apps.
-    .library(name: "_TestOrigin", targets: ["TestOrigin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -53,9 +56,16 @@ let package = Package(
     .target(
       name: "TestOrigin",
       dependencies: [
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -69,6 +79,20 @@ let package = Package(
       name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
     .testTarget(name: "DocumentationTests", dependencies: ["Waylay"], swiftSettings: settings),
     .testTarget(name: "ExamplesTests", dependencies: ["stress", "tour"], swiftSettings: settings),
+    .testTarget(
+      name: "TestOriginTests",
+      dependencies: [
+        "TestOrigin",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
     .testTarget(name: "WaylayCoreTests", dependencies: ["WaylayCore", "TestOrigin"], swiftSettings: settings),
   ]
 )

@@ -6,15 +6,36 @@ let package = Package(
   platforms: [.macOS(.v13)],
   dependencies: [
     .package(name: "waylay", path: ".."),
-    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
   ],
   targets: [
     .target(
       name: "Scenarios",
       dependencies: [
+        "TestOrigin",
         .product(name: "Waylay", package: "waylay"),
-        .product(name: "_TestOrigin", package: "waylay"),
+      ]),
+    // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends on.
+    .target(
+      name: "TestOrigin",
+      dependencies: [
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
       ]),
     .executableTarget(
       name: "ratios",

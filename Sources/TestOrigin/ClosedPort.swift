@@ -1,0 +1,76 @@
+public import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A port that refuses connections: it is taken, so that nothing else comes to listen on it, and nobody listens.
+public final class ClosedPort: Sendable {
+  /// The port.
+  public let port: Int
+  private let host: String
+  private let descriptor: NIOLockedValueBox<CInt?>
+
+  /// Takes a port of a loopback address: a free one, or a particular one.
+  public init(host: String = "127.0.0.1", port: Int = 0) throws {
+    let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
+    let descriptor = try Self.check("socket", socket(address.protocol.rawValue, streamSocketType, 0))
+    do {
+      do {
+        try Self.bind(descriptor, to: address)
+      } catch  where port > 0 {
+        // Connections that are open, or were lately, are no obstacle; another closed port would be none either, so this comes second.
+        try Self.setReusable(descriptor, true)
+        try Self.bind(descriptor, to: address)
+        try Self.setReusable(descriptor, false)
+      }
+      self.port = try Self.port(of: descriptor)
+    } catch {
+      Foundation.close(descriptor)
+      throw error
+    }
+    self.host = host
+    self.descriptor = NIOLockedValueBox(descriptor)
+  }
+
+  deinit { close() }
+
+  /// Gives the port back.
+  public func close() {
+    let descriptor = descriptor.withLockedValue { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+    if let descriptor { Foundation.close(descriptor) }
+  }
+
+  /// The URL of a path on this port.
+  public func url(_ path: String = "/", scheme: String = "http") -> URL {
+    let authority = host.contains(":") ? "[\(host)]" : host
+    guard let url = URL(string: "\(scheme)://\(authority):\(port)\(path)") else { preconditionFailure("not a path: \(path)") }
+    return url
+  }
+
+  private static func bind(_ descriptor: CInt, to address: SocketAddress) throws {
+    try check("bind", address.withSockAddr { Foundation.bind(descriptor, $0, socklen_t($1)) })
+  }
+
+  private static func setReusable(_ descriptor: CInt, _ isReusable: Bool) throws {
+    var value: CInt = isReusable ? 1 : 0
+    try check("setsockopt", setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<CInt>.size)))
+  }
+
+  private static func port(of descriptor: CInt) throws -> Int {
+    // Room for an address of either family. Both have the port after two bytes, in network order.
+    try withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { bytes in
+      var length = socklen_t(bytes.count)
+      // The buffer is not empty, so it has a base address.
+      try check("getsockname", getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length))
+      return Int(UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self)))
+    }
+  }
+
+  @discardableResult
+  private static func check(_ call: String, _ result: CInt) throws -> CInt {
+    guard result >= 0 else { throw IOError(errnoCode: errno, reason: call) }
+    return result
+  }
+}

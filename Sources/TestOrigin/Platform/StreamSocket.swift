@@ -1,0 +1,8 @@
+import Foundation
+
+/// The type of TCP sockets. It is an enumeration in glibc and a number elsewhere.
+#if canImport(Glibc)
+  let streamSocketType = CInt(SOCK_STREAM.rawValue)
+#else
+  let streamSocketType = CInt(SOCK_STREAM)
+#endif

@@ -1,0 +1,111 @@
+import NIOCore
+import NIOPosix
+
+extension TestOrigin {
+  /// Starts a server on a free port of a loopback address.
+  public static func start(
+    host: String, tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
+  ) async throws -> TestOrigin {
+    try await start(hosts: [host], tls: tls, behaviour: behaviour, threads: threads)
+  }
+
+  /// Starts a server on a port that is free on all of several loopback addresses, such as `127.0.0.1`, `127.0.0.2` and `::1`.
+  ///
+  /// Apple systems have `127.0.0.1` and `::1` only, unless others were added by hand.
+  public static func start(
+    hosts: [String] = ["127.0.0.1"], tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
+  ) async throws -> TestOrigin {
+    let pipeline = Pipeline(journal: Journal(behaviour), contexts: try tls.map(SecureContexts.init))
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+    let listeners = Listeners(hosts: hosts, pipeline: pipeline, group: group)
+    do {
+      let port = try await listeners.open()
+      return TestOrigin(listeners: listeners, group: group, pipeline: pipeline, port: port)
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
+  }
+
+  /// Closes the listeners and all connections.
+  public func stop() async {
+    await listeners.close()
+    try? await group.shutdownGracefully()
+  }
+
+  /// Refuses connections to one address, or to all, from now on. The port stays taken, and what is connected stays so.
+  public func stopListening(on host: String? = nil) async throws {
+    for host in host.map({ [$0] }) ?? hosts { try await listeners.refuse(host) }
+  }
+
+  /// Accepts connections to one address, or to all, again.
+  public func resumeListening(on host: String? = nil) async throws {
+    for host in host.map({ [$0] }) ?? hosts { try await listeners.accept(host) }
+  }
+}
+
+/// The sockets of a server: one for each address, all on one port.
+actor Listeners {
+  nonisolated let hosts: [String]
+  private let pipeline: Pipeline
+  private let group: MultiThreadedEventLoopGroup
+  private var port = 0
+  private var listening: [String: any Channel] = [:]
+  private var refusing: [String: ClosedPort] = [:]
+
+  init(hosts: [String], pipeline: Pipeline, group: MultiThreadedEventLoopGroup) {
+    precondition(!hosts.isEmpty && Set(hosts).count == hosts.count, "one or more hosts, each once")
+    self.hosts = hosts
+    self.pipeline = pipeline
+    self.group = group
+  }
+
+  /// Listens on all addresses, on a port that is free on each. The system picks one that is free on the first; the others may have it taken.
+  func open() async throws -> Int {
+    var attempts = 0
+    while true {
+      attempts += 1
+      do {
+        for host in hosts { try await listen(host) }
+        return port
+      } catch {
+        await close()
+        guard let error = error as? IOError, error.errnoCode == EADDRINUSE, attempts < 100 else { throw error }
+        port = 0
+      }
+    }
+  }
+
+  func refuse(_ host: String) async throws {
+    guard let channel = listening.removeValue(forKey: host) else { return }
+    try await channel.close().get()
+    refusing[host] = try ClosedPort(host: host, port: port)
+  }
+
+  func accept(_ host: String) async throws {
+    guard listening[host] == nil, hosts.contains(host) else { return }
+    refusing.removeValue(forKey: host)?.close()
+    try await listen(host)
+  }
+
+  func close() async {
+    for channel in listening.values { try? await channel.close().get() }
+    for socket in refusing.values { socket.close() }
+    listening = [:]
+    refusing = [:]
+  }
+
+  private func listen(_ host: String) async throws {
+    let pipeline = pipeline
+    let channel = try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try pipeline.configure(channel, host: host) }
+      }
+      .bind(host: host, port: port).get()
+    listening[host] = channel
+    port = channel.localAddress?.port ?? 0
+  }
+}

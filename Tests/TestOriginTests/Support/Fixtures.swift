@@ -1,0 +1,49 @@
+import Foundation
+import TestOrigin
+
+/// Runs a test with a server of its own.
+func withOrigin(
+  hosts: [String] = ["127.0.0.1"], tls: TestOrigin.TLS? = nil, behaviour: TestOrigin.Behaviour = .serve,
+  _ body: (TestOrigin) async throws -> Void
+) async throws {
+  let origin = try await TestOrigin.start(hosts: hosts, tls: tls, behaviour: behaviour)
+  do {
+    try await body(origin)
+    await origin.stop()
+  } catch {
+    await origin.stop()
+    throw error
+  }
+}
+
+/// The error that some work throws.
+func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
+  do {
+    _ = try await work()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// Which addresses this machine has.
+enum Loopback {
+  /// Linux has all of 127.0.0.0/8, Apple systems have one of it.
+  static let hasMany = has("127.0.0.2")
+  static let hasIPv6 = has("::1")
+
+  private static func has(_ host: String) -> Bool { (try? ClosedPort(host: host)) != nil }
+}
+
+extension URLSession {
+  /// Status, fields and text of a reply, with a session that is used for nothing else.
+  static func fetch(_ url: URL, fields: [String: String] = [:]) async throws -> (head: HTTPURLResponse, text: String) {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    var request = URLRequest(url: url)
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    let (data, response) = try await session.data(for: request)
+    guard let head = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+    return (head, String(decoding: data, as: UTF8.self))
+  }
+}

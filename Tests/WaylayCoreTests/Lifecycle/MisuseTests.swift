@@ -119,24 +119,32 @@ struct MisuseTests {
 
   @Test("never returning: the request's timeout ends the load and names who was running", arguments: [true, false])
   func neverReturning(listens: Bool) async throws {
-    var request = URLRequest(url: .example)
-    request.timeoutInterval = 0.5
-    let link = Link(name: "Sleeper") { _, _ in
-      let never = Event()
-      if listens {
-        await withTaskCancellationHandler {
+    let clock = ManualClock()
+    let started = Log<Event>()
+    let registry = InterceptorRegistry(clock: clock.clock) {
+      Link(name: "Sleeper") { request, _ in
+        started.all.last?.happen()
+        let never = Event()
+        if listens {
           await never.wait()
-        } onCancel: {
-          never.happen()
+        } else {
+          await Task.detached { await never.wait() }.value
         }
         throw CancellationError()
       }
-      await never.wait()
-      throw CancellationError()
     }
-    let errors = await failures(link, request: request)
-    #expect(errors.count == 2)
-    for error in errors {
+    let session = URLSession.intercepted(by: registry)
+    var request = URLRequest(url: .example)
+    request.timeoutInterval = 10
+    for isDirect in [true, false] {
+      let running = Event()
+      started.add(running)
+      let load = Task { [request] in
+        await failure { isDirect ? try await registry.data(for: request).0 : try await session.data(for: request).0 }
+      }
+      await running.wait()
+      clock.advance(by: 11)
+      let error = try #require(await load.value)
       #expect((error as? URLError)?.code == .timedOut)
       #expect(cause(error)?.code == .timedOut)
       #expect(cause(error)?.interceptor == "Sleeper")

@@ -103,6 +103,32 @@
       }
     }
 
+    @Test("U4: every failure of TLS has the code -1, and no challenge about server trust comes")
+    func tlsErrors() async throws {
+      let authority = try TestAuthority()
+      for kind in [TestOrigin.TLS.Certificate.Kind.valid, .expired, .wrongName, .selfSigned] {
+        let origin = try await TestOrigin.start(tls: .init(authority: authority, kind: kind))
+        let recorder = TrustRecorder()
+        let session = URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+        let error = await failure { try await session.data(from: origin.url("/hello")) }
+        await origin.stop()
+        // A valid one is refused too: nothing makes URLSession trust a private authority.
+        #expect((error as? URLError)?.errorCode == -1, "U4 has changed: TLS errors of a \(kind) certificate can be told apart")
+        #expect(!recorder.wasAsked.hasHappened, "U4 has changed: a server-trust challenge comes, so certificates can be pinned by delegate")
+      }
+    }
+
+    @Test("U5: https and an address send no server name, whatever the Host field says")
+    func serverName() async throws {
+      let origin = try await TestOrigin.start(tls: .init(authority: try TestAuthority(), names: ["api.example.com", "127.0.0.1"]))
+      var request = URLRequest(url: origin.url("/hello"))
+      request.setValue("api.example.com", forHTTPHeaderField: "Host")
+      _ = await failure { [request] in try await URLSession(configuration: .ephemeral).data(for: request) }
+      await origin.until { $0.connectionCount == 1 && $0.openConnectionCount == 0 }
+      #expect(origin.connections.map(\.sni) == [nil], "U5 has changed: a Host field sets the server name")
+      await origin.stop()
+    }
+
     @Test("U6: metrics of a task are never delivered")
     func metrics() async throws {
       try await withOrigin { origin in
@@ -150,6 +176,18 @@
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
       isStuck.happen()
       gate.value.wait()
+    }
+  }
+
+  private final class TrustRecorder: NSObject, URLSessionDataDelegate, Sendable {
+    let wasAsked = Event()
+
+    func urlSession(
+      _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      wasAsked.happen()
+      completionHandler(.performDefaultHandling, nil)
     }
   }
 

@@ -42,13 +42,16 @@ let package = Package(
       // a top-level entry is missing here.
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "LICENSE", "README.md", "SECURITY.md", "Scripts",
-        "Sources/TestOrigin", "Sources/WaylayCore", "Tests",
+        "Sources/CWaylayCurl", "Sources/TestOrigin", "Sources/WaylayCore", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
+    // The functions of libcurl, found at run time: no header and no library is needed to build it. Empty on Apple platforms.
+    .target(name: "CWaylayCurl"),
     .target(
       name: "WaylayCore",
       dependencies: [
+        .target(name: "CWaylayCurl", condition: .when(platforms: [.linux])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -200,6 +200,7 @@ extension InterceptedRequest {
     next.body = body
     next.attempt = 1
     next.hop += 1
+    next.route = nil
     return next
   }
 }

@@ -79,10 +79,11 @@ public struct InterceptedResponse: Sendable {
     set { unique.source = newValue }
   }
 
-  /// Times, address and connection of the exchange, where a transport measured them.
+  /// Times, address and connection of the exchange, where a transport measured them. The total and the bytes of the body are known once the body
+  /// has been read to its end.
   public var metrics: LoadMetrics? {
-    get { storage.metrics }
-    _modify { yield &unique.metrics }
+    get { body.metrics ?? storage.metrics }
+    set { unique.metrics = newValue }
   }
 
   /// Makes a response.

@@ -91,6 +91,7 @@ extension MessageBody {
     let file: URL?
     let isReplayable: Bool
     private let trailersWhenRead: @Sendable () -> HTTPFields
+    private let metricsWhenRead: @Sendable () -> LoadMetrics?
     private let make: @Sendable () throws -> Chunks
     private let claim: Locked<String?>?
 
@@ -100,6 +101,7 @@ extension MessageBody {
       self.file = file
       isReplayable = true
       trailersWhenRead = { [:] }
+      metricsWhenRead = { nil }
       make = { try Chunks(reading: file) }
       claim = nil
     }
@@ -110,19 +112,22 @@ extension MessageBody {
       file = nil
       isReplayable = true
       trailersWhenRead = { [:] }
+      metricsWhenRead = { nil }
       self.make = make
       claim = nil
     }
 
-    /// A stream that can be read once; `trailers` are the trailer fields that are known so far.
+    /// A stream that can be read once; `trailers` and `metrics` are those that are known so far.
     init(
       oneShot length: Int64?, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+      metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () -> Chunks
     ) {
       self.length = length
       file = nil
       isReplayable = false
       trailersWhenRead = trailers
+      metricsWhenRead = metrics
       self.make = make
       claim = Locked(nil)
     }
@@ -131,6 +136,7 @@ extension MessageBody {
     var reader: String? { claim?.withLock { $0 } }
 
     var trailers: HTTPFields { trailersWhenRead() }
+    var metrics: LoadMetrics? { metricsWhenRead() }
 
     /// Starts a reading; claims a one-shot stream.
     func open() throws -> Chunks {

@@ -16,7 +16,7 @@ extension MessageBody {
   package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
       storage: .source(
-        Source(oneShot: length, trailers: { reader.trailers }) { Chunks { try await reader.next() } }))
+        Source(oneShot: length, trailers: { reader.trailers }, metrics: { reader.metrics }) { Chunks { try await reader.next() } }))
   }
 }
 

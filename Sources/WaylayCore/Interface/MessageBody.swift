@@ -95,6 +95,11 @@ public struct MessageBody: AsyncSequence, Sendable {
     if case .source(let source) = storage { source.trailers } else { [:] }
   }
 
+  /// What a transport measured of the body, once it has been read.
+  var metrics: LoadMetrics? {
+    if case .source(let source) = storage { source.metrics } else { nil }
+  }
+
   /// All bytes in one piece.
   ///
   /// - Parameter limit: The most bytes that are wanted; there is no default, because what a server sends may not end.

@@ -54,4 +54,6 @@ public struct TransportCapabilities: OptionSet, Sendable {
   public static let streamedUploads = TransportCapabilities(rawValue: 1 << 1)
   /// Measures ``LoadMetrics`` below the head and the total.
   public static let connectionMetrics = TransportCapabilities(rawValue: 1 << 2)
+  /// Dials the address of a ``Route``.
+  public static let routes = TransportCapabilities(rawValue: 1 << 3)
 }

@@ -78,6 +78,8 @@ extension WaylayError {
     public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
     /// Foundation's internals are not what this version of Waylay knows.
     public static let foundationChanged = Code("foundationChanged")
+    /// The transport cannot do what the request needs: see ``TransportCapabilities``.
+    public static let transportIncapable = Code("transportIncapable")
     /// The registry was invalidated.
     public static let registryInvalidated = Code("registryInvalidated")
     /// A file could not be written.
@@ -110,7 +112,7 @@ extension WaylayError {
     case .timedOut: .timedOut
     case .loopDetected: .httpTooManyRedirects
     case .redirectRefused: .redirectToNonExistentLocation
-    case .downloadTaskUnsupported, .registryInvalidated: .resourceUnavailable
+    case .downloadTaskUnsupported, .registryInvalidated, .transportIncapable: .resourceUnavailable
     case .answeredAfterCancellation: .cancelled
     case .fileNotWritten: .cannotWriteToFile
     default: .unknown

@@ -65,7 +65,7 @@ final class WatchedBody: Sendable {
     let inner = response.body
     return MessageBody(
       storage: .source(
-        MessageBody.Source(oneShot: inner.length, trailers: { inner.trailers }) {
+        MessageBody.Source(oneShot: inner.length, trailers: { inner.trailers }, metrics: { inner.metrics }) {
           MessageBody.Chunks { try await self.next() }
         }))
   }

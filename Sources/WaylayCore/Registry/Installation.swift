@@ -6,6 +6,8 @@ import Foundation
 final class Installation: Sendable {
   private struct State {
     var transport: (any Transport)?
+    /// For what is neither `http` nor `https`, which the system may know.
+    var session: URLSessionTransport?
     var isInvalidated = false
   }
 
@@ -24,26 +26,36 @@ final class Installation: Sendable {
     context = LoadContext(configuration)
   }
 
-  /// The transport: the registry's, or one inner session that is made on the first use.
-  func transport() throws -> any Transport {
+  /// The transport: the registry's, or the platform's, which is made on the first use.
+  func transport(for url: URL?) throws -> any Transport {
     if let shared = registry.transport { return shared }
+    let scheme = url?.scheme?.lowercased()
     return try state.withLock { state in
-      guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: nil) }
+      guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
+      guard scheme == "http" || scheme == "https" else {
+        let session = state.session ?? configuration.withLock { URLSessionTransport(configuration: $0) }
+        state.session = session
+        return session
+      }
       if let transport = state.transport { return transport }
-      let transport = configuration.withLock { URLSessionTransport(configuration: $0) }
+      let transport = configuration.withLock { PlatformTransport.make($0, logger: registry.logger) }
       state.transport = transport
       return transport
     }
   }
 
   func invalidate() {
-    let transport = state.withLock { state in
+    let (transport, session) = state.withLock { state in
       state.isInvalidated = true
-      defer { state.transport = nil }
-      return state.transport
+      defer {
+        state.transport = nil
+        state.session = nil
+      }
+      return (state.transport, state.session)
     }
     if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
     transport?.invalidate()
+    session?.invalidate()
   }
 
   /// What is to become of a request.

@@ -13,6 +13,7 @@ package final class BodyPipe: Sendable {
     /// The reader, asleep. What it waits for goes through the lock, for the reason that ``Promise`` gives.
     var waiter: CheckedContinuation<Void, Never>?
     var trailers: HTTPFields = [:]
+    var metrics: LoadMetrics?
     var isAbandoned = false
   }
 
@@ -45,11 +46,14 @@ package final class BodyPipe: Sendable {
   }
 
   /// Ends the body. What was pushed before is still read.
-  package func finish(_ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:]) {
+  package func finish(
+    _ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:], metrics: LoadMetrics? = nil
+  ) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard state.end == nil else { return nil }
       state.end = result
       state.trailers = trailers
+      state.metrics = metrics
       return state.wake()
     }
     waiter?.resume()
@@ -77,6 +81,7 @@ package final class BodyPipe: Sendable {
   }
 
   fileprivate var trailers: HTTPFields { state.withLock { $0.trailers } }
+  fileprivate var metrics: LoadMetrics? { state.withLock { $0.metrics } }
 
   fileprivate func next() async throws -> Data? {
     try await withTaskCancellationHandler {
@@ -115,6 +120,7 @@ package final class BodyPipe: Sendable {
     package func next() async throws -> Data? { try await pipe.next() }
     package func interrupt(_ error: any Error) { pipe.interrupt(error) }
     package var trailers: HTTPFields { pipe.trailers }
+    package var metrics: LoadMetrics? { pipe.metrics }
   }
 }
 

@@ -31,8 +31,7 @@ public final class URLSessionTransport: Transport {
     inner.urlCache = nil
     inner.urlCredentialStorage = nil
     inner.httpAdditionalHeaders = nil
-    let native = URLSessionConfiguration.default.protocolClasses ?? []
-    hasForeignClasses = (inner.protocolClasses ?? []).contains { candidate in !native.contains { $0 == candidate } }
+    hasForeignClasses = inner.hasForeignProtocolClasses
     self.configuration = Locked(inner)
   }
 
@@ -45,6 +44,12 @@ public final class URLSessionTransport: Transport {
 
   /// Sends `request`; returns when the response's head is there.
   public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    guard request.route == nil else {
+      throw WaylayError(
+        .transportIncapable,
+        "the request has a route, and URLSession cannot dial another address than its host's: use CurlTransport, on Linux.",
+        url: request.url, requestID: request.id)
+    }
     let upload = try await PlatformExchange.Upload(request.body)
     var urlRequest = request.urlRequest
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
@@ -89,5 +94,13 @@ public final class URLSessionTransport: Transport {
       exchanges.add(exchange, for: task)
       return task
     }
+  }
+}
+
+extension URLSessionConfiguration {
+  /// Whether there are protocol classes beside the system's own, which only a session asks.
+  var hasForeignProtocolClasses: Bool {
+    let native = URLSessionConfiguration.default.protocolClasses ?? []
+    return (protocolClasses ?? []).contains { candidate in !native.contains { $0 == candidate } }
   }
 }

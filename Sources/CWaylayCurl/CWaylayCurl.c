@@ -1,0 +1,256 @@
+#if defined(__linux__)
+
+#define _GNU_SOURCE
+#include "CWaylayCurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+/* What is needed of curl.h. */
+typedef struct {
+  void *data;
+  size_t len;
+  unsigned int flags;
+} blob;
+
+typedef struct {
+  int age;
+  const char *version;
+  unsigned int version_num;
+  const char *host;
+  int features;
+  const char *ssl_version;
+  long ssl_version_num;
+  const char *libz_version;
+  const char *const *protocols;
+  const char *ares;
+  int ares_num;
+  const char *libidn;
+  int iconv_ver_num;
+  const char *libssh_version;
+  unsigned int brotli_ver_num;
+  const char *brotli_version;
+  unsigned int nghttp2_ver_num;
+  const char *nghttp2_version;
+  const char *quic_version;
+  const char *cainfo;
+  const char *capath;
+} version_info;
+
+typedef struct {
+  int msg;
+  void *easy;
+  union {
+    void *whatever;
+    int result;
+  } data;
+} message;
+
+struct address {
+  int family;
+  int socktype;
+  int protocol;
+  unsigned int addrlen;
+  struct sockaddr addr;
+};
+
+enum {
+  option_write_data = 10001,
+  option_read_data = 10009,
+  option_error_buffer = 10010,
+  option_header_data = 10029,
+  option_private = 10103,
+  option_open_socket_data = 10164,
+  option_seek_data = 10168,
+  option_prereq_data = 10313,
+  option_write_function = 20011,
+  option_read_function = 20012,
+  option_header_function = 20079,
+  option_open_socket_function = 20163,
+  option_seek_function = 20167,
+  option_prereq_function = 20312,
+  info_private = 0x100000 + 21,
+  message_done = 1,
+  version_now = 10,
+};
+
+#define FUNCTIONS(X)                                                           \
+  X(int, global_init, (long))                                                  \
+  X(version_info *, version_info, (int))                                       \
+  X(void *, easy_init, (void))                                                 \
+  X(void, easy_cleanup, (void *))                                              \
+  X(void, easy_reset, (void *))                                                \
+  X(int, easy_setopt, (void *, int, ...))                                      \
+  X(int, easy_getinfo, (void *, int, ...))                                     \
+  X(int, easy_pause, (void *, int))                                            \
+  X(const char *, easy_strerror, (int))                                        \
+  X(void *, slist_append, (void *, const char *))                              \
+  X(void, slist_free_all, (void *))                                            \
+  X(void *, multi_init, (void))                                                \
+  X(int, multi_cleanup, (void *))                                              \
+  X(int, multi_setopt, (void *, int, ...))                                     \
+  X(int, multi_add_handle, (void *, void *))                                   \
+  X(int, multi_remove_handle, (void *, void *))                                \
+  X(int, multi_perform, (void *, int *))                                       \
+  X(int, multi_poll, (void *, void *, unsigned int, int, int *))               \
+  X(int, multi_wakeup, (void *))                                               \
+  X(message *, multi_info_read, (void *, int *))
+
+#define DECLARE(result, name, arguments) static result(*curl_##name) arguments;
+#define version_info_type version_info
+static const char *missing;
+FUNCTIONS(DECLARE)
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char problem[256] = "";
+static version_info_type *versions;
+
+static void *symbol(void *library, const char *name) {
+  void *found = dlsym(RTLD_DEFAULT, name);
+  if (!found && library) found = dlsym(library, name);
+  if (!found && !missing) missing = name;
+  return found;
+}
+
+static void load(void) {
+  void *library = NULL;
+  if (!dlsym(RTLD_DEFAULT, "curl_multi_poll")) {
+    library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *reason = dlerror();
+      snprintf(problem, sizeof(problem), "libcurl.so.4 cannot be loaded: %s", reason ? reason : "no reason given");
+      return;
+    }
+  }
+#define FIND(result, name, arguments) curl_##name = (result(*) arguments)symbol(library, "curl_" #name);
+  FUNCTIONS(FIND)
+  if (missing) {
+    snprintf(problem, sizeof(problem), "libcurl has no %s: version 7.68 or later is needed", missing);
+    return;
+  }
+  /* FoundationNetworking has done this already; a second time counts only. CURL_GLOBAL_ALL */
+  if (curl_global_init(3) != 0) {
+    snprintf(problem, sizeof(problem), "libcurl could not be initialised");
+    return;
+  }
+  versions = curl_version_info(version_now);
+}
+
+bool waylay_curl_load(void) {
+  pthread_once(&once, load);
+  return versions != NULL;
+}
+
+const char *waylay_curl_problem(void) { return problem; }
+unsigned int waylay_curl_version_number(void) { return waylay_curl_load() ? versions->version_num : 0; }
+const char *waylay_curl_version(void) { return waylay_curl_load() ? versions->version : "none"; }
+int waylay_curl_features(void) { return waylay_curl_load() ? versions->features : 0; }
+
+const char *waylay_curl_authorities(void) {
+  /* cainfo came with the seventh form of the structure (7.70), whose number is 6. */
+  return waylay_curl_load() && versions->age >= 6 ? versions->cainfo : NULL;
+}
+
+void *waylay_curl_easy_new(void) { return curl_easy_init(); }
+void waylay_curl_easy_free(void *easy) { curl_easy_cleanup(easy); }
+void waylay_curl_easy_reset(void *easy) { curl_easy_reset(easy); }
+
+int waylay_curl_set_number(void *easy, int option, long value) { return curl_easy_setopt(easy, option, value); }
+int waylay_curl_set_size(void *easy, int option, int64_t value) { return curl_easy_setopt(easy, option, value); }
+int waylay_curl_set_text(void *easy, int option, const char *value) { return curl_easy_setopt(easy, option, value); }
+int waylay_curl_set_list(void *easy, int option, void *list) { return curl_easy_setopt(easy, option, list); }
+
+int waylay_curl_set_blob(void *easy, int option, const void *bytes, size_t count) {
+  /* CURL_BLOB_COPY */
+  blob copied = {(void *)bytes, count, 1};
+  return curl_easy_setopt(easy, option, &copied);
+}
+
+int waylay_curl_set_error_buffer(void *easy, char *buffer) { return curl_easy_setopt(easy, option_error_buffer, buffer); }
+
+int waylay_curl_set_context(void *easy, void *context) {
+  static const int options[] = {option_write_data, option_read_data, option_header_data, option_seek_data, option_private};
+  for (size_t index = 0; index < sizeof(options) / sizeof(options[0]); index += 1) {
+    int code = curl_easy_setopt(easy, options[index], context);
+    if (code) return code;
+  }
+  /* Unknown before 7.80. */
+  curl_easy_setopt(easy, option_prereq_data, context);
+  return 0;
+}
+
+int waylay_curl_set_callbacks(
+  void *easy, waylay_curl_transfer header, waylay_curl_transfer write, waylay_curl_transfer read, waylay_curl_seek seek,
+  waylay_curl_prerequest prerequest) {
+  int code = curl_easy_setopt(easy, option_header_function, header);
+  if (!code) code = curl_easy_setopt(easy, option_write_function, write);
+  if (!code && read) code = curl_easy_setopt(easy, option_read_function, read);
+  if (!code && seek) code = curl_easy_setopt(easy, option_seek_function, seek);
+  if (!code && prerequest) code = curl_easy_setopt(easy, option_prereq_function, prerequest);
+  return code;
+}
+
+static int open_socket(void *context, int purpose, struct address *address) {
+  (void)context;
+  (void)purpose;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int waylay_curl_set_sockets(void *easy) { return curl_easy_setopt(easy, option_open_socket_function, open_socket); }
+
+long waylay_curl_get_number(void *easy, int info) {
+  long value = 0;
+  return curl_easy_getinfo(easy, info, &value) == 0 ? value : 0;
+}
+
+int64_t waylay_curl_get_size(void *easy, int info) {
+  int64_t value = 0;
+  return curl_easy_getinfo(easy, info, &value) == 0 ? value : 0;
+}
+
+const char *waylay_curl_get_text(void *easy, int info) {
+  const char *value = NULL;
+  return curl_easy_getinfo(easy, info, &value) == 0 ? value : NULL;
+}
+
+void *waylay_curl_context(void *easy) {
+  void *value = NULL;
+  return curl_easy_getinfo(easy, info_private, &value) == 0 ? value : NULL;
+}
+
+int waylay_curl_pause(void *easy, int mask) { return curl_easy_pause(easy, mask); }
+
+void *waylay_curl_list_append(void *list, const char *text) { return curl_slist_append(list, text); }
+void waylay_curl_list_free(void *list) { curl_slist_free_all(list); }
+const char *waylay_curl_message(int code) { return curl_easy_strerror(code); }
+
+void *waylay_curl_multi_new(void) { return curl_multi_init(); }
+void waylay_curl_multi_free(void *multi) { curl_multi_cleanup(multi); }
+int waylay_curl_multi_set_number(void *multi, int option, long value) { return curl_multi_setopt(multi, option, value); }
+int waylay_curl_multi_add(void *multi, void *easy) { return curl_multi_add_handle(multi, easy); }
+int waylay_curl_multi_remove(void *multi, void *easy) { return curl_multi_remove_handle(multi, easy); }
+int waylay_curl_multi_perform(void *multi, int *running) { return curl_multi_perform(multi, running); }
+int waylay_curl_multi_wakeup(void *multi) { return curl_multi_wakeup(multi); }
+
+int waylay_curl_multi_poll(void *multi, int milliseconds) {
+  int count = 0;
+  return curl_multi_poll(multi, NULL, 0, milliseconds, &count);
+}
+
+void *waylay_curl_multi_next(void *multi, int *code) {
+  int left = 0;
+  message *next;
+  while ((next = curl_multi_info_read(multi, &left))) {
+    if (next->msg != message_done) continue;
+    *code = next->data.result;
+    return next->easy;
+  }
+  return NULL;
+}
+
+#else
+/* Apple platforms have URLSessionTransport alone. */
+typedef int waylay_curl_is_not_here;
+#endif

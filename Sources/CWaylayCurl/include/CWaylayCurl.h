@@ -1,0 +1,71 @@
+#ifndef C_WAYLAY_CURL_H
+#define C_WAYLAY_CURL_H
+
+/*
+ The functions of libcurl that CurlTransport needs, found in the copy that FoundationNetworking has loaded (platform fact U7): no header, no
+ link flag and no -dev package is needed. Declared here and not in Swift, because curl_easy_setopt and its kin take variable arguments.
+
+ Numbers of options and codes are those of libcurl's ABI, which never changes them:
+ https://curl.se/libcurl/c/ and include/curl/curl.h of its sources.
+ */
+
+#if defined(__linux__)
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Finds the functions once. False when libcurl cannot be found, or is too old; waylay_curl_problem says why. Any thread. */
+bool waylay_curl_load(void);
+const char *_Nonnull waylay_curl_problem(void);
+
+/* The version, as 0x075801 for 7.88.1, and as text. The bits of CURL_VERSION_*. The file of the system's certificate authorities. */
+unsigned int waylay_curl_version_number(void);
+const char *_Nonnull waylay_curl_version(void);
+int waylay_curl_features(void);
+const char *_Nullable waylay_curl_authorities(void);
+
+typedef size_t (*waylay_curl_transfer)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
+typedef int (*waylay_curl_seek)(void *_Nullable context, int64_t offset, int origin);
+typedef int (*waylay_curl_prerequest)(void *_Nullable context, char *_Nullable address, char *_Nullable local, int port, int local_port);
+
+/* One transfer. */
+void *_Nullable waylay_curl_easy_new(void);
+void waylay_curl_easy_free(void *_Nonnull easy);
+void waylay_curl_easy_reset(void *_Nonnull easy);
+int waylay_curl_set_number(void *_Nonnull easy, int option, long value);
+int waylay_curl_set_size(void *_Nonnull easy, int option, int64_t value);
+int waylay_curl_set_text(void *_Nonnull easy, int option, const char *_Nullable value);
+int waylay_curl_set_blob(void *_Nonnull easy, int option, const void *_Nonnull bytes, size_t count);
+int waylay_curl_set_list(void *_Nonnull easy, int option, void *_Nullable list);
+int waylay_curl_set_error_buffer(void *_Nonnull easy, char *_Nullable buffer);
+int waylay_curl_set_context(void *_Nonnull easy, void *_Nullable context);
+int waylay_curl_set_callbacks(
+  void *_Nonnull easy, waylay_curl_transfer _Nonnull header, waylay_curl_transfer _Nonnull write,
+  waylay_curl_transfer _Nullable read, waylay_curl_seek _Nullable seek, waylay_curl_prerequest _Nullable prerequest);
+/* Sockets are made close-on-exec. */
+int waylay_curl_set_sockets(void *_Nonnull easy);
+long waylay_curl_get_number(void *_Nonnull easy, int info);
+int64_t waylay_curl_get_size(void *_Nonnull easy, int info);
+const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);
+void *_Nullable waylay_curl_context(void *_Nonnull easy);
+int waylay_curl_pause(void *_Nonnull easy, int mask);
+
+void *_Nullable waylay_curl_list_append(void *_Nullable list, const char *_Nonnull text);
+void waylay_curl_list_free(void *_Nullable list);
+const char *_Nonnull waylay_curl_message(int code);
+
+/* Many transfers on one thread; only waylay_curl_multi_wakeup may be called from another. */
+void *_Nullable waylay_curl_multi_new(void);
+void waylay_curl_multi_free(void *_Nonnull multi);
+int waylay_curl_multi_set_number(void *_Nonnull multi, int option, long value);
+int waylay_curl_multi_add(void *_Nonnull multi, void *_Nonnull easy);
+int waylay_curl_multi_remove(void *_Nonnull multi, void *_Nonnull easy);
+int waylay_curl_multi_perform(void *_Nonnull multi, int *_Nonnull running);
+int waylay_curl_multi_poll(void *_Nonnull multi, int milliseconds);
+int waylay_curl_multi_wakeup(void *_Nonnull multi);
+/* The next transfer that has ended, and how; NULL when there is none. */
+void *_Nullable waylay_curl_multi_next(void *_Nonnull multi, int *_Nonnull code);
+
+#endif
+#endif

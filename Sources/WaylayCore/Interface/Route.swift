@@ -1,0 +1,104 @@
+import Foundation
+
+/// Where the connection of a request leads: one address to dial in place of what the URL's host resolves to.
+///
+/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against, cookies,
+/// redirects and errors. A route decides where the socket goes, and nothing else.
+///
+/// ```swift
+/// struct Dial: RequestInterceptor {
+///   let address: String
+///
+///   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+///     var request = request
+///     request.route = try Route(address)
+///     return try await next(request)
+///   }
+/// }
+/// ```
+///
+/// A transport without ``TransportCapabilities/routes`` fails such a request rather than dial another address. Whoever has several
+/// addresses calls `next` with one after the other, or with several at once behind a ``DialGate``. A redirect starts without a route.
+public struct Route: Sendable, Hashable {
+  /// The address to dial: an IPv4 or IPv6 literal, without brackets.
+  public let address: String
+  /// The port to dial; `nil` for the URL's.
+  public let port: Int?
+  /// What lets one of several attempts through.
+  public let gate: DialGate?
+
+  /// Makes a route.
+  ///
+  /// - Throws: ``WaylayError/Code/invalidRequest`` for what is not the literal of an address, a name for example, or not a port.
+  public init(_ address: String, port: Int? = nil, gate: DialGate? = nil) throws {
+    var bytes = in6_addr()
+    guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
+      throw WaylayError(.invalidRequest, "\"\(address)\" is not an IP address: a route needs a literal such as 203.0.113.7 or 2001:db8::7.")
+    }
+    guard port.map({ (1...65535).contains($0) }) ?? true else {
+      throw WaylayError(.invalidRequest, "\(port ?? 0) is not a port: use 1 to 65535.")
+    }
+    self.address = address
+    self.port = port
+    self.gate = gate
+  }
+
+  /// Whether both lead to the same address and port through the same gate.
+  public static func == (one: Route, other: Route) -> Bool {
+    one.address == other.address && one.port == other.port && one.gate === other.gate
+  }
+
+  /// Hashes address and port.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(address)
+    hasher.combine(port)
+  }
+}
+
+extension InterceptedRequest {
+  private enum RouteKey: Key {
+    static let defaultValue: Route? = nil
+  }
+
+  /// Where the connection of this request leads; `nil` for wherever the URL's host resolves to.
+  public var route: Route? {
+    get { self[RouteKey.self] }
+    set { self[RouteKey.self] = newValue }
+  }
+}
+
+/// Lets one of several attempts send the request: the first whose connection is open and, with TLS, verified.
+///
+/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end before any byte of theirs is
+/// sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has an answer
+/// gives the gate back. A gate serves the attempts of one request; the next request gets another.
+public final class DialGate: Sendable {
+  private let owner = Locked<ObjectIdentifier?>(nil)
+
+  /// Makes a gate that nobody has claimed.
+  public init() {}
+
+  /// Whether an attempt has claimed it.
+  public var isClaimed: Bool { owner.withLock { $0 != nil } }
+
+  /// Claims the gate: `true` for the first, and for the same one again.
+  func claim(_ attempt: AnyObject) -> Bool {
+    owner.withLock { owner in
+      owner = owner ?? ObjectIdentifier(attempt)
+      return owner == ObjectIdentifier(attempt)
+    }
+  }
+
+  /// Gives the gate back, if it was the attempt's.
+  func release(_ attempt: AnyObject) {
+    owner.withLock { if $0 == ObjectIdentifier(attempt) { $0 = nil } }
+  }
+
+  func isClaimed(by attempt: AnyObject) -> Bool { owner.withLock { $0 == ObjectIdentifier(attempt) } }
+
+  func lost(to route: Route?) -> TransportError {
+    TransportError(
+      .cancelled, phase: .connecting, requestBytesSent: 0, address: route?.address,
+      message: "another attempt of the same request was connected first: nothing was sent to this address.")
+  }
+}

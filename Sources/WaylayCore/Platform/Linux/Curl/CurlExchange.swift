@@ -1,0 +1,248 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  import Foundation
+  import HTTPTypes
+
+  /// One request and its response on libcurl.
+  ///
+  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:)`` to ``ended(_:easy:)``.
+  final class CurlExchange: @unchecked Sendable {
+    /// What the reader's thread and the loop's both touch.
+    private struct Shared {
+      var pipe: BodyPipe?
+      /// The reader has as much as it may.
+      var isFull = false
+      /// libcurl was told to wait for the reader.
+      var isPaused = false
+      var isCancelled = false
+    }
+
+    let request: InterceptedRequest
+    let url: URL
+    private let transport: CurlTransport
+    private let loop: CurlLoop
+    /// Whose timeouts progress puts off.
+    private let load: Load?
+    private let fields: [String]
+    private let response = Promise<InterceptedResponse>()
+    private let shared = Locked(Shared())
+    private let startedAt = ContinuousClock.now
+
+    private(set) var easy: UnsafeMutableRawPointer?
+    private var lists: [UnsafeMutableRawPointer] = []
+    private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+    private var upload: CurlUpload
+    private var head = ResponseHead()
+    private var isDelivered = false
+    private var hasEnded = false
+    /// What came since the last flush.
+    private var pending = Data()
+    /// Connections on which the request was begun.
+    private var attempts = 0
+
+    init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
+      guard let url = request.url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+        throw TransportError(
+          .unsupportedURL, requestBytesSent: 0, message: "\(request.url?.redacted ?? "no URL") is neither http nor https.")
+      }
+      self.request = request
+      self.url = url
+      self.transport = transport
+      self.loop = loop
+      load = Lineage.current?.load
+      fields = try CurlRequest.fields(of: request)
+      upload = try CurlUpload(request.body)
+      message.initialize(repeating: 0, count: 256)
+    }
+
+    deinit {
+      message.deallocate()
+    }
+
+    // MARK: From any thread
+
+    /// Starts the exchange and waits for the response's head.
+    func head() async throws -> InterceptedResponse {
+      try await response.value {
+        do {
+          try loop.start(self)
+          upload.start { [weak self] in self.map { $0.loop.send(.resume($0)) } }
+        } catch {
+          response.settle(.failure(error))
+        }
+      }
+    }
+
+    /// Ends the exchange from our side.
+    func cancel() {
+      let isFirst = shared.withLock { shared in
+        defer { shared.isCancelled = true }
+        return !shared.isCancelled
+      }
+      guard isFirst else { return }
+      response.settle(.failure(CancellationError()))
+      loop.send(.cancel(self))
+    }
+
+    /// The reader has taken everything.
+    private func drained() {
+      let wasPaused = shared.withLock { shared in
+        shared.isFull = false
+        defer { shared.isPaused = false }
+        return shared.isPaused
+      }
+      if wasPaused { loop.send(.resume(self)) }
+    }
+
+    // MARK: On the loop's thread
+
+    /// Tells libcurl everything about the request.
+    func begin(_ easy: UnsafeMutableRawPointer) -> Bool {
+      guard !shared.withLock({ $0.isCancelled }) else { return false }
+      self.easy = easy
+      _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
+      _ = waylay_curl_set_error_buffer(easy, message)
+      let setUp = CurlRequest(easy: easy, options: transport.options, authorities: transport.authorities)
+      guard setUp.apply(to: request, url: url, upload: upload) else { return false }
+      guard let list = setUp.list(fields) else { return false }
+      lists.append(list)
+      _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
+      if let route = request.route {
+        guard let target = setUp.list([route.connectTo]) else { return false }
+        lists.append(target)
+        _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
+      }
+      _ = waylay_curl_set_sockets(easy)
+      return waylay_curl_set_callbacks(
+        easy,
+        { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
+        { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
+        { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
+        { context, offset, origin in CurlExchange.from(context).upload.seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
+        { context, _, _, _, _ in CurlExchange.from(context).mayBegin() ? 0 : CurlAnswer.prerequestAbort }) == 0
+    }
+
+    /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
+      guard let context else { preconditionFailure("libcurl called back without a context") }
+      return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// A connection is open, verified, and nothing of the request is on it (U10).
+    private func mayBegin() -> Bool {
+      attempts += 1
+      if let gate = request.route?.gate, !gate.claim(self) { return false }
+      guard attempts > 1, let easy else { return true }
+      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
+      return CurlRequest.isIdempotent(request.method) || waylay_curl_get_number(easy, CurlInfo.requestSize) == 0
+    }
+
+    private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+      load?.touch()
+      head.add(UnsafeRawBufferPointer(start: bytes, count: count))
+      return count
+    }
+
+    private func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+      let mustWait = shared.withLock { shared in
+        guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }
+        shared.isFull = true
+        shared.isPaused = true
+        return true
+      }
+      guard !mustWait else { return CurlAnswer.pause }
+      load?.touch()
+      pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
+      return count
+    }
+
+    private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+      load?.touch()
+      return upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+    }
+
+    /// Goes on in whichever direction can go on.
+    func resume() {
+      guard let easy, !hasEnded else { return }
+      let isPaused = shared.withLock { $0.isPaused }
+      _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
+    }
+
+    /// Gives the reader what has come; called when libcurl has done all it can for now.
+    func flush() {
+      guard head.isComplete, !hasEnded else { return }
+      if !isDelivered { deliver(body: open(), metrics: metrics(isOver: false)) }
+      pushPending()
+    }
+
+    private func pushPending() {
+      guard !pending.isEmpty else { return }
+      let chunk = pending
+      pending = Data()
+      let pipe = shared.withLock { shared in
+        shared.isFull = true
+        return shared.pipe
+      }
+      guard let pipe, pipe.push(chunk) >= transport.options.bufferSize else { return drained() }
+    }
+
+    private func open() -> MessageBody {
+      let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.drained() })
+      shared.withLock { $0.pipe = pipe }
+      return head.hasNoBody(for: request.method) ? .empty : .pipe(BodyPipe.Reader(pipe), length: head.length)
+    }
+
+    private func deliver(body: MessageBody, metrics: LoadMetrics) {
+      isDelivered = true
+      var answer = InterceptedResponse(
+        status: HTTPResponse.Status(code: min(head.status, 999)), fields: head.fields, url: url, body: body, source: .network,
+        metrics: metrics)
+      if !head.trailers.isEmpty { answer.trailers = head.trailers }
+      response.settle(.success(answer))
+    }
+
+    /// The exchange is over: by libcurl's code, or without one from our side.
+    func ended(_ code: Int32?, easy: UnsafeMutableRawPointer?) {
+      guard !hasEnded else { return }
+      let error = failure(code, easy)
+      if error == nil, head.isComplete, !isDelivered {
+        // All of it has come at once: no stream is needed.
+        deliver(body: .data(pending), metrics: metrics(isOver: true))
+      } else if error != nil, head.isComplete, !isDelivered, !pending.isEmpty {
+        flush()
+      } else if isDelivered {
+        pushPending()
+      }
+      hasEnded = true
+      if let gate = request.route?.gate, !isDelivered { gate.release(self) }
+      let finalMetrics = metrics(isOver: true)
+      let pipe = shared.withLock { shared in
+        defer { shared.pipe = nil }
+        return shared.pipe
+      }
+      pipe?.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: finalMetrics)
+      response.settle(
+        .failure(error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
+      upload.end()
+      for list in lists { waylay_curl_list_free(list) }
+      lists = []
+      self.easy = nil
+    }
+
+    private func failure(_ code: Int32?, _ easy: UnsafeMutableRawPointer?) -> (any Error)? {
+      if let error = upload.failure { return error }
+      guard let code else {
+        return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
+      }
+      guard code != 0 else { return nil }
+      if code == 42, let gate = request.route?.gate, !gate.isClaimed(by: self) { return gate.lost(to: request.route) }
+      return TransportError(
+        curl: code, message: String(cString: message), easy: easy, head: head, isSecure: url.scheme?.lowercased() == "https")
+    }
+
+    private func metrics(isOver: Bool) -> LoadMetrics {
+      guard let easy else { return LoadMetrics() }
+      return LoadMetrics(easy: easy, isOver: isOver)
+    }
+  }
+#endif

@@ -1,0 +1,177 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  import Foundation
+
+  /// One thread with all transfers of a transport: nothing of libcurl is used on any other, but for waking this one.
+  ///
+  /// The thread starts with the first exchange and ends when there has been none for a while, or with the transport.
+  final class CurlLoop: Sendable {
+    enum Command {
+      case start(CurlExchange)
+      /// The reader of a response wants more, or a request body has more.
+      case resume(CurlExchange)
+      case cancel(CurlExchange)
+    }
+
+    fileprivate struct State: @unchecked Sendable {
+      // Unchecked: the pointer is used under the lock, or on the loop's thread.
+      var commands: [Command] = []
+      var multi: UnsafeMutableRawPointer?
+      var isRunning = false
+      /// Whether the thread sleeps, or is about to, and so has to be woken.
+      var isPolling = false
+      var isInvalidated = false
+    }
+
+    /// Milliseconds without an exchange after which the thread ends and idle connections are closed.
+    private static let linger: Int32 = 60_000
+    /// Handles that are kept for the next exchange: making one costs more than cleaning one.
+    private static let spareHandles = 16
+
+    private let state = Locked(State())
+    private let connectionsPerHost: Int
+
+    init(connectionsPerHost: Int) {
+      self.connectionsPerHost = connectionsPerHost
+    }
+
+    // MARK: From any thread
+
+    /// Starts an exchange.
+    func start(_ exchange: CurlExchange) throws {
+      let needsThread = try state.withLock { state in
+        guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: exchange.request.url) }
+        state.commands.append(.start(exchange))
+        defer { state.isRunning = true }
+        if state.isRunning { state.wake() }
+        return !state.isRunning
+      }
+      if needsThread { Thread.detachNewThread { self.run() } }
+    }
+
+    /// Tells a running exchange something; one that has ended does not care.
+    func send(_ command: Command) {
+      state.withLock { state in
+        guard state.isRunning else { return }
+        state.commands.append(command)
+        state.wake()
+      }
+    }
+
+    func invalidate() {
+      state.withLock { state in
+        state.isInvalidated = true
+        state.wake()
+      }
+    }
+
+    // MARK: On the loop's thread
+
+    /// What only the thread touches.
+    private struct Transfers {
+      let multi: UnsafeMutableRawPointer
+      var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
+      var spare: [UnsafeMutableRawPointer] = []
+    }
+
+    private func run() {
+      guard let multi = waylay_curl_multi_new() else { return fail() }
+      _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxHostConnections, max(1, connectionsPerHost))
+      _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
+      state.withLock { $0.multi = multi }
+      var transfers = Transfers(multi: multi)
+      while turn(&transfers) {}
+      for easy in transfers.spare { waylay_curl_easy_free(easy) }
+      waylay_curl_multi_free(multi)
+    }
+
+    /// Does what is to be done and sleeps until there is more; `false` ends the thread.
+    private func turn(_ transfers: inout Transfers) -> Bool {
+      let (commands, isInvalidated) = state.withLock { state in
+        defer { state.commands = [] }
+        return (state.commands, state.isInvalidated)
+      }
+      for command in commands { perform(command, &transfers) }
+      if isInvalidated {
+        for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
+        return !stop()
+      }
+      var running: Int32 = 0
+      _ = waylay_curl_multi_perform(transfers.multi, &running)
+      var code: Int32 = 0
+      while let easy = waylay_curl_multi_next(transfers.multi, &code) {
+        if let exchange = transfers.active[easy] { end(exchange, code, &transfers) }
+      }
+      for exchange in transfers.active.values { exchange.flush() }
+      let mayPoll = state.withLock { state in
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated
+        return state.isPolling
+      }
+      guard mayPoll else { return true }
+      let isIdle = transfers.active.isEmpty
+      let sleptSince = ContinuousClock.now
+      _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : 1_000)
+      let wasWoken = state.withLock { state in
+        defer { state.isPolling = false }
+        return !state.isPolling
+      }
+      guard isIdle, !wasWoken, sleptSince.duration(to: .now) >= .milliseconds(Int64(Self.linger)) else { return true }
+      return !stop()
+    }
+
+    /// Ends the thread, unless somebody has come meanwhile.
+    private func stop() -> Bool {
+      state.withLock { state in
+        guard state.commands.isEmpty else { return false }
+        state.isRunning = false
+        state.multi = nil
+        return true
+      }
+    }
+
+    private func perform(_ command: Command, _ transfers: inout Transfers) {
+      switch command {
+      case .start(let exchange):
+        guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else { return exchange.ended(27, easy: nil) }
+        guard exchange.begin(easy), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
+          exchange.ended(2, easy: easy)
+          return waylay_curl_easy_free(easy)
+        }
+        transfers.active[easy] = exchange
+      case .resume(let exchange):
+        exchange.resume()
+      case .cancel(let exchange):
+        guard let easy = exchange.easy, transfers.active[easy] === exchange else { return exchange.ended(nil, easy: nil) }
+        end(exchange, nil, &transfers)
+      }
+    }
+
+    /// Takes an exchange off the loop. Without a code it was ended from our side.
+    private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
+      guard let easy = exchange.easy else { return }
+      transfers.active[easy] = nil
+      exchange.ended(code, easy: easy)
+      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      waylay_curl_easy_reset(easy)
+      if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
+    }
+
+    /// No loop can be made: what waits for it fails.
+    private func fail() {
+      let commands = state.withLock { state in
+        defer { state.commands = [] }
+        state.isRunning = false
+        return state.commands
+      }
+      for case .start(let exchange) in commands { exchange.ended(27, easy: nil) }
+    }
+  }
+
+  extension CurlLoop.State {
+    fileprivate mutating func wake() {
+      guard isPolling, let multi else { return }
+      isPolling = false
+      _ = waylay_curl_multi_wakeup(multi)
+    }
+  }
+#endif

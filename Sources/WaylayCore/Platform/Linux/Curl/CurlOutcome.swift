@@ -1,0 +1,103 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  import Foundation
+
+  extension LoadMetrics {
+    /// What libcurl measured so far.
+    init(easy: UnsafeMutableRawPointer, isOver: Bool) {
+      self.init()
+      func time(_ info: Int32) -> Duration? {
+        let microseconds = waylay_curl_get_size(easy, info)
+        return microseconds > 0 ? .microseconds(microseconds) : nil
+      }
+      nameLookup = time(CurlInfo.lookupTime)
+      connect = time(CurlInfo.connectTime)
+      secureConnection = time(CurlInfo.secureTime)
+      firstByte = time(CurlInfo.startTransferTime)
+      if isOver { total = time(CurlInfo.totalTime) }
+      requestBodyBytes = waylay_curl_get_size(easy, CurlInfo.uploaded)
+      if isOver { responseBodyBytes = waylay_curl_get_size(easy, CurlInfo.downloaded) }
+      address = Self.address(of: easy)
+      isConnectionReused = waylay_curl_get_number(easy, CurlInfo.connectCount) == 0
+      switch waylay_curl_get_number(easy, CurlInfo.httpVersion) {
+      case 1: protocolName = "http/1.0"
+      case 2: protocolName = "http/1.1"
+      case 3: protocolName = "h2"
+      case 30: protocolName = "h3"
+      default: break
+      }
+    }
+
+    /// The address that was dialled, as `ip:port`.
+    static func address(of easy: UnsafeMutableRawPointer) -> String? {
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }), !address.isEmpty else {
+        return nil
+      }
+      let port = waylay_curl_get_number(easy, CurlInfo.primaryPort)
+      return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+  }
+
+  extension TransportError {
+    /// What a code of libcurl means, in the words of `URLError` as Apple uses them (https://curl.se/libcurl/c/libcurl-errors.html).
+    init(curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, isSecure: Bool) {
+      let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
+      let sent = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) + Int(waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0
+      let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
+      let address = easy.flatMap(LoadMetrics.address)
+      self.init(
+        Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
+        phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure), requestBytesSent: Int64(sent),
+        address: address, message: "\(text) (libcurl \(code)).")
+    }
+
+    private static func code(_ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?) -> URLError.Code {
+      switch code {
+      // 1 also stands for an answer that is not HTTP/1 or later.
+      case 1: sent > 0 ? .badServerResponse : .unsupportedURL
+      case 3: .badURL
+      case 5, 6: .cannotFindHost
+      case 7: .cannotConnectToHost
+      case 8, 16: .badServerResponse
+      case 18, 52, 55, 56, 92: .networkConnectionLost
+      case 26, 65: .requestBodyStreamExhausted
+      case 28: .timedOut
+      case 35, 59, 66, 77, 83, 91: .secureConnectionFailed
+      case 42: .cancelled
+      case 51, 60: certificate(verification)
+      case 58: .clientCertificateRejected
+      case 61: .cannotDecodeContentData
+      case 90: .serverCertificateUntrusted
+      case 98: .clientCertificateRequired
+      default: .unknown
+      }
+    }
+
+    /// By the number of OpenSSL's verification (X509_V_ERR_…): zero means that the certificate is good and the name is not.
+    private static func certificate(_ verification: Int) -> URLError.Code {
+      switch verification {
+      case 9: .serverCertificateNotYetValid
+      case 10: .serverCertificateHasBadDate
+      case 18, 19, 20, 21: .serverCertificateHasUnknownRoot
+      default: .serverCertificateUntrusted
+      }
+    }
+
+    private static func phase(
+      _ code: Int32, easy: UnsafeMutableRawPointer?, hasHead: Bool, sent: Int, isSecure: Bool
+    ) -> Phase {
+      guard let easy else { return .unknown }
+      if hasHead || sent > 0 { return code == 55 || code == 26 || code == 65 ? .sending : .receiving }
+      switch code {
+      case 5, 6: return .resolving
+      case 7: return .connecting
+      case 35, 51, 58, 59, 60, 66, 77, 83, 90, 91, 98: return .securing
+      default: break
+      }
+      if waylay_curl_get_size(easy, CurlInfo.lookupTime) == 0 { return .resolving }
+      if waylay_curl_get_size(easy, CurlInfo.connectTime) == 0 { return .connecting }
+      if isSecure, waylay_curl_get_size(easy, CurlInfo.secureTime) == 0 { return .securing }
+      return .sending
+    }
+  }
+#endif

@@ -1,0 +1,122 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  import Foundation
+
+  /// A request as libcurl is told it.
+  struct CurlRequest {
+    let easy: UnsafeMutableRawPointer
+    let options: CurlTransport.Options
+    let authorities: Data?
+
+    func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
+      number(CurlOption.noSignal, 1)
+      number(CurlOption.pathAsIs, 1)
+      // http and https alone, whatever a proxy or a URL might say.
+      number(CurlOption.protocols, 3)
+      number(CurlOption.suppressConnectHeaders, 1)
+      // HTTP/2 where TLS agrees on it; then wait for the connection that is being opened, rather than open another one.
+      number(CurlOption.httpVersion, 4)
+      number(CurlOption.pipeWait, 1)
+      number(CurlOption.bufferSize, 128 * 1024)
+      text(CurlOption.acceptEncoding, "")
+      guard text(CurlOption.url, url.absoluteString) else { return false }
+      guard method(of: request, upload: upload) else { return false }
+      timeouts(of: request)
+      return security(of: request)
+    }
+
+    private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
+      let method = request.urlRequest.httpMethod ?? "GET"
+      if !upload.isEmpty {
+        number(CurlOption.upload, 1)
+        _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? -1)
+      } else if method == "HEAD" {
+        number(CurlOption.noBody, 1)
+        return true
+      }
+      return method == "GET" && upload.isEmpty || text(CurlOption.customRequest, method)
+    }
+
+    /// The core keeps the timeouts of a load; these are for a connection, and for whoever uses the transport without the core.
+    private func timeouts(of request: InterceptedRequest) {
+      let own = request.urlRequest.timeoutInterval
+      let idle = own == LoadContext.defaultRequestTimeout ? request.context.requestTimeout : own
+      let connect = options.connectTimeout ?? idle
+      if connect > 0, connect < 1e6 { number(CurlOption.connectTimeout, max(1, Int(connect * 1000))) }
+      if idle > 0, idle < 1e6 {
+        number(CurlOption.lowSpeedLimit, 1)
+        number(CurlOption.lowSpeedTime, max(1, Int(idle.rounded(.up))))
+      }
+    }
+
+    private func security(of request: InterceptedRequest) -> Bool {
+      switch request.context.minimumTLSVersion {
+      case .tls13: number(CurlOption.sslVersion, 7)
+      default: number(CurlOption.sslVersion, 6)
+      }
+      guard let authorities else { return true }
+      return authorities.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return false }
+        return waylay_curl_set_blob(easy, CurlOption.authorities, start, bytes.count) == 0
+      }
+    }
+
+    private func number(_ option: Int32, _ value: Int) {
+      _ = waylay_curl_set_number(easy, option, value)
+    }
+
+    @discardableResult
+    private func text(_ option: Int32, _ value: String) -> Bool {
+      waylay_curl_set_text(easy, option, value) == 0
+    }
+
+    /// A list that libcurl reads; whoever has it frees it.
+    func list(_ lines: [String]) -> UnsafeMutableRawPointer? {
+      var list: UnsafeMutableRawPointer?
+      for line in lines {
+        guard let longer = waylay_curl_list_append(list, line) else {
+          waylay_curl_list_free(list)
+          return nil
+        }
+        list = longer
+      }
+      return list
+    }
+
+    /// What `URLSession` says of itself, so that servers see no difference.
+    private static let userAgent =
+      "User-Agent: \(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlTransport.libraryVersion ?? "")"
+
+    /// The header fields as lines. One that could break out of its line is an error, not a request.
+    static func fields(of request: InterceptedRequest) throws -> [String] {
+      let urlRequest = request.urlRequest
+      let given = urlRequest.allHTTPHeaderFields ?? [:]
+      let names = Set(given.keys.map { $0.lowercased() })
+      var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" || request.body.length == nil }
+        .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
+      if !names.contains("user-agent") { lines.append(userAgent) }
+      // Nothing waits for a 100 that hardly any server sends.
+      lines.append("Expect:")
+      if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }
+      for text in lines + [urlRequest.httpMethod ?? ""] where text.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+        throw WaylayError(
+          .invalidRequest, "a header field or the method of the request holds a line break: \(text.prefix { $0 != ":" && !$0.isNewline }).",
+          url: request.url, requestID: request.id)
+      }
+      return lines
+    }
+
+    /// Whether a request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
+    static func isIdempotent(_ method: String) -> Bool {
+      ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    }
+  }
+
+  extension Route {
+    /// In libcurl's form: any host and port of the URL, led to this address.
+    var connectTo: String {
+      let host = address.contains(":") ? "[\(address)]" : address
+      return "::\(host):\(port.map { "\($0)" } ?? "")"
+    }
+  }
+#endif

@@ -1,0 +1,102 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  public import Foundation
+
+  /// The transport on libcurl, the default on Linux: the engine that `URLSession` uses there, without the limits of `URLSession`.
+  ///
+  /// Bodies stream both ways in bounded memory: a reader who is slow holds the server back, and a request body is sent while it is produced.
+  /// IPv6 literals work, errors of TLS can be told apart, and a ``Route`` dials another address while the certificate is still checked
+  /// against the URL's host.
+  ///
+  /// ```swift
+  /// var options = CurlTransport.Options()
+  /// options.additionalAuthorities = [try Data(contentsOf: companyAuthority)]
+  /// let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { RetryOnUnavailable() }
+  /// ```
+  ///
+  /// libcurl is the copy that FoundationNetworking has loaded (platform fact U7). Where it cannot be found, ``isAvailable`` is `false`, and a
+  /// registry uses ``URLSessionTransport``; so it does for sessions that have protocol classes of others, which libcurl cannot ask. Not on
+  /// Apple platforms. There is no option that turns the verification of certificates off.
+  public final class CurlTransport: Transport {
+    /// What a transport can be told.
+    public struct Options: Sendable {
+      /// Certificate authorities to trust beside the system's, each as PEM text. For a company's own, or a test server's.
+      public var additionalAuthorities: [Data] = []
+      /// The most connections to one host at a time. Default: that of the configuration.
+      public var maximumConnectionsPerHost: Int?
+      /// Seconds until a connection has to be open, TLS included. Default: the request's timeout.
+      public var connectTimeout: TimeInterval?
+      /// Bytes of a response that wait for a slow reader before the server is held back.
+      public var bufferSize = 256 * 1024
+
+      /// Makes options that change nothing.
+      public init() {}
+    }
+
+    /// Whether libcurl has been found, and is 7.68 or later.
+    public static var isAvailable: Bool { waylay_curl_load() }
+
+    /// Why libcurl cannot be used; `nil` when it can.
+    public static var unavailableReason: String? {
+      isAvailable ? nil : String(cString: waylay_curl_problem())
+    }
+
+    /// The version of libcurl, `7.88.1` for example.
+    public static var libraryVersion: String? { isAvailable ? String(cString: waylay_curl_version()) : nil }
+
+    let options: Options
+    private let loop: CurlLoop
+    let authorities: Data?
+
+    /// Makes a transport; its thread starts with the first load, and ends when there is nothing to do for a while.
+    ///
+    /// - Parameters:
+    ///   - configuration: The number of connections for each host. Its storages are not used.
+    ///   - options: What else it is to do.
+    public init(configuration: URLSessionConfiguration = .default, options: Options = Options()) {
+      self.options = options
+      loop = CurlLoop(connectionsPerHost: options.maximumConnectionsPerHost ?? configuration.httpMaximumConnectionsPerHost)
+      authorities = Self.authorities(with: options.additionalAuthorities)
+    }
+
+    deinit {
+      loop.invalidate()
+    }
+
+    /// All of them.
+    public var capabilities: TransportCapabilities { [.backPressure, .streamedUploads, .connectionMetrics, .routes] }
+
+    /// Sends `request`; returns when the response's head is there.
+    public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      if let reason = Self.unavailableReason {
+        throw TransportError(
+          .resourceUnavailable, requestBytesSent: 0, message: "libcurl cannot be used: \(reason). Use URLSessionTransport instead.")
+      }
+      let exchange = try CurlExchange(request, of: self, on: loop)
+      return try await withTaskCancellationHandler {
+        try await exchange.head()
+      } onCancel: {
+        exchange.cancel()
+      }
+    }
+
+    /// Ends all exchanges and closes all connections. Loads that come later fail.
+    public func invalidate() {
+      loop.invalidate()
+    }
+
+    /// The system's authorities and those of the options, as one text; `nil` for the system's alone, which libcurl finds by itself.
+    private static func authorities(with additional: [Data]) -> Data? {
+      guard !additional.isEmpty else { return nil }
+      var all = Data()
+      if let path = waylay_curl_authorities().map({ String(cString: $0) }), let system = FileManager.default.contents(atPath: path) {
+        all = system
+      }
+      for authority in additional {
+        all.append(UInt8(ascii: "\n"))
+        all.append(authority)
+      }
+      return all
+    }
+  }
+#endif

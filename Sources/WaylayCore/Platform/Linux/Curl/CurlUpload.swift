@@ -1,0 +1,172 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+
+  /// The body of a request on its way into libcurl, which asks for the next bytes when it has room.
+  ///
+  /// Unchecked: `position` and `descriptor` are touched on the loop's thread only; the stream's bytes are behind `stream`.
+  final class CurlUpload: @unchecked Sendable {
+    private enum Form {
+      case none
+      case data(Data)
+      case file(FileHandle)
+      case stream(MessageBody)
+    }
+
+    private struct Stream {
+      var chunks = Data()
+      var hasEnded = false
+      var failure: (any Error)?
+      /// libcurl waits for more.
+      var isWaiting = false
+      var pump: Task<Void, Never>?
+      /// The pump, waiting for room.
+      var room: CheckedContinuation<Void, Never>?
+    }
+
+    /// Bytes of a stream that are read ahead.
+    private static let readAhead = 128 * 1024
+
+    private let form: Form
+    /// The number of bytes, where it is known.
+    let length: Int64?
+    private var position: Int64 = 0
+    private let stream = Locked(Stream())
+
+    init(_ body: MessageBody) throws {
+      length = body.length
+      if let data = body.inMemory {
+        form = data.isEmpty ? .none : .data(data)
+      } else if let url = body.fileURL {
+        do {
+          form = .file(try FileHandle(forReadingFrom: url))
+        } catch {
+          throw WaylayError(
+            .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.", underlying: error)
+        }
+      } else {
+        form = .stream(body)
+      }
+    }
+
+    var isEmpty: Bool { if case .none = form { true } else { false } }
+
+    /// What reading the body failed with.
+    var failure: (any Error)? { stream.withLock { $0.failure } }
+
+    /// Whether libcurl waits for more bytes than there are.
+    var isWaiting: Bool { stream.withLock { $0.isWaiting } }
+
+    /// Starts reading a stream; `onProgress` is called when libcurl waited and can go on.
+    func start(_ onProgress: @escaping @Sendable () -> Void) {
+      guard case .stream(let body) = form else { return }
+      let pump = Task { await self.pump(body, onProgress) }
+      stream.withLock { $0.pump = pump }
+    }
+
+    private func pump(_ body: MessageBody, _ onProgress: @Sendable () -> Void) async {
+      var failure: (any Error)?
+      do {
+        for try await chunk in body {
+          let (isOver, wasWaiting) = stream.withLock { stream in
+            stream.chunks.append(chunk)
+            defer { stream.isWaiting = false }
+            return (stream.hasEnded, stream.isWaiting)
+          }
+          if wasWaiting { onProgress() }
+          if isOver { return }
+          await waitForRoom()
+        }
+      } catch {
+        failure = error
+      }
+      stream.withLock { stream in
+        stream.hasEnded = true
+        stream.failure = stream.failure ?? failure
+        stream.isWaiting = false
+      }
+      onProgress()
+    }
+
+    private func waitForRoom() async {
+      await withCheckedContinuation { continuation in
+        let hasRoom = stream.withLock { stream in
+          guard stream.chunks.count >= Self.readAhead, !stream.hasEnded else { return true }
+          stream.room = continuation
+          return false
+        }
+        if hasRoom { continuation.resume() }
+      }
+    }
+
+    // MARK: On the loop's thread
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      switch form {
+      case .none: return 0
+      case .data(let data):
+        let count = min(buffer.count, data.count - Int(position))
+        let start = data.startIndex + Int(position)
+        data.copyBytes(to: buffer, from: start..<start + count)
+        position += Int64(count)
+        return count
+      case .file(let file):
+        let count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
+        guard count >= 0 else {
+          stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+          return CurlAnswer.abort
+        }
+        position += Int64(count)
+        return count
+      case .stream: return readStream(into: buffer)
+      }
+    }
+
+    private func readStream(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      let (answer, room) = stream.withLock { stream -> (Int, CheckedContinuation<Void, Never>?) in
+        if stream.failure != nil { return (CurlAnswer.abort, nil) }
+        guard !stream.chunks.isEmpty else {
+          stream.isWaiting = !stream.hasEnded
+          return (stream.hasEnded ? 0 : CurlAnswer.pause, nil)
+        }
+        let count = min(buffer.count, stream.chunks.count)
+        stream.chunks.copyBytes(to: buffer, count: count)
+        // A slice would keep what has been sent.
+        stream.chunks = count == stream.chunks.count ? Data() : Data(stream.chunks.dropFirst(count))
+        guard stream.chunks.count < Self.readAhead else { return (count, nil) }
+        defer { stream.room = nil }
+        return (count, stream.room)
+      }
+      room?.resume()
+      return answer
+    }
+
+    /// Goes back to an offset, when libcurl has to send the body again on another connection.
+    func seek(to offset: Int64, origin: Int32) -> Bool {
+      guard origin == SEEK_SET else { return false }
+      switch form {
+      case .none: break
+      case .data(let data): guard (0...Int64(data.count)).contains(offset) else { return false }
+      case .file(let file): guard lseek(file.fileDescriptor, off_t(offset), SEEK_SET) >= 0 else { return false }
+      case .stream: return false
+      }
+      position = offset
+      return true
+    }
+
+    /// The exchange is over; nobody wants the rest.
+    func end() {
+      if case .file(let file) = form { try? file.close() }
+      let (pump, room) = stream.withLock { stream in
+        stream.hasEnded = true
+        stream.chunks = Data()
+        defer {
+          stream.pump = nil
+          stream.room = nil
+        }
+        return (stream.pump, stream.room)
+      }
+      pump?.cancel()
+      room?.resume()
+    }
+  }
+#endif

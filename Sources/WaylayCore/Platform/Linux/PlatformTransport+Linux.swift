@@ -1,0 +1,21 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import Logging
+
+  /// What puts requests on the wire when a registry was given no transport.
+  enum PlatformTransport {
+    private static let hasWarned = Locked(false)
+
+    /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a session does.
+    static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
+      if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration) }
+      guard let reason = CurlTransport.unavailableReason else { return CurlTransport(configuration: configuration) }
+      let isFirst = hasWarned.withLock { hasWarned in
+        defer { hasWarned = true }
+        return !hasWarned
+      }
+      if isFirst { logger?.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
+      return URLSessionTransport(configuration: configuration)
+    }
+  }
+#endif

@@ -1,0 +1,367 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import TestOrigin
+  import Testing
+  import WaylayCore
+
+  @Suite("CurlTransport", .timeLimit(.minutes(1)))
+  struct CurlTransportTests {
+    private func registry(_ options: CurlTransport.Options = CurlTransport.Options()) -> InterceptorRegistry {
+      InterceptorRegistry(
+        transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
+      ) { Link.pass() }
+    }
+
+    private func trusting(_ authority: TestAuthority) -> CurlTransport.Options {
+      var options = CurlTransport.Options()
+      options.additionalAuthorities = [Data(authority.pem.utf8)]
+      return options
+    }
+
+    /// A server with TLS, and a registry that trusts its authority.
+    private func withTLS(
+      _ tls: (TestAuthority) -> TestOrigin.TLS = { TestOrigin.TLS(authority: $0) },
+      _ body: (TestOrigin, InterceptorRegistry) async throws -> Void
+    ) async throws {
+      let authority = try TestAuthority()
+      let origin = try await TestOrigin.start(hosts: ["127.0.0.1", "127.0.0.2", "::1"], tls: tls(authority))
+      let registry = registry(trusting(authority))
+      do {
+        try await body(origin, registry)
+      } catch {
+        await origin.stop()
+        throw error
+      }
+      registry.invalidate()
+      await origin.stop()
+    }
+
+    @Test("is the default on Linux, and says which libcurl it has found")
+    func available() async throws {
+      #expect(CurlTransport.isAvailable)
+      #expect(CurlTransport.unavailableReason == nil)
+      #expect(CurlTransport.libraryVersion?.hasPrefix("7.") == true || CurlTransport.libraryVersion?.hasPrefix("8.") == true)
+      let origin = try await TestOrigin.start(host: "::1")
+      let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+      // What a session cannot do (U4).
+      let (data, _) = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+      #expect(String(decoding: data, as: UTF8.self) == "hello")
+      registry.invalidate()
+      await origin.stop()
+    }
+
+    @Test("trusts an additional authority, and speaks HTTP/2 where TLS agrees on it")
+    func secure() async throws {
+      try await withTLS { origin, registry in
+        let response = try await registry.load(URLRequest(url: origin.url("/hello")))
+        let text = try await response.body.collect(upTo: 100)
+        #expect(String(decoding: text, as: UTF8.self) == "hello")
+        #expect(response.metrics?.protocolName == "h2")
+        #expect(origin.requests.map(\.httpVersion) == ["2"])
+      }
+    }
+
+    @Test(
+      "tells failures of TLS apart, and has sent nothing by then",
+      arguments: [
+        (TestOrigin.TLS.Certificate.Kind.expired, URLError.Code.serverCertificateHasBadDate),
+        (.notYetValid, .serverCertificateNotYetValid), (.wrongName, .serverCertificateUntrusted),
+        (.selfSigned, .serverCertificateHasUnknownRoot), (.unknownAuthority, .serverCertificateHasUnknownRoot),
+        (.missingIntermediate, .serverCertificateHasUnknownRoot),
+      ])
+    func certificates(kind: TestOrigin.TLS.Certificate.Kind, code: URLError.Code) async throws {
+      try await withTLS({ TestOrigin.TLS(authority: $0, kind: kind) }) { origin, registry in
+        let error = try #require(await failure { try await registry.data(for: URLRequest(url: origin.url("/hello"))) } as? URLError)
+        #expect(error.code == code)
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+        #expect(cause.phase == .securing)
+        #expect(cause.requestBytesSent == 0)
+        #expect(origin.requests.isEmpty)
+      }
+    }
+
+    @Test("trusts no private authority unless it was told to")
+    func untrusted() async throws {
+      try await withTLS { origin, _ in
+        let registry = registry()
+        let code = await failureCode { try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
+        #expect(code == .serverCertificateHasUnknownRoot)
+        registry.invalidate()
+      }
+    }
+
+    @Test("dials a route: the URL, the server name and the certificate's name stay", arguments: ["127.0.0.2", "::1"])
+    func route(address: String) async throws {
+      try await withTLS({ TestOrigin.TLS(authority: $0, names: ["api.example.com"]) }) { origin, registry in
+        let target = try Route(address, port: origin.port)
+        registry.register(
+          InterceptorChain("dial", for: .host("api.example.com")) {
+            Link { request, next in
+              var request = request
+              request.route = target
+              return try await next(request)
+            }
+          })
+        let response = try await registry.load(URLRequest(url: URL(string: "https://api.example.com/echo")!))
+        let text = String(decoding: try await response.body.collect(upTo: 10_000), as: UTF8.self)
+        #expect(response.url.host == "api.example.com")
+        #expect(text.contains("api.example.com"))
+        #expect(origin.connections.map(\.sni) == ["api.example.com"])
+        #expect(origin.connections.map(\.localAddress) == [address])
+        #expect(response.metrics?.address?.contains(address) == true)
+      }
+    }
+
+    @Test("lets one attempt through a gate: the others send nothing")
+    func gate() async throws {
+      try await withTLS { origin, registry in
+        let gate = DialGate()
+        let routes = try ["127.0.0.1", "127.0.0.2"].map { try Route($0, port: origin.port, gate: gate) }
+        let losers = Log<TransportError>()
+        registry.register(
+          InterceptorChain("race") {
+            Link { request, next in
+              try await withThrowingTaskGroup(of: InterceptedResponse?.self) { group in
+                for route in routes {
+                  group.addTask {
+                    var request = request
+                    request.route = route
+                    do { return try await next(request) } catch let error as TransportError {
+                      losers.add(error)
+                      return nil
+                    }
+                  }
+                }
+                var answer: InterceptedResponse?
+                for try await response in group { answer = response ?? answer }
+                return try #require(answer)
+              }
+            }
+          })
+        let (data, _) = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+        #expect(origin.requests.count == 1)
+        #expect(losers.all.map(\.requestBytesSent) == [0])
+        #expect(gate.isClaimed)
+      }
+    }
+
+    @Test("URLSessionTransport refuses a route rather than dial another address")
+    func incapable() async throws {
+      let registry = InterceptorRegistry(transport: URLSessionTransport(configuration: .ephemeral)) {
+        Link { request, next in
+          var request = request
+          request.route = try Route("127.0.0.1")
+          return try await next(request)
+        }
+      }
+      let error = await failure { try await registry.data(for: URLRequest(url: .example)) }
+      #expect(error.flatMap(cause)?.code == .transportIncapable)
+      registry.invalidate()
+    }
+
+    @Test("takes addresses for routes, and no names", arguments: ["example.com", "", "1.2.3", "[::1]", "1.2.3.4:80", "::1%eth0"])
+    func badRoutes(address: String) {
+      #expect(throws: WaylayError.self) { try Route(address) }
+      #expect(throws: WaylayError.self) { try Route("1.2.3.4", port: 0) }
+    }
+
+    @Test("holds the server back while nobody reads, and goes on when somebody does")
+    func backPressure() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        let size = 64 << 20
+        let response = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)")))
+        var chunks = response.body.makeAsyncIterator()
+        var received = 0
+        // Each time the reader is behind by a good deal, the server is, too.
+        while let chunk = try await chunks.next() {
+          received += chunk.count
+          #expect(origin.bytesSent - received < 16 << 20)
+        }
+        #expect(received == size)
+        registry.invalidate()
+      }
+    }
+
+    @Test("sends a stream while it is produced")
+    func streamedUpload() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+        var request = URLRequest(url: origin.url("/echo"))
+        request.httpMethod = "POST"
+        let upload = Task { [request] in try await registry.upload(for: request, from: .stream(stream)).0 }
+        continuation.yield(Data("first".utf8))
+        await origin.until { origin in origin.rawBytes.joined().contains("first") }
+        continuation.yield(Data("second".utf8))
+        continuation.finish()
+        let echo = try JSONDecoder().decode(Echo.self, from: try await upload.value)
+        #expect(echo.body == "firstsecond")
+        registry.invalidate()
+      }
+    }
+
+    @Test("fails an upload whose stream fails with the stream's error")
+    func failingUpload() async throws {
+      struct Broken: Error {}
+      try await withOrigin { origin in
+        let registry = registry()
+        var request = URLRequest(url: origin.url("/echo"))
+        request.httpMethod = "POST"
+        let stream = AsyncThrowingStream<Data, any Error> { continuation in
+          continuation.yield(Data("x".utf8))
+          continuation.finish(throwing: Broken())
+        }
+        let error = await failure { [request] in try await registry.load(request, body: .stream(Passed(stream).value)) }
+        #expect((error as? URLError)?.userInfo[NSUnderlyingErrorKey] is Broken)
+        registry.invalidate()
+      }
+    }
+
+    @Test(
+      "calls failures of the network by their names",
+      arguments: [
+        ("/close", URLError.Code.networkConnectionLost), ("/truncated", .networkConnectionLost), ("/reset", .networkConnectionLost),
+        ("/garbage", .badServerResponse), ("/garbage/chunk", .networkConnectionLost),
+      ])
+    func failures(path: String, code: URLError.Code) async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        let error = try #require(await failure { try await registry.data(for: URLRequest(url: origin.url(path))) } as? URLError)
+        #expect(error.code == code, "\(error.localizedDescription)")
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
+        #expect(cause.phase == .receiving)
+        #expect(cause.requestBytesSent ?? 0 > 0)
+        #expect(cause.address == "127.0.0.1:\(origin.port)")
+        registry.invalidate()
+      }
+    }
+
+    @Test("says that nothing was sent when nobody listens, and when the host is unknown")
+    func unreachable() async throws {
+      let registry = registry()
+      let port = try ClosedPort()
+      let refused = await failure { try await registry.data(for: URLRequest(url: port.url())) } as? URLError
+      #expect(refused?.code == .cannotConnectToHost)
+      let cause = refused?.userInfo[NSUnderlyingErrorKey] as? TransportError
+      #expect(cause?.phase == .connecting)
+      #expect(cause?.requestBytesSent == 0)
+      let unknown = await failure { try await registry.data(for: URLRequest(url: URL(string: "http://nowhere.invalid/")!)) } as? URLError
+      #expect(unknown?.code == .cannotFindHost)
+      registry.invalidate()
+      port.close()
+    }
+
+    @Test("sends a request again on a new connection when a kept one turns out dead, unless it might be done twice")
+    func deadConnection() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        _ = try await registry.data(for: URLRequest(url: origin.url("/hangup")))
+        let (data, _) = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+        registry.invalidate()
+      }
+    }
+
+    @Test("uses one connection for requests one after the other, and says so")
+    func keepAlive() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        var reused: [Bool?] = []
+        for _ in 0..<5 {
+          let response = try await registry.load(URLRequest(url: origin.url("/hello")))
+          _ = try await response.body.collect(upTo: 100)
+          reused.append(response.metrics?.isConnectionReused)
+        }
+        #expect(origin.connectionCount == 1)
+        #expect(reused == [false, true, true, true, true])
+        registry.invalidate()
+      }
+    }
+
+    @Test("measures: times in order, bytes both ways, address and protocol")
+    func metrics() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        var request = URLRequest(url: origin.url("/bytes/300000"))
+        request.httpMethod = "POST"
+        let response = try await registry.load(request, body: .data(Data("12345".utf8)))
+        for try await _ in response.body {}
+        let metrics = try #require(response.metrics)
+        #expect(metrics.requestBodyBytes == 5)
+        #expect(metrics.responseBodyBytes == 300_000)
+        #expect(metrics.address == "127.0.0.1:\(origin.port)")
+        #expect(metrics.protocolName == "http/1.1")
+        let times = try #require([metrics.connect, metrics.firstByte, metrics.total] as? [Duration])
+        #expect(times == times.sorted())
+        registry.invalidate()
+      }
+    }
+
+    @Test("keeps fields in order with their duplicates, skips interim responses, and brings trailers and decoded bodies")
+    func presentation() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        origin.reply(to: "/fields") { _ in .text("x", fields: [("X-B", "1"), ("Set-Cookie", "a=1"), ("X-A", "2"), ("Set-Cookie", "b=2")]) }
+        let fields = try await registry.load(URLRequest(url: origin.url("/fields"))).fields
+        #expect(fields[values: .setCookie] == ["a=1", "b=2"])
+        let names = fields.map(\.name.rawName).filter { $0.hasPrefix("X-") }
+        #expect(names == ["X-B", "X-A"])
+        let early = try await registry.data(for: URLRequest(url: origin.url("/early/103")))
+        #expect(early.1.statusCode == 200)
+        let trailing = try await registry.load(URLRequest(url: origin.url("/trailers")))
+        _ = try await trailing.body.collect(upTo: 1000)
+        #expect(!trailing.trailers.isEmpty)
+        let (zipped, head) = try await registry.data(for: URLRequest(url: origin.url("/gzip")))
+        #expect(head.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        #expect(zipped.first != 0x1F)
+        registry.invalidate()
+      }
+    }
+
+    @Test("frees the connection of a response that is dropped unread, and of a load that is cancelled")
+    func dropped() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        var response: InterceptedResponse? = try await registry.load(URLRequest(url: origin.url("/gate/dropped")))
+        #expect(response?.status == .ok)
+        response = nil
+        await origin.until { $0.openConnectionCount == 0 }
+        let load = Task { try await registry.data(for: URLRequest(url: origin.url("/never"))).0 }
+        await origin.until { $0.requests.count == 2 }
+        load.cancel()
+        #expect(await failureCode { try await load.value } == .cancelled)
+        await origin.until { $0.openConnectionCount == 0 }
+        registry.invalidate()
+      }
+    }
+
+    @Test("ends what is under way when it is invalidated, and takes nothing more")
+    func invalidated() async throws {
+      try await withOrigin { origin in
+        let transport = CurlTransport(configuration: .ephemeral)
+        let load = Task { try await transport.load(InterceptedRequest(URLRequest(url: origin.url("/never")))) }
+        await origin.until { $0.requests.count == 1 }
+        transport.invalidate()
+        #expect(await failure { try await load.value } is WaylayError)
+        let later = await failure { try await transport.load(InterceptedRequest(URLRequest(url: origin.url("/hello")))) }
+        #expect((later as? WaylayError)?.code == .registryInvalidated)
+        await origin.until { $0.openConnectionCount == 0 }
+      }
+    }
+
+    @Test("puts no line break of a header field on the wire")
+    func injection() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        var request = URLRequest(url: origin.url("/hello"))
+        request.setValue("a\r\nX-Injected: 1", forHTTPHeaderField: "X-Field")
+        let sent = request
+        let error = await failure { try await registry.data(for: sent) }
+        if error == nil { #expect(!origin.rawBytes.joined().contains("\r\nX-Injected")) }
+        registry.invalidate()
+      }
+    }
+  }
+#endif

@@ -123,27 +123,27 @@ extension Kind {
     },
   ]
 
-  /// Sent on to the server. Few of them: what `URLSession` on Linux keeps of each request (U15) would hide what we keep.
+  /// Sent on to the server.
   private static let network = [
-    Kind("network, awaited", 5) { text(try await $0.sessions.plain.data(from: $0.url("/mirror", $1)).0) },
-    Kind("network, delegate", 2) { grounds, number in
+    Kind("network, awaited", 100) { text(try await $0.sessions.plain.data(from: $0.url("/mirror", $1)).0) },
+    Kind("network, delegate", 40) { grounds, number in
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/mirror", number)))
     },
-    Kind("network, uploaded", 2) {
+    Kind("network, uploaded", 40) {
       var request = URLRequest(url: $0.url("/mirror", $1))
       request.httpMethod = "POST"
       return text(try await $0.sessions.plain.upload(for: request, from: Data("\($1)".utf8)).0)
     },
-    Kind("network, redirected", 1) {
+    Kind("network, redirected", 20) {
       text(try await $0.sessions.plain.data(from: $0.origin.url("/redirect/302?to=/mirror%3Fn=\($1)")).0)
     },
-    Kind("network, challenged", 1) { grounds, number in
+    Kind("network, challenged", 20) { grounds, number in
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/guarded", number)))
     },
     Kind("network, cancelled", 10, failsWith: .cancelled) { grounds, number in
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/never", number))) { $0.cancel() }
     },
-    Kind("network, closed by the server", 1, failsWith: .networkConnectionLost) { grounds, number in
+    Kind("network, closed by the server", 10, failsWith: .networkConnectionLost) { grounds, number in
       do {
         return text(try await grounds.sessions.plain.data(from: grounds.url("/close", number)).0)
       } catch let error as URLError where [.badServerResponse, .cannotParseResponse, .networkConnectionLost].contains(error.code) {
@@ -160,21 +160,21 @@ extension Kind {
       let (bytes, _) = try await grounds.sessions.registry.bytes(for: URLRequest(url: grounds.url("later", "chunks", number)))
       return try await bytes.lines.reduce(into: "") { $0 += $1 }
     },
-    Kind("direct, network", 2) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("/mirror", $1))).0) },
+    Kind("direct, network", 60) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("/mirror", $1))).0) },
     Kind("direct, dropped unread", 20) { grounds, number in
       let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.url("later", "chunks", number)))
       return response.status == .ok ? "\(number)" : "status \(response.status)"
     },
-    Kind("direct, dropped unread, network", 1) { grounds, number in
+    Kind("direct, dropped unread, network", 10) { grounds, number in
       let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.origin.url("/bytes/20000?n=\(number)")))
       return response.status == .ok ? "\(number)" : "status \(response.status)"
     },
-    Kind("direct, uploaded", 1) { grounds, number in
+    Kind("direct, uploaded", 20) { grounds, number in
       var request = URLRequest(url: grounds.url("/mirror", number))
       request.httpMethod = "POST"
       return text(try await grounds.sessions.registry.upload(for: request, from: Data("\(number)".utf8)).0)
     },
-    Kind("direct, uploaded from a stream", 1) { grounds, number in
+    Kind("direct, uploaded from a stream", 10) { grounds, number in
       var request = URLRequest(url: grounds.url("/mirror", number))
       request.httpMethod = "POST"
       let stream = AsyncStream<Data> { continuation in

@@ -470,3 +470,101 @@ func sharedSession(registry: InterceptorRegistry, url: URL) async throws {
   let (data, _) = try await URLSession.shared.data(from: url)
   _ = data
 }
+
+// MARK: Transports
+
+// On Apple platforms there is no CurlTransport.
+#if canImport(FoundationNetworking)
+  func curlOptions(companyAuthority: URL) throws {
+    var options = CurlTransport.Options()
+    options.additionalAuthorities = [try Data(contentsOf: companyAuthority)]
+    options.maximumConnectionsPerHost = 8
+    options.connectTimeout = 5
+    options.bufferSize = 1 << 20
+    let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { RetryOnUnavailable() }
+    _ = registry
+  }
+
+  func whichLibcurl() {
+    if let reason = CurlTransport.unavailableReason {
+      print("no libcurl: \(reason)")
+    } else {
+      print(CurlTransport.libraryVersion ?? "")
+    }
+  }
+#endif
+
+func readingMetrics(registry: InterceptorRegistry, request: URLRequest) async throws {
+  let response = try await registry.load(request)
+  let body = try await response.body.collect(upTo: 1 << 20)
+  if let metrics = response.metrics { print(body.count, metrics.address ?? "", metrics.total ?? .zero) }
+}
+
+struct DialInTurn: RequestInterceptor {
+  let addresses: [String]
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var failure: any Error = URLError(.cannotFindHost)
+    for address in addresses {
+      var attempt = request
+      attempt.route = try Route(address)
+      do {
+        return try await next(attempt)
+      } catch let error as TransportError where error.requestBytesSent == 0 && request.body.isReplayable {
+        failure = error
+      }
+    }
+    throw failure
+  }
+}
+
+struct DialFirstConnected: RequestInterceptor {
+  let addresses: [String]
+
+  func canInit(with request: URLRequest) -> Bool { request.httpMethod == "GET" }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let gate = DialGate()
+    let routes = try addresses.map { try Route($0, gate: gate) }
+    let outcome = await withTaskGroup(of: Result<InterceptedResponse, any Error>.self) { group in
+      for route in routes {
+        group.addTask {
+          var attempt = request
+          attempt.route = route
+          do { return .success(try await next(attempt)) } catch { return .failure(error) }
+        }
+      }
+      var last = Result<InterceptedResponse, any Error>.failure(URLError(.cannotFindHost))
+      for await result in group {
+        last = result
+        if case .success = result { break }
+      }
+      group.cancelAll()
+      return last
+    }
+    return try outcome.get()
+  }
+}
+
+struct Answers: Transport {
+  let capabilities: TransportCapabilities = []
+  let bodies: [String: String]
+
+  func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    guard let text = bodies[request.url?.path ?? ""] else {
+      throw TransportError(.cannotConnectToHost, phase: .connecting, requestBytesSent: 0, message: "nobody answers here.")
+    }
+    return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text), source: .network)
+  }
+}
+
+func usingAnswers() async throws {
+  let registry = InterceptorRegistry(transport: Answers(bodies: ["/hello": "hello"])) { RetryOnUnavailable() }
+  let (data, head) = try await registry.data(for: URLRequest(url: URL(string: "https://api.example.com/hello")!))
+  _ = (data, head)
+}
+
+func withASession(configuration: URLSessionConfiguration) {
+  let registry = InterceptorRegistry(transport: URLSessionTransport(configuration: configuration)) { RetryOnUnavailable() }
+  _ = registry
+}

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ### Use an existing transport
 ///
-/// ``URLSessionTransport`` is what a registry uses unless it is given another.
+/// A registry that is given none uses `CurlTransport` on Linux and ``URLSessionTransport`` on Apple platforms.
 ///
 /// ### Implement a custom transport
 ///

@@ -45,8 +45,8 @@ public final class InterceptorRegistry: Sendable {
   /// Makes a registry.
   ///
   /// - Parameters:
-  ///   - transport: What puts requests on the wire, in every session and in the direct way. Default: a ``URLSessionTransport`` per
-  ///     installation, with the configuration of its session.
+  ///   - transport: What puts requests on the wire, in every session and in the direct way. Default: one per installation, with the
+  ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
   ///   - configuration: The storages, header fields and timeouts of the direct way (``load(_:)`` and its kin).
   ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
   ///   - redirects: How redirects are followed.

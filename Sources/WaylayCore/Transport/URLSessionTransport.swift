@@ -2,8 +2,8 @@ import Foundation
 
 /// The transport over one inner `URLSession`.
 ///
-/// It is what a registry uses on its own: one per installation, never one per request, so that connections are reused. The inner session
-/// knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no challenges; foreign
+/// It is what a registry uses on Apple platforms, and on Linux where libcurl cannot be used or foreign protocol classes are to be asked: one
+/// per installation, never one per request, so that connections are reused. The inner session knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no challenges; foreign
 /// protocol classes of the configuration are still asked before the network.
 ///
 /// On Linux an inner session has limits that no code around it can lift (platform facts U1 to U6): a slow reader does not hold

@@ -140,6 +140,14 @@
       }
     }
 
+    @Test("U16: trailers end a process that uses URLSession")
+    func trailers() async {
+      await #expect(processExitsWith: .failure, "U16 has changed: URLSessionTransport survives trailers, and ParityTests can have them") {
+        let origin = try await TestOrigin.start()
+        _ = try? await URLSession(configuration: .ephemeral).data(from: origin.url("/trailers"))
+      }
+    }
+
     @Test("U7: libcurl is in the process already")
     func curl() {
       // `RTLD_DEFAULT` is the null pointer on Linux.

@@ -85,9 +85,8 @@ struct URLSessionTransportTests {
 
   @Test("nobody listening: connecting failed, and nothing of the request was sent")
   func refused() async throws {
-    let origin = try await TestOrigin.start()
-    let url = origin.url("/hello")
-    await origin.stop()
+    let port = try ClosedPort()
+    let url = port.url("/hello")
     let seen = Locked<TransportError?>(nil)
     let registry = InterceptorRegistry {
       Link { request, next in

@@ -10,11 +10,13 @@
     static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
       if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration) }
       guard let reason = CurlTransport.unavailableReason else { return CurlTransport(configuration: configuration) }
-      let isFirst = hasWarned.withLock { hasWarned in
-        defer { hasWarned = true }
-        return !hasWarned
+      if let logger {
+        let isFirst = hasWarned.withLock { hasWarned in
+          defer { hasWarned = true }
+          return !hasWarned
+        }
+        if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
       }
-      if isFirst { logger?.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
       return URLSessionTransport(configuration: configuration)
     }
   }

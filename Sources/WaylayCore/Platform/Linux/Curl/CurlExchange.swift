@@ -102,7 +102,9 @@
       self.easy = easy
       _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
       _ = waylay_curl_set_error_buffer(easy, message)
-      let setUp = CurlRequest(easy: easy, options: transport.options, authorities: transport.authorities)
+      let setUp = CurlRequest(
+        easy: easy, options: transport.options, authorities: transport.authorities,
+        isLoadsOwnTimeout: load.map { $0.first.urlRequest.timeoutInterval == request.urlRequest.timeoutInterval } ?? false)
       guard setUp.apply(to: request, url: url, upload: upload) else { return false }
       guard let list = setUp.list(fields) else { return false }
       lists.append(list)
@@ -119,7 +121,8 @@
         { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
         { context, offset, origin in CurlExchange.from(context).upload.seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
-        { context, _, _, _, _ in CurlExchange.from(context).mayBegin() ? 0 : CurlAnswer.prerequestAbort }) == 0
+        CurlTransport.hasPrerequest
+          ? { context, _, _, _, _ in CurlExchange.from(context).mayBegin() ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
     }
 
     /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
@@ -214,7 +217,9 @@
         pushPending()
       }
       hasEnded = true
-      if let gate = request.route?.gate, !isDelivered { gate.release(self) }
+      if let gate = request.route?.gate, !isDelivered, easy.map({ waylay_curl_get_number($0, CurlInfo.requestSize) }) ?? 0 == 0 {
+        gate.release(self)
+      }
       let finalMetrics = metrics(isOver: true)
       let pipe = shared.withLock { shared in
         defer { shared.pipe = nil }
@@ -236,8 +241,10 @@
       }
       guard code != 0 else { return nil }
       if code == 42, let gate = request.route?.gate, !gate.isClaimed(by: self) { return gate.lost(to: request.route) }
+      // An abort without a gate: the request must not be sent twice, and its connection is gone.
       return TransportError(
-        curl: code, message: String(cString: message), easy: easy, head: head, isSecure: url.scheme?.lowercased() == "https")
+        curl: code == 42 ? 56 : code, message: String(cString: message), easy: easy, head: head,
+        isSecure: url.scheme?.lowercased() == "https")
     }
 
     private func metrics(isOver: Bool) -> LoadMetrics {

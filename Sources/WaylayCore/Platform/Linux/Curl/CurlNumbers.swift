@@ -7,6 +7,7 @@
     static let sslVersion: Int32 = 32
     static let noBody: Int32 = 44
     static let upload: Int32 = 46
+    static let freshConnect: Int32 = 74
     static let httpVersion: Int32 = 84
     static let bufferSize: Int32 = 98
     static let noSignal: Int32 = 99

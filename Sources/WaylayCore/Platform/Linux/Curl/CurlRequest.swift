@@ -7,6 +7,8 @@
     let easy: UnsafeMutableRawPointer
     let options: CurlTransport.Options
     let authorities: Data?
+    /// Whether the load that the request belongs to watches over its timeout.
+    let isLoadsOwnTimeout: Bool
 
     func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
       number(CurlOption.noSignal, 1)
@@ -14,13 +16,16 @@
       // http and https alone, whatever a proxy or a URL might say.
       number(CurlOption.protocols, 3)
       number(CurlOption.suppressConnectHeaders, 1)
-      // HTTP/2 where TLS agrees on it; then wait for the connection that is being opened, rather than open another one.
+      // HTTP/2 where TLS agrees on it; then wait for the connection that is being opened, rather than open another one. Without TLS the wait would
+      // last until the first answer, which may be long in coming.
       number(CurlOption.httpVersion, 4)
-      number(CurlOption.pipeWait, 1)
+      if url.scheme?.lowercased() == "https" { number(CurlOption.pipeWait, 1) }
       number(CurlOption.bufferSize, 128 * 1024)
       text(CurlOption.acceptEncoding, "")
       guard text(CurlOption.url, url.absoluteString) else { return false }
       guard method(of: request, upload: upload) else { return false }
+      // An old libcurl does not ask before it tries again on another connection.
+      if !CurlTransport.hasPrerequest, !Self.isIdempotent(request.method) { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
       return security(of: request)
     }
@@ -37,8 +42,13 @@
       return method == "GET" && upload.isEmpty || text(CurlOption.customRequest, method)
     }
 
-    /// The core keeps the timeouts of a load; these are for a connection, and for whoever uses the transport without the core.
+    /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for whoever uses the transport
+    /// without the core.
     private func timeouts(of request: InterceptedRequest) {
+      if isLoadsOwnTimeout {
+        // A day, because libcurl's own limit for a connection, five minutes, would be one more.
+        return number(CurlOption.connectTimeout, Int((options.connectTimeout ?? 86_400) * 1000))
+      }
       let own = request.urlRequest.timeoutInterval
       let idle = own == LoadContext.defaultRequestTimeout ? request.context.requestTimeout : own
       let connect = options.connectTimeout ?? idle
@@ -95,6 +105,10 @@
       var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" || request.body.length == nil }
         .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
+      // As URLSession does, where nobody says what it is.
+      if !names.contains("content-type"), request.method == "POST", !request.body.isEmpty {
+        lines.append("Content-Type: application/x-www-form-urlencoded")
+      }
       // Nothing waits for a 100 that hardly any server sends.
       lines.append("Expect:")
       if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }

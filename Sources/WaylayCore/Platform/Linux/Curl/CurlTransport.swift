@@ -44,6 +44,9 @@
     /// The version of libcurl, `7.88.1` for example.
     public static var libraryVersion: String? { isAvailable ? String(cString: waylay_curl_version()) : nil }
 
+    /// Whether libcurl asks before it sends a request on an open connection (7.80, U10).
+    static var hasPrerequest: Bool { waylay_curl_version_number() >= 0x07_50_00 }
+
     let options: Options
     private let loop: CurlLoop
     let authorities: Data?
@@ -71,6 +74,12 @@
       if let reason = Self.unavailableReason {
         throw TransportError(
           .resourceUnavailable, requestBytesSent: 0, message: "libcurl cannot be used: \(reason). Use URLSessionTransport instead.")
+      }
+      guard request.route?.gate == nil || Self.hasPrerequest else {
+        throw WaylayError(
+          .transportIncapable,
+          "libcurl \(Self.libraryVersion ?? "") cannot hold a request back at a gate: use 7.80 or later, or try one address at a time.",
+          url: request.url, requestID: request.id)
       }
       let exchange = try CurlExchange(request, of: self, on: loop)
       return try await withTaskCancellationHandler {

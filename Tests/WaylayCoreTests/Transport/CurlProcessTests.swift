@@ -1,0 +1,199 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import TestOrigin
+  import Testing
+  import WaylayCore
+
+  /// What belongs to a whole process, each in a process of its own.
+  @Suite("CurlTransport, looked at from outside", .timeLimit(.minutes(3)))
+  struct CurlProcessTests {
+    @Test("takes 1 GiB through a slow reader in bounded memory")
+    func download() async {
+      await #expect(processExitsWith: .success) {
+        let origin = try await TestOrigin.start()
+        origin.keepsLog = false
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        _ = try await registry.data(for: URLRequest(url: origin.url("/bytes/8000000")))
+        let size = 1 << 30
+        let before = Process.residentBytes
+        let response = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)")))
+        var received = 0
+        var most = 0
+        for try await chunk in response.body {
+          received += chunk.count
+          // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow to some 36 MB.
+          Process.require(origin.bytesSent - 8_000_000 - received < 64 << 20, "the server is not held back")
+          most = max(most, Process.residentBytes)
+        }
+        Process.require(received == size, "\(received) of \(size) bytes came")
+        Process.require(most - before < 16 << 20, "resident memory grew by \((most - before) >> 20) MiB")
+        registry.invalidate()
+        await origin.stop()
+      }
+    }
+
+    @Test("sends 1 GiB from a file in bounded memory")
+    func upload() async {
+      await #expect(processExitsWith: .success) {
+        let size = 1 << 30
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
+        try Data().write(to: file)
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(size))
+        try handle.close()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let sink = try Sink()
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        var request = URLRequest(url: sink.url)
+        request.httpMethod = "PUT"
+        let before = Process.residentBytes
+        let (answer, _) = try await registry.upload(for: request, fromFile: file)
+        Process.require(
+          String(decoding: answer, as: UTF8.self) == "\(size)", "the server got \(String(decoding: answer, as: UTF8.self)) bytes")
+        let growth = Process.residentBytes - before
+        Process.require(growth < 16 << 20, "resident memory grew by \(growth >> 20) MiB")
+        registry.invalidate()
+      }
+    }
+
+    @Test("leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing")
+    func descriptors() async {
+      await #expect(processExitsWith: .success) {
+        let origin = try await TestOrigin.start()
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+        registry.invalidate()
+        await origin.until { $0.openConnectionCount == 0 }
+        let before = try Process.openDescriptors
+        let wrong = Log<String>()
+        let mixed = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        await withTaskGroup(of: Void.self) { group in
+          for worker in 0..<32 {
+            group.addTask {
+              for number in stride(from: worker, to: 2_100, by: 32) {
+                if let fault = await Self.misfortune(number, mixed, origin) { wrong.add(fault) }
+              }
+            }
+          }
+        }
+        Process.require(wrong.all.isEmpty, wrong.all.prefix(5).joined(separator: "; "))
+        mixed.invalidate()
+        await origin.until { $0.openConnectionCount == 0 }
+        // The loop's thread closes its own after the connections.
+        for _ in 0..<1000 where try Process.openDescriptors > before { try await Task.sleep(for: .milliseconds(10)) }
+        let after = try Process.openDescriptors
+        Process.require(after <= before, "\(after - before) descriptors stayed open")
+        await origin.stop()
+      }
+    }
+
+    /// One load that does not end well, and what is wrong with how it ended.
+    private static func misfortune(_ number: Int, _ registry: InterceptorRegistry, _ origin: TestOrigin) async -> String? {
+      var request = URLRequest(url: origin.url("/chunks/50?pause=1"))
+      let wanted: Set<URLError.Code?>
+      switch number % 21 {
+      case 0..<10:
+        let load = Task { [request] in try await registry.data(for: request).0 }
+        for _ in 0..<number % 97 { await Task.yield() }
+        load.cancel()
+        let code = await failureCode { try await load.value }
+        return code == .cancelled || code == nil ? nil : "a cancelled load failed with \(code?.rawValue ?? 0)"
+      case 10..<20:
+        request.url = origin.url("/reset")
+        wanted = [.networkConnectionLost]
+      default:
+        request.url = origin.url("/never")
+        request.timeoutInterval = 0.05
+        wanted = [.timedOut]
+      }
+      let code = await failureCode { [request] in try await registry.data(for: request).0 }
+      return wanted.contains(code) ? nil : "\(request.url?.path ?? "") ended with \(code?.rawValue ?? 0)"
+    }
+
+    @Test("ends a process that has transfers under way without waiting for them")
+    func exit() async {
+      await #expect(processExitsWith: .exitCode(7)) {
+        let origin = try await TestOrigin.start()
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        for _ in 0..<8 {
+          Task { _ = try? await registry.data(for: URLRequest(url: origin.url("/never"))) }
+        }
+        // As many as there may be connections to one host.
+        await origin.until { $0.requests.count == 6 }
+        Foundation.exit(7)
+      }
+    }
+  }
+
+  extension Process {
+    /// Ends the process with a message when a condition does not hold.
+    fileprivate static func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+      guard !condition else { return }
+      preconditionFailure(message())
+    }
+
+    /// Bytes of this process in memory.
+    fileprivate static var residentBytes: Int {
+      let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+      return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    }
+
+    fileprivate static var openDescriptors: Int {
+      get throws {
+        // Without timers: Dispatch opens one for each of its clocks when somebody first waits by it.
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+          return target.map { $0 != "anon_inode:[timerfd]" } ?? false
+        }
+      }
+    }
+  }
+
+  /// A server that counts the bytes of one request's body and keeps none of them.
+  private final class Sink: Sendable {
+    let url: URL
+
+    init() throws {
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isReady = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
+        guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+        return bind(listener, pointer, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, pointer, &length) == 0
+      }
+      guard isReady, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/") else { throw POSIXError(.EIO) }
+      self.url = url
+      Thread.detachNewThread {
+        let connection = accept(listener, nil, nil)
+        Self.serve(connection)
+        close(connection)
+        close(listener)
+      }
+    }
+
+    private static func serve(_ connection: Int32) {
+      var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+      var head = Data()
+      var wanted = -1
+      var received = 0
+      while wanted < 0 || received < wanted {
+        let count = read(connection, &buffer, buffer.count)
+        guard count > 0 else { break }
+        guard wanted < 0 else {
+          received += count
+          continue
+        }
+        head.append(contentsOf: buffer[..<count])
+        guard let end = head.range(of: Data("\r\n\r\n".utf8)) else { continue }
+        let text = String(decoding: head[..<end.lowerBound], as: UTF8.self).lowercased()
+        let field = text.components(separatedBy: "\r\n").first { $0.hasPrefix("content-length:") }
+        wanted = field.flatMap { Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces)) } ?? 0
+        received = head.count - end.upperBound
+      }
+      let answer = "HTTP/1.1 200 OK\r\nContent-Length: \("\(received)".utf8.count)\r\n\r\n\(received)"
+      _ = answer.withCString { write(connection, $0, strlen($0)) }
+    }
+  }
+#endif

@@ -5,8 +5,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* What is needed of curl.h. */
 typedef struct {
@@ -63,6 +67,7 @@ enum {
   option_header_data = 10029,
   option_private = 10103,
   option_open_socket_data = 10164,
+  option_close_socket_data = 10209,
   option_seek_data = 10168,
   option_prereq_data = 10313,
   option_write_function = 20011,
@@ -70,6 +75,7 @@ enum {
   option_header_function = 20079,
   option_open_socket_function = 20163,
   option_seek_function = 20167,
+  option_close_socket_function = 20208,
   option_prereq_function = 20312,
   info_private = 0x100000 + 21,
   message_done = 1,
@@ -192,13 +198,89 @@ int waylay_curl_set_callbacks(
   return code;
 }
 
-static int open_socket(void *context, int purpose, struct address *address) {
-  (void)context;
-  (void)purpose;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+struct open_socket {
+  int descriptor;
+  char address[INET6_ADDRSTRLEN];
+};
+
+struct sockets {
+  pthread_mutex_t mutex;
+  struct open_socket *list;
+  size_t count;
+  size_t capacity;
+};
+
+void *waylay_curl_sockets_new(void) {
+  struct sockets *sockets = calloc(1, sizeof(struct sockets));
+  if (sockets) pthread_mutex_init(&sockets->mutex, NULL);
+  return sockets;
 }
 
-int waylay_curl_set_sockets(void *easy) { return curl_easy_setopt(easy, option_open_socket_function, open_socket); }
+void waylay_curl_sockets_free(void *context) {
+  struct sockets *sockets = context;
+  pthread_mutex_destroy(&sockets->mutex);
+  free(sockets->list);
+  free(sockets);
+}
+
+int waylay_curl_sockets_shutdown(void *context, const char *address) {
+  struct sockets *sockets = context;
+  int ended = 0;
+  pthread_mutex_lock(&sockets->mutex);
+  for (size_t index = 0; index < sockets->count; index += 1) {
+    if (strcmp(sockets->list[index].address, address) != 0) continue;
+    shutdown(sockets->list[index].descriptor, SHUT_RDWR);
+    ended += 1;
+  }
+  pthread_mutex_unlock(&sockets->mutex);
+  return ended;
+}
+
+static void remember(struct sockets *sockets, int descriptor, const struct address *address) {
+  struct open_socket made = {descriptor, ""};
+  const void *bytes = address->family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&address->addr)->sin6_addr
+                                                  : (const void *)&((const struct sockaddr_in *)&address->addr)->sin_addr;
+  inet_ntop(address->family, bytes, made.address, sizeof(made.address));
+  pthread_mutex_lock(&sockets->mutex);
+  if (sockets->count == sockets->capacity) {
+    size_t capacity = sockets->capacity ? 2 * sockets->capacity : 16;
+    struct open_socket *list = realloc(sockets->list, capacity * sizeof(struct open_socket));
+    if (list) {
+      sockets->list = list;
+      sockets->capacity = capacity;
+    }
+  }
+  /* Without memory the socket works, and cannot be ended by its address. */
+  if (sockets->count < sockets->capacity) sockets->list[sockets->count++] = made;
+  pthread_mutex_unlock(&sockets->mutex);
+}
+
+static int open_socket(void *context, int purpose, struct address *address) {
+  (void)purpose;
+  int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (descriptor >= 0 && (address->family == AF_INET || address->family == AF_INET6)) remember(context, descriptor, address);
+  return descriptor;
+}
+
+static int close_socket(void *context, int descriptor) {
+  struct sockets *sockets = context;
+  pthread_mutex_lock(&sockets->mutex);
+  for (size_t index = 0; index < sockets->count; index += 1) {
+    if (sockets->list[index].descriptor != descriptor) continue;
+    sockets->list[index] = sockets->list[--sockets->count];
+    break;
+  }
+  pthread_mutex_unlock(&sockets->mutex);
+  return close(descriptor);
+}
+
+int waylay_curl_set_sockets(void *easy, void *sockets) {
+  int code = curl_easy_setopt(easy, option_open_socket_function, open_socket);
+  if (!code) code = curl_easy_setopt(easy, option_open_socket_data, sockets);
+  if (!code) code = curl_easy_setopt(easy, option_close_socket_function, close_socket);
+  if (!code) code = curl_easy_setopt(easy, option_close_socket_data, sockets);
+  return code;
+}
 
 long waylay_curl_get_number(void *easy, int info) {
   long value = 0;

@@ -43,8 +43,16 @@ int waylay_curl_set_context(void *_Nonnull easy, void *_Nullable context);
 int waylay_curl_set_callbacks(
   void *_Nonnull easy, waylay_curl_transfer _Nonnull header, waylay_curl_transfer _Nonnull write,
   waylay_curl_transfer _Nullable read, waylay_curl_seek _Nullable seek, waylay_curl_prerequest _Nullable prerequest);
-/* Sockets are made close-on-exec. */
-int waylay_curl_set_sockets(void *_Nonnull easy);
+
+/*
+ The sockets of one loop: made close-on-exec, and known by the address they lead to, so that the kept connections of an address can be ended (U11).
+ Made before the loop's handles, freed after them. Only waylay_curl_sockets_shutdown may be called from another thread than the loop's.
+ */
+void *_Nullable waylay_curl_sockets_new(void);
+void waylay_curl_sockets_free(void *_Nonnull sockets);
+/* Ends every connection to an address, given as text; transfers on it fail. How many there were. */
+int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nonnull address);
+int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull sockets);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);
 const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);

@@ -110,6 +110,20 @@
       return wanted.contains(code) ? nil : "\(request.url?.path ?? "") ended with \(code?.rawValue ?? 0)"
     }
 
+    @Test("goes through the proxy that the environment names, as URLSession does")
+    func proxy() async {
+      await #expect(processExitsWith: .success) {
+        let origin = try await TestOrigin.start()
+        setenv("http_proxy", origin.url().absoluteString, 1)
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        _ = try await registry.data(for: URLRequest(url: URL.example))
+        let targets = origin.requests.map(\.target)
+        Process.require(targets == [URL.example.absoluteString], "the proxy saw \(targets)")
+        registry.invalidate()
+        await origin.stop()
+      }
+    }
+
     @Test("ends a process that has transfers under way without waiting for them")
     func exit() async {
       await #expect(processExitsWith: .exitCode(7)) {

@@ -280,6 +280,43 @@
       }
     }
 
+    @Test("ends the connections of one address on demand, and no others (U11)")
+    func closeConnections() async throws {
+      let origin = try await TestOrigin.start(hosts: ["127.0.0.1", "::1"])
+      let transport = CurlTransport(configuration: .ephemeral)
+      let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+      for host in origin.hosts { _ = try await registry.data(for: URLRequest(url: origin.url("/hello", host: host))) }
+      #expect(transport.closeConnections(to: "::1") == 1)
+      await origin.until { $0.openConnectionCount == 1 }
+      for host in origin.hosts { _ = try await registry.data(for: URLRequest(url: origin.url("/hello", host: host))) }
+      #expect(origin.connections.map(\.localAddress) == ["127.0.0.1", "::1", "::1"])
+      #expect(transport.closeConnections(to: "192.0.2.1") == 0)
+      transport.invalidate()
+      #expect(transport.closeConnections(to: "127.0.0.1") <= 1)
+      registry.invalidate()
+      await origin.stop()
+    }
+
+    @Test("makes its sockets close-on-exec")
+    func closeOnExec() async throws {
+      try await withOrigin { origin in
+        let registry = registry()
+        _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+        let flags = (0..<1024).compactMap { descriptor -> Int32? in
+          var peer = sockaddr_in()
+          var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+          let isConnected = withUnsafeMutableBytes(of: &peer) { bytes in
+            bytes.baseAddress.map { getpeername(Int32(descriptor), $0.assumingMemoryBound(to: sockaddr.self), &length) == 0 } ?? false
+          }
+          guard isConnected, Int(UInt16(bigEndian: peer.sin_port)) == origin.port else { return nil }
+          return fcntl(Int32(descriptor), F_GETFD)
+        }
+        #expect(flags.count == 1)
+        #expect(flags.allSatisfy { $0 & FD_CLOEXEC != 0 })
+        registry.invalidate()
+      }
+    }
+
     @Test("notices that a kept connection was closed meanwhile")
     func hangUp() async throws {
       try await withOrigin { origin in

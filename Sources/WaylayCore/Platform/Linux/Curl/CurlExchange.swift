@@ -5,7 +5,7 @@
 
   /// One request and its response on libcurl.
   ///
-  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:)`` to ``ended(_:easy:)``.
+  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:_:)`` to ``ended(_:easy:)``.
   final class CurlExchange: @unchecked Sendable {
     /// What the reader's thread and the loop's both touch.
     private struct Shared {
@@ -97,7 +97,7 @@
     // MARK: On the loop's thread
 
     /// Tells libcurl everything about the request.
-    func begin(_ easy: UnsafeMutableRawPointer) -> Bool {
+    func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
       guard !shared.withLock({ $0.isCancelled }) else { return false }
       self.easy = easy
       _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
@@ -114,7 +114,7 @@
         lists.append(target)
         _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
       }
-      _ = waylay_curl_set_sockets(easy)
+      guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
       return waylay_curl_set_callbacks(
         easy,
         { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },

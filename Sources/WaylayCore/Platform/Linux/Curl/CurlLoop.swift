@@ -17,6 +17,7 @@
       // Unchecked: the pointer is used under the lock, or on the loop's thread.
       var commands: [Command] = []
       var multi: UnsafeMutableRawPointer?
+      var sockets: UnsafeMutableRawPointer?
       var isRunning = false
       /// Whether the thread sleeps, or is about to, and so has to be woken.
       var isPolling = false
@@ -58,6 +59,14 @@
       }
     }
 
+    /// Ends the connections to an address; how many there were.
+    func closeConnections(to address: String) -> Int {
+      state.withLock { state in
+        guard let sockets = state.sockets else { return 0 }
+        return Int(waylay_curl_sockets_shutdown(sockets, address))
+      }
+    }
+
     func invalidate() {
       state.withLock { state in
         state.isInvalidated = true
@@ -70,19 +79,24 @@
     /// What only the thread touches.
     private struct Transfers {
       let multi: UnsafeMutableRawPointer
+      let sockets: UnsafeMutableRawPointer
       var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
       var spare: [UnsafeMutableRawPointer] = []
     }
 
     private func run() {
-      guard let multi = waylay_curl_multi_new() else { return fail() }
+      guard let multi = waylay_curl_multi_new(), let sockets = waylay_curl_sockets_new() else { return fail() }
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxHostConnections, max(1, connectionsPerHost))
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
-      state.withLock { $0.multi = multi }
-      var transfers = Transfers(multi: multi)
+      state.withLock { state in
+        state.multi = multi
+        state.sockets = sockets
+      }
+      var transfers = Transfers(multi: multi, sockets: sockets)
       while turn(&transfers) {}
       for easy in transfers.spare { waylay_curl_easy_free(easy) }
       waylay_curl_multi_free(multi)
+      waylay_curl_sockets_free(sockets)
     }
 
     /// Does what is to be done and sleeps until there is more; `false` ends the thread.
@@ -125,6 +139,7 @@
         guard state.commands.isEmpty else { return false }
         state.isRunning = false
         state.multi = nil
+        state.sockets = nil
         return true
       }
     }
@@ -133,7 +148,7 @@
       switch command {
       case .start(let exchange):
         guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else { return exchange.ended(27, easy: nil) }
-        guard exchange.begin(easy), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
+        guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
           exchange.ended(2, easy: easy)
           return waylay_curl_easy_free(easy)
         }

@@ -94,6 +94,16 @@
       loop.invalidate()
     }
 
+    /// Ends the connections to an address, kept ones and those in use, so that nothing goes there any more on an old connection; transfers on them
+    /// fail with `networkConnectionLost`.
+    ///
+    /// - Parameter address: An IPv4 or IPv6 literal, without brackets.
+    /// - Returns: How many connections there were.
+    @discardableResult
+    public func closeConnections(to address: String) -> Int {
+      loop.closeConnections(to: address)
+    }
+
     /// The system's authorities and those of the options, as one text; `nil` for the system's alone, which libcurl finds by itself.
     private static func authorities(with additional: [Data]) -> Data? {
       guard !additional.isEmpty else { return nil }

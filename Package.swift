@@ -96,6 +96,9 @@ let package = Package(
         .product(name: "NIOTLS", package: "swift-nio"),
       ],
       swiftSettings: settings),
-    .testTarget(name: "WaylayCoreTests", dependencies: ["WaylayCore", "TestOrigin"], swiftSettings: settings),
+    .testTarget(
+      name: "WaylayCoreTests",
+      dependencies: ["WaylayCore", "TestOrigin", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
   ]
 )

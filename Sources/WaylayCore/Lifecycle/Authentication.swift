@@ -10,10 +10,24 @@ struct Authentication {
   private struct Answer {
     let space: ProtectionSpace
     let credential: URLCredential
-    /// The value of `Authorization`.
-    let field: String
+    /// For a challenge of the scheme Digest; Basic else.
+    let digest: DigestChallenge?
     /// Whom it is for: nobody else gets it.
     let origin: URL
+    /// Requests that were answered for.
+    var count = 0
+
+    /// The value of `Authorization`.
+    func field(for request: URLRequest, at url: URL) -> String? {
+      guard let digest else { return credential.basicField }
+      return digest.field(for: credential, method: request.httpMethod ?? "GET", url: url, count: count)
+    }
+  }
+
+  /// A challenge that can be answered.
+  private struct Candidate {
+    let space: ProtectionSpace
+    let digest: DigestChallenge?
   }
 
   private var answer: Answer?
@@ -25,9 +39,10 @@ struct Authentication {
   private static let maximumRounds = 20
 
   /// Puts the last answer into the next request, if that goes to the origin the answer is for.
-  func authorize(_ request: inout URLRequest) {
-    guard let answer, let url = request.url, url.hasSameOrigin(as: answer.origin) else { return }
-    request.setValue(answer.field, forHTTPHeaderField: "Authorization")
+  mutating func authorize(_ request: inout URLRequest) {
+    guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return }
+    answer?.count += 1
+    request.setValue(answer?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.
@@ -41,31 +56,54 @@ struct Authentication {
     if load.leavesChallengesToTransport, response.source == .network { return nil }
     guard rounds < Self.maximumRounds, let url = request.url, request.body.consumedBy == nil || load.delegate != nil
     else { return nil }
-    for challenge in HTTPChallenge.parse(response.fields[values: .wwwAuthenticate]) where challenge.scheme == "basic" {
-      let space = ProtectionSpace(challenge, at: url)
-      if let answer, answer.space != space {
-        refused = []
-      } else if let answer {
-        refused.append(answer.credential)
+    for candidate in Self.candidates(response.fields[values: .wwwAuthenticate], at: url) {
+      let isStale = candidate.digest?.isStale == true && answer?.space == candidate.space
+      let decision: ChallengeAnswer
+      if isStale, let answer {
+        // The credential was right, and the server wants it with another nonce: nobody need be asked.
+        decision = ChallengeAnswer(.useCredential, answer.credential)
+      } else {
+        noteRefusal(in: candidate.space)
+        decision = try await decide(candidate.space, at: url, response, load)
       }
-      answer = nil
-      let decision = try await decide(space, at: url, response, load)
       switch decision.disposition {
       case .rejectProtectionSpace: continue
       case .cancelAuthenticationChallenge: throw URLError(.cancelled)
       default: break
       }
       guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }),
-        let field = credential.basicField, let body = try? await load.replay(request.body)
+        candidate.digest != nil ? credential.hasPassword : credential.basicField != nil,
+        let body = try? await load.replay(request.body)
       else { return nil }
       rounds += 1
-      answer = Answer(space: space, credential: credential, field: field, origin: url)
+      answer = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
       var again = request
       again.body = body
       again.attempt = 1
       return again
     }
     return nil
+  }
+
+  /// The challenges that can be answered, the strongest first (RFC 9110, section 11.4).
+  private static func candidates(_ fields: [String], at url: URL) -> [Candidate] {
+    HTTPChallenge.parse(fields).compactMap { challenge -> Candidate? in
+      let digest = DigestChallenge(challenge)
+      guard challenge.scheme == "basic" || digest != nil else { return nil }
+      return Candidate(space: ProtectionSpace(challenge, at: url), digest: digest)
+    }
+    .enumerated().sorted { one, other in
+      let (first, second) = (one.element.digest?.strength ?? 0, other.element.digest?.strength ?? 0)
+      return first == second ? one.offset < other.offset : first > second
+    }
+    .map(\.element)
+  }
+
+  /// The last answer was wrong, if it was for this space.
+  private mutating func noteRefusal(in space: ProtectionSpace) {
+    guard let last = answer else { return }
+    if last.space == space { refused.append(last.credential) } else { refused = [] }
+    answer = nil
   }
 
   /// What the app, or the system's own rule, says about a challenge.

@@ -9,27 +9,31 @@ struct ProtectionSpace: Hashable, Sendable {
   let port: Int
   let isTLS: Bool
   let realm: String?
+  private let isDigest: Bool
 
-  /// The space of a Basic challenge.
+  /// The space of a Basic or Digest challenge.
   init(_ challenge: HTTPChallenge, at url: URL) {
     isTLS = url.scheme?.lowercased() == "https"
     host = (url.host ?? "").lowercased()
     port = url.port ?? (isTLS ? 443 : 80)
     realm = challenge.realm
+    isDigest = challenge.scheme == "digest"
   }
+
+  private var method: String { isDigest ? NSURLAuthenticationMethodHTTPDigest : NSURLAuthenticationMethodHTTPBasic }
 
   /// The same as an object.
   var object: URLProtectionSpace {
     URLProtectionSpace(
       host: host, port: port, protocol: isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, realm: realm,
-      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+      authenticationMethod: method)
   }
 
   private func isDescribed(by other: URLProtectionSpace) -> Bool {
     !other.isProxy() && other.host.lowercased() == host && other.port == port && other.realm == realm
       // Apps write the constant or the scheme.
       && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(other.protocol ?? "")
-      && [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
+      && [method, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
   }
 
   /// The credential of a storage for this space: the default one, or the only one.

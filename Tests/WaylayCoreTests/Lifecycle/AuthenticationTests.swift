@@ -1,4 +1,6 @@
+import Crypto
 import Foundation
+import HTTPTypes
 import TestOrigin
 import Testing
 import WaylayCore
@@ -211,7 +213,7 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("of a scheme that is not known reaches the app, and never the loading system", arguments: ["Digest", "Bearer", "Negotiate"])
+  @Test("of a scheme that is not known reaches the app, and never the loading system", arguments: ["NTLM", "Bearer", "Negotiate"])
   func otherSchemes(scheme: String) async throws {
     try await withOrigin { origin in
       origin.reply(to: "/other") { _ in
@@ -223,6 +225,78 @@ struct AuthenticationTests {
       #expect(doorman.asked.all.isEmpty)
       registry.invalidate()
     }
+  }
+
+  @Test("of the scheme Digest is answered with what the server verifies", arguments: ["?algorithm=MD5", "?algorithm=SHA-256", ""])
+  func digest(query: String) async throws {
+    try await withOrigin { origin in
+      let doorman = Doorman.with("Aladdin", "sesame")
+      let session = URLSession.intercepted(by: registry, delegate: doorman)
+      let url = origin.url("/digest/Aladdin/sesame\(query)")
+      let answer = try await session.text(from: url)
+      #expect(answer.0 == 200)
+      #expect(doorman.asked.all.map(\.protectionSpace.authenticationMethod) == [NSURLAuthenticationMethodHTTPDigest])
+      let wrong = try await URLSession.intercepted(by: registry, delegate: Doorman.with("Aladdin", "wrong")).text(from: url)
+      #expect(wrong.0 == 401)
+      registry.invalidate()
+    }
+  }
+
+  @Test("is answered by the stronger of two schemes; a stale nonce is renewed without asking again")
+  func stale() async throws {
+    let nonces = Log<String>()
+    let registry = InterceptorRegistry {
+      Link { request, _ in
+        let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? ""
+        if field.hasPrefix("Digest"), field.contains("nonce=\"n2\""), field.contains("nc=00000001") {
+          return InterceptedResponse(to: request, body: .text("come in"))
+        }
+        nonces.add(field.contains("n1") ? "n1" : "none")
+        var fields = HTTPFields()
+        let digest = field.isEmpty ? "nonce=\"n1\"" : "nonce=\"n2\", stale=true"
+        fields[values: .wwwAuthenticate] = ["Basic realm=\"r\"", "Digest realm=\"r\", qop=\"auth\", \(digest)"]
+        return InterceptedResponse(to: request, status: .unauthorized, fields: fields)
+      }
+    }
+    let doorman = Doorman.with("Aladdin", "open sesame")
+    let answer = try await URLSession.intercepted(by: registry, delegate: doorman).text(from: .example)
+    #expect(answer == (200, "come in"))
+    #expect(nonces.all == ["none", "n1"])
+    #expect(doorman.asked.all.count == 1)
+    registry.invalidate()
+  }
+
+  @Test("of the scheme Digest is answered by the formulas of RFC 7616, section 3.4", arguments: ["SHA-256", "SHA-256-sess"])
+  func digestFormula(algorithm: String) async throws {
+    let answers = Log<String>()
+    let registry = InterceptorRegistry(configuration: .ephemeral) {
+      Link { request, _ in
+        let field = request.urlRequest.value(forHTTPHeaderField: "Authorization")
+        if let field {
+          answers.add(field)
+          return InterceptedResponse(to: request)
+        }
+        let challenge =
+          "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), nonce=\"7ypf\", opaque=\"FQhe\""
+        return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: challenge])
+      }
+    }
+    let url = try #require(URL(string: "http://Mufasa:Circle%20of%20Life@www.example.org/dir/index.html?a=%20b"))
+    _ = try await registry.data(for: URLRequest(url: url))
+    let field = try #require(answers.all.first)
+    let part = { (name: String) in field.components(separatedBy: "\(name)=\"").dropFirst().first?.components(separatedBy: "\"").first }
+    #expect(part("uri") == "/dir/index.html?a=%20b")
+    #expect(part("opaque") == "FQhe")
+    // The same with the tools of the platform, from the parts that are in the field.
+    let nonce = try #require(part("cnonce"))
+    var secret = Self.sha256("Mufasa:http-auth@example.org:Circle of Life")
+    if algorithm.hasSuffix("-sess") { secret = Self.sha256("\(secret):7ypf:\(nonce)") }
+    let request = Self.sha256("GET:/dir/index.html?a=%20b")
+    #expect(part("response") == Self.sha256("\(secret):7ypf:00000001:\(nonce):auth:\(request)"))
+  }
+
+  private static func sha256(_ text: String) -> String {
+    SHA256.hash(data: Data(text.utf8)).map { String(format: "%02x", $0) }.joined()
   }
 
   @Test("that the delegate cancels ends the load")

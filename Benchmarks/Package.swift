@@ -16,10 +16,11 @@ let package = Package(
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
   ],
   targets: [
+    .target(name: "CurlAlone"),
     .target(
       name: "Scenarios",
       dependencies: [
-        "TestOrigin",
+        "CurlAlone", "TestOrigin",
         .product(name: "Waylay", package: "waylay"),
       ]),
     // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends on.

@@ -1,3 +1,4 @@
+import CurlAlone
 public import Foundation
 public import TestOrigin
 import Waylay
@@ -20,6 +21,10 @@ public struct Scenario: Sendable {
     self.reference = reference
     self.load = load
   }
+
+  /// Whether it can only be done one at a time, or takes so long that batches are kept short.
+  public var isAlone: Bool { name.hasPrefix("alone") }
+  public var isLarge: Bool { name.hasPrefix("32 MiB") }
 
   /// Does it so many times, so many at once.
   public func run(_ count: Int, inFlight: Int) async throws {
@@ -105,11 +110,33 @@ extension Scenario {
     let registry = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
     let intercepted = URLSession.intercepted(by: registry)
     let reference = "network: plain URLSession"
+    let large = "32 MiB: plain URLSession"
+    let largeURL = origin.url("/bytes/\(32 << 20)")
     return [
       Scenario(reference, against: reference) { _ = try await plain.data(from: url) },
       Scenario("network: intercepted session", against: reference) { _ = try await intercepted.data(from: url) },
       Scenario("network: direct load", against: reference) { _ = try await registry.data(for: URLRequest(url: url)) },
+      Scenario(large, against: large) { _ = try await plain.data(from: largeURL) },
+      Scenario("32 MiB: intercepted session", against: large) { _ = try await intercepted.data(from: largeURL) },
+      Scenario("32 MiB: direct load, as a stream", against: large) {
+        for try await _ in try await registry.load(URLRequest(url: largeURL)).body {}
+      },
+    ] + alone(url, registry)
+  }
+
+  /// libcurl in a C loop, one load at a time: what the transport on it can be compared with.
+  private static func alone(_ url: URL, _ registry: InterceptorRegistry) -> [Scenario] {
+    guard let handle = curl_alone_new(url.absoluteString).map(Handle.init) else { return [] }
+    let name = "alone: libcurl in a C loop"
+    return [
+      Scenario(name, against: name) { guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) } },
+      Scenario("alone: direct load", against: name) { _ = try await registry.data(for: URLRequest(url: url)) },
     ]
+  }
+
+  /// Used by one load at a time: the scenario makes sense with one in flight only.
+  private struct Handle: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
   }
 }
 

@@ -30,7 +30,7 @@ struct Ratios: AsyncParsableCommand {
     print("|---|---|---|---|---|---|---|")
     var lines: [Line] = []
     for count in inFlight.split(separator: ",").compactMap({ Int($0) }) {
-      let measured = try await measure(scenarios, inFlight: count)
+      let measured = try await measure(scenarios.filter { count == 1 || !$0.isAlone && !$0.isLarge }, inFlight: count)
       for line in measured { print(line.row) }
       lines += measured
     }
@@ -51,13 +51,14 @@ struct Ratios: AsyncParsableCommand {
 
   private func measure(_ scenarios: [Scenario], inFlight: Int) async throws -> [Line] {
     var samples: [String: [Sample]] = [:]
-    for scenario in scenarios { try await scenario.run(batch, inFlight: inFlight) }
+    for scenario in scenarios { try await scenario.run(size(scenario), inFlight: inFlight) }
     for _ in 0..<rounds {
       // A new order each round, so that nobody always follows the same neighbour.
       for scenario in scenarios.shuffled() {
         let cpu = CPUTime.now
-        let wall = try await ContinuousClock().measure { try await scenario.run(batch, inFlight: inFlight) }
-        let sample = Sample(wall: wall / .microseconds(1) / Double(batch), cpu: (CPUTime.now - cpu) / Double(batch))
+        let loads = size(scenario)
+        let wall = try await ContinuousClock().measure { try await scenario.run(loads, inFlight: inFlight) }
+        let sample = Sample(wall: wall / .microseconds(1) / Double(loads), cpu: (CPUTime.now - cpu) / Double(loads))
         samples[scenario.name, default: []].append(sample)
       }
     }
@@ -70,6 +71,8 @@ struct Ratios: AsyncParsableCommand {
         cpu: median(own.map(\.cpu)), cpuRatio: ratio(\.cpu))
     }
   }
+
+  private func size(_ scenario: Scenario) -> Int { scenario.isLarge ? 1 : batch }
 
   private func median(_ values: [Double]) -> Double {
     values.isEmpty ? .nan : values.sorted()[values.count / 2]

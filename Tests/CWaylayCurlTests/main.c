@@ -1,0 +1,82 @@
+/* A program that uses the shim as CurlLoop does, for Scripts/valgrind.sh. */
+#include "CWaylayCurl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct answer {
+  char body[64];
+  size_t length;
+  int head_lines;
+  int requests;
+};
+
+static size_t head(char *bytes, size_t size, size_t count, void *context) {
+  (void)bytes;
+  ((struct answer *)context)->head_lines += 1;
+  return size * count;
+}
+
+static size_t write_body(char *bytes, size_t size, size_t count, void *context) {
+  struct answer *answer = context;
+  size_t length = size * count;
+  if (answer->length + length > sizeof(answer->body)) return 0;
+  memcpy(answer->body + answer->length, bytes, length);
+  answer->length += length;
+  return length;
+}
+
+static int before(void *context, char *address, char *local, int port, int local_port) {
+  (void)address;
+  (void)local;
+  (void)port;
+  (void)local_port;
+  ((struct answer *)context)->requests += 1;
+  return 0;
+}
+
+static int load(void *multi, void *sockets, void *easy, const char *url, struct answer *answer) {
+  void *fields = waylay_curl_list_append(NULL, "X-Field: 1");
+  if (waylay_curl_set_context(easy, answer) || waylay_curl_set_text(easy, 10002, url) || waylay_curl_set_list(easy, 10023, fields)) return 1;
+  if (waylay_curl_set_sockets(easy, sockets) || waylay_curl_set_callbacks(easy, head, write_body, NULL, NULL, before)) return 2;
+  if (waylay_curl_context(easy) != answer || waylay_curl_multi_add(multi, easy)) return 3;
+  int running = 1;
+  int code = -1;
+  while (running) {
+    if (waylay_curl_multi_perform(multi, &running)) return 4;
+    if (running && waylay_curl_multi_poll(multi, 1000)) return 5;
+  }
+  void *ended = waylay_curl_multi_next(multi, &code);
+  waylay_curl_multi_remove(multi, easy);
+  waylay_curl_easy_reset(easy);
+  waylay_curl_list_free(fields);
+  return ended == easy ? code : 6;
+}
+
+int main(int count, char **arguments) {
+  if (count != 2 || !waylay_curl_load()) {
+    fprintf(stderr, "usage: shim <url>; libcurl: %s\n", waylay_curl_problem());
+    return 2;
+  }
+  void *multi = waylay_curl_multi_new();
+  void *sockets = waylay_curl_sockets_new();
+  void *easy = waylay_curl_easy_new();
+  int failures = 0;
+  for (int turn = 0; turn < 20; turn += 1) {
+    struct answer answer = {{0}, 0, 0, 0};
+    int code = load(multi, sockets, easy, arguments[1], &answer);
+    if (code || answer.length != 6 || memcmp(answer.body, "hello\n", 6) != 0 || answer.head_lines < 2 || answer.requests < 1) {
+      fprintf(stderr, "turn %d: code %d (%s), %zu bytes\n", turn, code, waylay_curl_message(code), answer.length);
+      failures += 1;
+    }
+    if (turn == 10) waylay_curl_sockets_shutdown(sockets, "127.0.0.1");
+  }
+  struct answer refused = {{0}, 0, 0, 0};
+  if (load(multi, sockets, easy, "http://127.0.0.1:1/", &refused) != 7) failures += 1;
+  waylay_curl_multi_wakeup(multi);
+  waylay_curl_easy_free(easy);
+  waylay_curl_multi_free(multi);
+  waylay_curl_sockets_free(sockets);
+  printf("libcurl %s: %d failures\n", waylay_curl_version(), failures);
+  return failures ? 1 : 0;
+}

@@ -455,7 +455,7 @@ struct AuthenticationTests {
   @Test("may be any text at all")
   func anyText() async throws {
     let pieces = ["Basic", "realm", "=", "\"", ",", " ", "\\", "\t", "Digest", "==", "é", "a", "token68/+", ";", "{", "\u{7f}"]
-    var numbers = Numbers(state: 1)
+    var numbers = SplitMix(state: 1)
     var url = URLComponents()
     (url.scheme, url.host, url.user, url.password) = ("http", "api.example.com", "Aladdin", "open sesame")
     let request = URLRequest(url: try #require(url.url))
@@ -488,20 +488,6 @@ struct AuthenticationTests {
     InterceptorRegistry(configuration: .ephemeral) {
       Link { request, _ in InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: field()]) }
     }
-  }
-}
-
-/// Numbers that are the same in every run.
-private struct Numbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    // SplitMix64, https://prng.di.unimi.it/splitmix64.c
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 

@@ -39,6 +39,8 @@
     private var pending = Data()
     /// Connections on which the request was begun.
     private var attempts = 0
+    /// Whether libcurl undoes a coding of the body.
+    private var decodes = true
 
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
       guard let url = request.url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
@@ -100,6 +102,7 @@
     func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
       guard !shared.withLock({ $0.isCancelled }) else { return false }
       self.easy = easy
+      if !decodes { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
       _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
       _ = waylay_curl_set_error_buffer(easy, message)
       let setUp = CurlRequest(
@@ -171,6 +174,27 @@
       _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
     }
 
+    /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over as it is (P23): then the
+    /// request is sent once more with nothing decoded, where it may be.
+    var shouldRepeatUndecoded: Bool {
+      decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
+        && CurlRequest.isIdempotent(request.method) && upload.seek(to: 0, origin: SEEK_SET)
+    }
+
+    /// Forgets the first answer, so that the exchange can begin again.
+    func forgetAnswer() {
+      decodes = false
+      head = ResponseHead()
+      pending = Data()
+      attempts = 0
+      freeLists()
+    }
+
+    private func freeLists() {
+      for list in lists { waylay_curl_list_free(list) }
+      lists = []
+    }
+
     /// Gives the reader what has come; called when libcurl has done all it can for now.
     func flush() {
       guard head.isComplete, !hasEnded else { return }
@@ -229,8 +253,7 @@
       response.settle(
         .failure(error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
       upload.end()
-      for list in lists { waylay_curl_list_free(list) }
-      lists = []
+      freeLists()
       self.easy = nil
     }
 

@@ -21,6 +21,8 @@
       var isRunning = false
       /// Whether the thread sleeps, or is about to, and so has to be woken.
       var isPolling = false
+      /// Whether there is something to do that no command tells of.
+      var mustTurn = false
       var isInvalidated = false
     }
 
@@ -114,11 +116,15 @@
       _ = waylay_curl_multi_perform(transfers.multi, &running)
       var code: Int32 = 0
       while let easy = waylay_curl_multi_next(transfers.multi, &code) {
-        if let exchange = transfers.active[easy] { end(exchange, code, &transfers) }
+        guard let exchange = transfers.active[easy] else { continue }
+        if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { end(exchange, code, &transfers) }
       }
-      for exchange in transfers.active.values { exchange.flush() }
+      for (easy, exchange) in transfers.active {
+        if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
+      }
       let mayPoll = state.withLock { state in
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !state.mustTurn
+        state.mustTurn = false
         return state.isPolling
       }
       guard mayPoll else { return true }
@@ -169,6 +175,20 @@
       _ = waylay_curl_multi_remove(transfers.multi, easy)
       waylay_curl_easy_reset(easy)
       if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
+    }
+
+    /// Begins an exchange anew on the same handle.
+    private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      waylay_curl_easy_reset(easy)
+      exchange.forgetAnswer()
+      guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
+        transfers.active[easy] = nil
+        exchange.ended(2, easy: easy)
+        return waylay_curl_easy_free(easy)
+      }
+      // What has been added is taken up by the next turn, which must not sleep before.
+      state.withLock { $0.mustTurn = true }
     }
 
     /// No loop can be made: what waits for it fails.

@@ -34,7 +34,7 @@
         return nil
       }
       let port = waylay_curl_get_number(easy, CurlInfo.primaryPort)
-      return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+      return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
   }
 

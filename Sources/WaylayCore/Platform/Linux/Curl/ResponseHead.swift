@@ -58,6 +58,18 @@
       method == "HEAD" || status == 204 || status == 304 || length == 0
     }
 
+    /// Codings that libcurl may be able to undo; whether it can, its features say.
+    private static let codings: [String: Int32] = ["gzip": 3, "x-gzip": 3, "deflate": 3, "br": 23, "zstd": 26]
+
+    /// Whether the body is coded in a way that this libcurl, which has `features`, does not know: it fails such a body rather than leave it alone.
+    func hasUnknownCoding(features: Int32) -> Bool {
+      fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.contains { coding in
+        let name = coding.trimmingCharacters(in: .whitespaces).lowercased()
+        guard !name.isEmpty, name != "identity" else { return false }
+        return Self.codings[name].map { features & (1 << $0) == 0 } ?? true
+      }
+    }
+
     /// The number of bytes of the body as it is read: unknown where libcurl decodes it.
     var length: Int64? {
       guard fields[.contentEncoding] == nil else { return nil }

@@ -1,10 +1,10 @@
 import CurlAlone
-public import Foundation
+import Foundation
 public import TestOrigin
 import Waylay
 
 #if canImport(FoundationNetworking)
-  public import FoundationNetworking
+  import FoundationNetworking
 #endif
 
 /// One thing to measure, and what it is measured against.
@@ -22,8 +22,9 @@ public struct Scenario: Sendable {
     self.load = load
   }
 
-  /// Whether it can only be done one at a time, or takes so long that batches are kept short.
+  /// Whether it can only be done one at a time.
   public var isAlone: Bool { name.hasPrefix("alone") }
+  /// Whether it takes so long that a batch is a single one.
   public var isLarge: Bool { name.hasPrefix("32 MiB") }
 
   /// Does it so many times, so many at once.

@@ -226,9 +226,14 @@ void waylay_curl_sockets_free(void *context) {
 int waylay_curl_sockets_shutdown(void *context, const char *address) {
   struct sockets *sockets = context;
   int ended = 0;
+  /* An address has many forms, and the list has one. */
+  unsigned char bytes[16];
+  char canonical[INET6_ADDRSTRLEN];
+  int family = strchr(address, ':') ? AF_INET6 : AF_INET;
+  if (inet_pton(family, address, bytes) != 1 || !inet_ntop(family, bytes, canonical, sizeof(canonical))) return 0;
   pthread_mutex_lock(&sockets->mutex);
   for (size_t index = 0; index < sockets->count; index += 1) {
-    if (strcmp(sockets->list[index].address, address) != 0) continue;
+    if (strcmp(sockets->list[index].address, canonical) != 0) continue;
     shutdown(sockets->list[index].descriptor, SHUT_RDWR);
     ended += 1;
   }

@@ -60,9 +60,9 @@ struct TLSTests {
       #expect(await failure { try await hello(origin, trusting("api.test")) } != nil)
       await origin.until { $0.openConnectionCount == 0 }
       #expect(origin.requests.isEmpty)
-      #expect(origin.rawBytes == [""])
-      // A client finds out about the name after the handshake, about everything else within it.
-      #expect(origin.handshakeFailures.count == (kind == .wrongName ? 0 : 1), "\(origin.handshakeFailures)")
+      #expect(origin.rawBytes.allSatisfy { $0.isEmpty })
+      // A client finds out about the name after the handshake, and may be gone before the server has noticed that it is over.
+      #expect(kind == .wrongName || origin.handshakeFailures.count == 1, "\(origin.handshakeFailures)")
     }
   }
 

@@ -70,10 +70,13 @@ extension InterceptedRequest {
 /// Lets one of several attempts send the request: the first whose connection is open and, with TLS, verified.
 ///
 /// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end before any byte of theirs is
-/// sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has an answer
-/// gives the gate back. A gate serves the attempts of one request; the next request gets another.
+/// sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has sent anything
+/// gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets another.
 public final class DialGate: Sendable {
-  private let owner = Locked<ObjectIdentifier?>(nil)
+  /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for it.
+  final class Ticket: Sendable {}
+
+  private let owner = Locked<Ticket?>(nil)
 
   /// Makes a gate that nobody has claimed.
   public init() {}
@@ -82,19 +85,19 @@ public final class DialGate: Sendable {
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
 
   /// Claims the gate: `true` for the first, and for the same one again.
-  func claim(_ attempt: AnyObject) -> Bool {
+  func claim(_ ticket: Ticket) -> Bool {
     owner.withLock { owner in
-      owner = owner ?? ObjectIdentifier(attempt)
-      return owner == ObjectIdentifier(attempt)
+      owner = owner ?? ticket
+      return owner === ticket
     }
   }
 
   /// Gives the gate back, if it was the attempt's.
-  func release(_ attempt: AnyObject) {
-    owner.withLock { if $0 == ObjectIdentifier(attempt) { $0 = nil } }
+  func release(_ ticket: Ticket) {
+    owner.withLock { if $0 === ticket { $0 = nil } }
   }
 
-  func isClaimed(by attempt: AnyObject) -> Bool { owner.withLock { $0 == ObjectIdentifier(attempt) } }
+  func isClaimed(by ticket: Ticket) -> Bool { owner.withLock { $0 === ticket } }
 
   func lost(to route: Route?) -> TransportError {
     TransportError(

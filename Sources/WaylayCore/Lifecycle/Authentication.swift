@@ -72,7 +72,8 @@ struct Authentication {
       default: break
       }
       guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }),
-        candidate.digest != nil ? credential.hasPassword : credential.basicField != nil,
+        Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
+          .field(for: request.untagged, at: url) != nil,
         let body = try? await load.replay(request.body)
       else { return nil }
       rounds += 1
@@ -165,13 +166,14 @@ struct ChallengeAnswer: Sendable {
   }
 }
 
-/// Where the loads of one installation wait to have their challenges answered: one at a time, as an app that asks a person wants it.
+/// Where the loads of one installation wait to have their challenges answered: one at a time for each realm, as an app that asks a person
+/// wants it. Realms do not wait for each other: to answer for one, an app may need a load of another.
 final class ChallengeDesk: Sendable {
-  private struct State {
-    var isBusy = false
+  /// The loads that wait for the answer to one question.
+  private struct Line {
     var queue: [Promise<Void>] = []
     /// What was answered while others waited, so that they need not ask again.
-    var answers: [Key: URLCredential] = [:]
+    var answer: URLCredential?
   }
 
   /// Two sessions of one installation may have different users.
@@ -180,63 +182,63 @@ final class ChallengeDesk: Sendable {
     let space: ProtectionSpace
   }
 
-  private let state = Locked(State())
+  /// There is a line for a key while somebody is being served.
+  private let lines = Locked<[Key: Line]>([:])
 
   /// Waits for its turn, then asks, unless somebody else has been given a credential for the same space meanwhile.
   func answer(
     _ asker: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
     _ ask: () async throws -> ChallengeAnswer
   ) async throws -> ChallengeAnswer {
-    try await enter()
-    defer { leave() }
     let key = Key(asker: asker, space: space)
-    if let known = state.withLock({ $0.answers[key] }), !refused.contains(where: { $0.isSame(as: known) }) {
+    try await enter(key)
+    defer { leave(key) }
+    if let known = lines.withLock({ $0[key]?.answer }), !refused.contains(where: { $0.isSame(as: known) }) {
       return ChallengeAnswer(.useCredential, known)
     }
     let answer = try await ask()
     if let credential = answer.credential, credential.persistence != .none {
-      state.withLock { $0.answers[key] = credential }
+      lines.withLock { $0[key]?.answer = credential }
     }
     return answer
   }
 
-  private func enter() async throws {
+  private func enter(_ key: Key) async throws {
     let turn = Promise<Void>()
     try await withTaskCancellationHandler {
       try await turn.value {
-        let isFree = state.withLock { state in
-          guard state.isBusy else {
-            state.isBusy = true
+        let isFree = lines.withLock { lines in
+          guard lines[key] != nil else {
+            lines[key] = Line()
             return true
           }
-          state.queue.append(turn)
+          lines[key]?.queue.append(turn)
           return false
         }
-        if isFree { turn.settle(.success(())) } else if Task.isCancelled { withdraw(turn) }
+        if isFree { turn.settle(.success(())) } else if Task.isCancelled { withdraw(turn, key) }
       }
     } onCancel: {
-      withdraw(turn)
+      withdraw(turn, key)
     }
   }
 
   /// Takes a turn off the queue, unless it has come.
-  private func withdraw(_ turn: Promise<Void>) {
-    let wasWaiting = state.withLock { state in
-      guard let position = state.queue.firstIndex(where: { $0 === turn }) else { return false }
-      state.queue.remove(at: position)
+  private func withdraw(_ turn: Promise<Void>, _ key: Key) {
+    let wasWaiting = lines.withLock { lines in
+      guard let position = lines[key]?.queue.firstIndex(where: { $0 === turn }) else { return false }
+      lines[key]?.queue.remove(at: position)
       return true
     }
     if wasWaiting { turn.settle(.failure(CancellationError())) }
   }
 
-  private func leave() {
-    let next = state.withLock { state -> Promise<Void>? in
-      guard !state.queue.isEmpty else {
-        state.isBusy = false
-        state.answers = [:]
+  private func leave(_ key: Key) {
+    let next = lines.withLock { lines -> Promise<Void>? in
+      guard lines[key]?.queue.isEmpty == false else {
+        lines[key] = nil
         return nil
       }
-      return state.queue.removeFirst()
+      return lines[key]?.queue.removeFirst()
     }
     next?.settle(.success(()))
   }

@@ -60,7 +60,10 @@ struct DigestChallenge: Sendable {
 
   /// The value of `Authorization` for one request; `count` says how many the nonce was used for, this one included.
   func field(for credential: URLCredential, method: String, url: URL, count: Int) -> String? {
-    guard let user = credential.user, let password = credential.password else { return nil }
+    guard let user = credential.user, let password = credential.password,
+      // Nothing of it may break out of its line, whoever made it up.
+      ![user, realm, nonce, opaque ?? ""].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } })
+    else { return nil }
     let target = Self.target(of: url)
     let number = String(format: "%08x", count)
     var secret = algorithm.hash("\(user):\(realm):\(password)")

@@ -299,6 +299,36 @@ struct AuthenticationTests {
     SHA256.hash(data: Data(text.utf8)).map { String(format: "%02x", $0) }.joined()
   }
 
+  @Test("of the scheme Digest is not answered for a user who could break out of the field")
+  func lineBreak() async throws {
+    let fields = Log<String>()
+    let registry = InterceptorRegistry(configuration: .ephemeral) {
+      Link { request, _ in
+        if let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") { fields.add(field) }
+        return InterceptedResponse(
+          to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
+      }
+    }
+    let url = try #require(URL(string: "http://u%0D%0AX-Evil:%201:p@api.example.com/"))
+    let (_, head) = try await registry.data(for: URLRequest(url: url))
+    #expect(head.statusCode == 401)
+    #expect(fields.all.isEmpty)
+  }
+
+  @Test("may take a load of another realm to answer")
+  func nested() async throws {
+    try await withOrigin { origin in
+      origin.guardPage("/secret", realm: "cave")
+      origin.guardPage("/password", realm: "vault")
+      let doorman = Asking()
+      let session = URLSession.intercepted(by: registry, delegate: doorman)
+      doorman.ask = { try await session.text(from: origin.url("/password")).1 }
+      let answer = try await session.text(from: origin.url("/secret"))
+      #expect(answer == (200, "come in"))
+      registry.invalidate()
+    }
+  }
+
   @Test("that the delegate cancels ends the load")
   func cancelled() async throws {
     try await withOrigin { origin in
@@ -487,6 +517,28 @@ struct AuthenticationTests {
   private static func refusing(_ field: @escaping @Sendable () -> String) -> InterceptorRegistry {
     InterceptorRegistry(configuration: .ephemeral) {
       Link { request, _ in InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: field()]) }
+    }
+  }
+}
+
+/// A delegate that has to load something to answer for one of two realms.
+private final class Asking: NSObject, URLSessionDataDelegate, Sendable {
+  private let asks = Locked<(@Sendable () async throws -> String)?>(nil)
+
+  var ask: (@Sendable () async throws -> String)? {
+    get { asks.withLock { $0 } }
+    set { asks.withLock { $0 = newValue } }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    let credential = URLCredential(user: "Aladdin", password: "open sesame", persistence: .none)
+    guard challenge.protectionSpace.realm == "cave", let ask else { return completionHandler(.useCredential, credential) }
+    Task {
+      let isOpen = try? await ask() == "come in"
+      completionHandler(.useCredential, isOpen == true ? credential : nil)
     }
   }
 }

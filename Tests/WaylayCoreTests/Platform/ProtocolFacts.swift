@@ -279,10 +279,12 @@
 
     @Test("P25: data(from:delegate:) loses its delegate; task.delegate does not")
     func lostDelegate() async throws {
+      let second = Event()
       let seen = Log<Bool>()
       let script = Probe.Script(start: { probe in
         seen.add(probe.task?.delegate != nil)
         probe.answer()
+        if seen.all.count == 2 { second.happen() }
       })
       let (session, url) = Probe.session(script)
       let recorder = Recorder()
@@ -290,7 +292,7 @@
       let task = session.dataTask(with: url)
       task.delegate = recorder
       task.resume()
-      await Probe.log.wait(.startLoading, url, count: 2)
+      await second.wait()
       #expect(seen.all == [false, true], "P25 has changed: say in the guide that data(from:delegate:) keeps its delegate")
     }
 

@@ -34,6 +34,9 @@
     private var upload: CurlUpload
     private var head = ResponseHead()
     private var isDelivered = false
+    /// The response was handed over without a body, whatever the server sends.
+    private var isBodyless = false
+    private let ticket = DialGate.Ticket()
     private var hasEnded = false
     /// What came since the last flush.
     private var pending = Data()
@@ -67,8 +70,8 @@
     func head() async throws -> InterceptedResponse {
       try await response.value {
         do {
+          upload.prepare { [weak self] in self.map { $0.loop.send(.resume($0)) } }
           try loop.start(self)
-          upload.start { [weak self] in self.map { $0.loop.send(.resume($0)) } }
         } catch {
           response.settle(.failure(error))
         }
@@ -137,7 +140,7 @@
     /// A connection is open, verified, and nothing of the request is on it (U10).
     private func mayBegin() -> Bool {
       attempts += 1
-      if let gate = request.route?.gate, !gate.claim(self) { return false }
+      if let gate = request.route?.gate, !gate.claim(ticket) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
       return CurlRequest.isIdempotent(request.method) || waylay_curl_get_number(easy, CurlInfo.requestSize) == 0
@@ -150,6 +153,7 @@
     }
 
     private func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+      guard !isBodyless else { return CurlAnswer.writeError }
       let mustWait = shared.withLock { shared in
         guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }
         shared.isFull = true
@@ -216,7 +220,8 @@
     private func open() -> MessageBody {
       let pipe = BodyPipe(onAbandon: { [weak self] in self?.cancel() }, onDrain: { [weak self] in self?.drained() })
       shared.withLock { $0.pipe = pipe }
-      return head.hasNoBody(for: request.method) ? .empty : .pipe(BodyPipe.Reader(pipe), length: head.length)
+      isBodyless = head.hasNoBody(for: request.method)
+      return isBodyless ? .empty : .pipe(BodyPipe.Reader(pipe), length: head.length)
     }
 
     private func deliver(body: MessageBody, metrics: LoadMetrics) {
@@ -242,7 +247,7 @@
       }
       hasEnded = true
       if let gate = request.route?.gate, !isDelivered, easy.map({ waylay_curl_get_number($0, CurlInfo.requestSize) }) ?? 0 == 0 {
-        gate.release(self)
+        gate.release(ticket)
       }
       let finalMetrics = metrics(isOver: true)
       let pipe = shared.withLock { shared in
@@ -263,7 +268,7 @@
         return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
       }
       guard code != 0 else { return nil }
-      if code == 42, let gate = request.route?.gate, !gate.isClaimed(by: self) { return gate.lost(to: request.route) }
+      if code == 42, let gate = request.route?.gate, !gate.isClaimed(by: ticket) { return gate.lost(to: request.route) }
       // An abort without a gate: the request must not be sent twice, and its connection is gone.
       return TransportError(
         curl: code == 42 ? 56 : code, message: String(cString: message), easy: easy, head: head,

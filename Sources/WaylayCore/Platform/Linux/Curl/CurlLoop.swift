@@ -87,6 +87,11 @@
     }
 
     private func run() {
+      // Without its signal handler an older libcurl lets a broken TLS connection end the process.
+      var broken = sigset_t()
+      sigemptyset(&broken)
+      sigaddset(&broken, SIGPIPE)
+      pthread_sigmask(SIG_BLOCK, &broken, nil)
       guard let multi = waylay_curl_multi_new(), let sockets = waylay_curl_sockets_new() else { return fail() }
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxHostConnections, max(1, connectionsPerHost))
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
@@ -171,9 +176,12 @@
     private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
       guard let easy = exchange.easy else { return }
       transfers.active[easy] = nil
-      exchange.ended(code, easy: easy)
-      _ = waylay_curl_multi_remove(transfers.multi, easy)
-      waylay_curl_easy_reset(easy)
+      // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
+      withExtendedLifetime(exchange) {
+        _ = waylay_curl_multi_remove(transfers.multi, easy)
+        exchange.ended(code, easy: easy)
+        waylay_curl_easy_reset(easy)
+      }
       if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
     }
 

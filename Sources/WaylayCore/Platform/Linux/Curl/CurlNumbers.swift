@@ -17,6 +17,7 @@
     static let pathAsIs: Int32 = 234
     static let pipeWait: Int32 = 237
     static let suppressConnectHeaders: Int32 = 265
+    static let quickExit: Int32 = 322
     static let url: Int32 = 10002
     static let httpHeader: Int32 = 10023
     static let customRequest: Int32 = 10036

@@ -12,6 +12,8 @@
 
     func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
       number(CurlOption.noSignal, 1)
+      // Ending a transfer must not wait for a name look-up that goes on (libcurl 7.87; an older one waits, and the other transfers with it).
+      number(CurlOption.quickExit, 1)
       number(CurlOption.pathAsIs, 1)
       // http and https alone, whatever a proxy or a URL might say.
       number(CurlOption.protocols, 3)
@@ -20,7 +22,8 @@
       // last until the first answer, which may be long in coming.
       number(CurlOption.httpVersion, 4)
       if url.scheme?.lowercased() == "https" { number(CurlOption.pipeWait, 1) }
-      number(CurlOption.bufferSize, 128 * 1024)
+      // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
+      number(CurlOption.bufferSize, 32 * 1024)
       text(CurlOption.acceptEncoding, "")
       guard text(CurlOption.url, url.absoluteString) else { return false }
       guard method(of: request, upload: upload) else { return false }
@@ -34,7 +37,7 @@
       let method = request.urlRequest.httpMethod ?? "GET"
       if !upload.isEmpty {
         number(CurlOption.upload, 1)
-        _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? -1)
+        _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? Self.declaredLength(of: request) ?? -1)
       } else if method == "HEAD" {
         number(CurlOption.noBody, 1)
         return true
@@ -47,16 +50,27 @@
     private func timeouts(of request: InterceptedRequest) {
       if isLoadsOwnTimeout {
         // A day, because libcurl's own limit for a connection, five minutes, would be one more.
-        return number(CurlOption.connectTimeout, Int((options.connectTimeout ?? 86_400) * 1000))
+        return number(CurlOption.connectTimeout, Self.milliseconds(options.connectTimeout) ?? 86_400_000)
       }
       let own = request.urlRequest.timeoutInterval
       let idle = own == LoadContext.defaultRequestTimeout ? request.context.requestTimeout : own
       let connect = options.connectTimeout ?? idle
-      if connect > 0, connect < 1e6 { number(CurlOption.connectTimeout, max(1, Int(connect * 1000))) }
+      number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
       if idle > 0, idle < 1e6 {
         number(CurlOption.lowSpeedLimit, 1)
         number(CurlOption.lowSpeedTime, max(1, Int(idle.rounded(.up))))
       }
+    }
+
+    /// `nil` for what means "no timeout": zero, less, and more than a day.
+    private static func milliseconds(_ seconds: TimeInterval?) -> Int? {
+      guard let seconds, seconds > 0, seconds < 86_400 else { return nil }
+      return max(1, Int(seconds * 1000))
+    }
+
+    /// The length that the app gives a stream, by the field that says so.
+    private static func declaredLength(of request: InterceptedRequest) -> Int64? {
+      request.urlRequest.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     private func security(of request: InterceptedRequest) -> Bool {
@@ -102,7 +116,7 @@
       let urlRequest = request.urlRequest
       let given = urlRequest.allHTTPHeaderFields ?? [:]
       let names = Set(given.keys.map { $0.lowercased() })
-      var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" || request.body.length == nil }
+      var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" }
         .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
       // As URLSession does, where nobody says what it is.

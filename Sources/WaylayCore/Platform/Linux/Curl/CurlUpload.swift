@@ -12,13 +12,19 @@
       case stream(MessageBody)
     }
 
-    private struct Stream {
-      var chunks = Data()
+    fileprivate struct Stream {
+      var chunks: [Data] = []
+      /// Bytes of the first chunk that have been sent.
+      var offset = 0
+      /// Bytes that wait.
+      var count = 0
       var hasEnded = false
       var failure: (any Error)?
       /// libcurl waits for more.
       var isWaiting = false
       var pump: Task<Void, Never>?
+      /// Starts the pump, once libcurl asks: a body that nobody sends is not read.
+      var launch: (@Sendable () -> Void)?
       /// The pump, waiting for room.
       var room: CheckedContinuation<Void, Never>?
     }
@@ -56,11 +62,25 @@
     /// Whether libcurl waits for more bytes than there are.
     var isWaiting: Bool { stream.withLock { $0.isWaiting } }
 
-    /// Starts reading a stream; `onProgress` is called when libcurl waited and can go on.
-    func start(_ onProgress: @escaping @Sendable () -> Void) {
+    /// Gets ready to read a stream; `onProgress` is called when libcurl waited and can go on.
+    func prepare(_ onProgress: @escaping @Sendable () -> Void) {
       guard case .stream(let body) = form else { return }
+      // What reads the body is the chain that the request comes from.
+      let lineage = Lineage.current
+      stream.withLock { stream in
+        stream.launch = { [weak self] in
+          Lineage.$current.withValue(lineage) { self?.launch(body, onProgress) }
+        }
+      }
+    }
+
+    private func launch(_ body: MessageBody, _ onProgress: @escaping @Sendable () -> Void) {
       let pump = Task { await self.pump(body, onProgress) }
-      stream.withLock { $0.pump = pump }
+      let isOver = stream.withLock { stream in
+        stream.pump = stream.hasEnded ? nil : pump
+        return stream.hasEnded
+      }
+      if isOver { pump.cancel() }
     }
 
     private func pump(_ body: MessageBody, _ onProgress: @Sendable () -> Void) async {
@@ -69,6 +89,7 @@
         for try await chunk in body {
           let (isOver, wasWaiting) = stream.withLock { stream in
             stream.chunks.append(chunk)
+            stream.count += chunk.count
             defer { stream.isWaiting = false }
             return (stream.hasEnded, stream.isWaiting)
           }
@@ -90,7 +111,7 @@
     private func waitForRoom() async {
       await withCheckedContinuation { continuation in
         let hasRoom = stream.withLock { stream in
-          guard stream.chunks.count >= Self.readAhead, !stream.hasEnded else { return true }
+          guard stream.count >= Self.readAhead, !stream.hasEnded else { return true }
           stream.room = continuation
           return false
         }
@@ -122,21 +143,20 @@
     }
 
     private func readStream(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-      let (answer, room) = stream.withLock { stream -> (Int, CheckedContinuation<Void, Never>?) in
-        if stream.failure != nil { return (CurlAnswer.abort, nil) }
-        guard !stream.chunks.isEmpty else {
+      let (answer, room, launch) = stream.withLock { stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
+        if stream.failure != nil { return (CurlAnswer.abort, nil, nil) }
+        guard stream.count > 0 else {
           stream.isWaiting = !stream.hasEnded
-          return (stream.hasEnded ? 0 : CurlAnswer.pause, nil)
+          defer { stream.launch = nil }
+          return (stream.hasEnded ? 0 : CurlAnswer.pause, nil, stream.launch)
         }
-        let count = min(buffer.count, stream.chunks.count)
-        stream.chunks.copyBytes(to: buffer, count: count)
-        // A slice would keep what has been sent.
-        stream.chunks = count == stream.chunks.count ? Data() : Data(stream.chunks.dropFirst(count))
-        guard stream.chunks.count < Self.readAhead else { return (count, nil) }
+        let count = stream.take(into: buffer)
+        guard stream.count < Self.readAhead else { return (count, nil, nil) }
         defer { stream.room = nil }
-        return (count, stream.room)
+        return (count, stream.room, nil)
       }
       room?.resume()
+      launch?()
       return answer
     }
 
@@ -158,7 +178,9 @@
       if case .file(let file) = form { try? file.close() }
       let (pump, room) = stream.withLock { stream in
         stream.hasEnded = true
-        stream.chunks = Data()
+        stream.chunks = []
+        stream.count = 0
+        stream.launch = nil
         defer {
           stream.pump = nil
           stream.room = nil
@@ -167,6 +189,26 @@
       }
       pump?.cancel()
       room?.resume()
+    }
+  }
+
+  extension CurlUpload.Stream {
+    /// Moves what waits into a buffer, as far as there is room.
+    fileprivate mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      var taken = 0
+      while let first = chunks.first, taken < buffer.count {
+        let part = min(first.count - offset, buffer.count - taken)
+        let start = first.startIndex + offset
+        first.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[taken...]), from: start..<start + part)
+        taken += part
+        offset += part
+        if offset == first.count {
+          chunks.removeFirst()
+          offset = 0
+        }
+      }
+      count -= taken
+      return taken
     }
   }
 #endif

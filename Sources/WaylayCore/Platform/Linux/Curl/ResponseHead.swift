@@ -72,7 +72,8 @@
 
     /// The number of bytes of the body as it is read: unknown where libcurl decodes it.
     var length: Int64? {
-      guard fields[.contentEncoding] == nil else { return nil }
+      // Where both are there, the coding counts (RFC 9112, section 6.3).
+      guard fields[.contentEncoding] == nil, fields[.transferEncoding] == nil else { return nil }
       return fields[values: .contentLength].first.flatMap { Int64($0) }
     }
   }

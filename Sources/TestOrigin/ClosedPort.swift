@@ -12,7 +12,7 @@ public final class ClosedPort: Sendable {
   /// Takes a port of a loopback address: a free one, or a particular one.
   public init(host: String = "127.0.0.1", port: Int = 0) throws {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
-    let descriptor = try Self.check("socket", socket(address.protocol.rawValue, streamSocketType, 0))
+    let descriptor = try Self.socket(for: address)
     do {
       do {
         try Self.bind(descriptor, to: address)
@@ -56,6 +56,27 @@ public final class ClosedPort: Sendable {
   private static func setReusable(_ descriptor: CInt, _ isReusable: Bool) throws {
     var value: CInt = isReusable ? 1 : 0
     try check("setsockopt", setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<CInt>.size)))
+  }
+
+  /// A socket that a process started from this one does not get: it would keep the port when this one gives it back.
+  private static func socket(for address: SocketAddress) throws -> CInt {
+    let descriptor = try check("socket", Foundation.socket(address.protocol.rawValue, streamSocketType, 0))
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return descriptor
+  }
+
+  /// A socket that is bound and may listen; whoever takes it closes it. SwiftNIO's own are passed on to other processes.
+  static func listener(host: String, port: Int) throws -> CInt {
+    let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
+    let descriptor = try socket(for: address)
+    do {
+      try setReusable(descriptor, true)
+      try bind(descriptor, to: address)
+      return descriptor
+    } catch {
+      Foundation.close(descriptor)
+      throw error
+    }
   }
 
   private static func port(of descriptor: CInt) throws -> Int {

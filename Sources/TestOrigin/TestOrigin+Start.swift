@@ -99,12 +99,11 @@ actor Listeners {
     let pipeline = pipeline
     let channel = try await ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try pipeline.configure(channel, host: host) }
       }
-      .bind(host: host, port: port).get()
+      .withBoundSocket(ClosedPort.listener(host: host, port: port)).get()
     listening[host] = channel
     port = channel.localAddress?.port ?? 0
   }

@@ -41,8 +41,7 @@ struct AddressTests {
       for _ in 0..<2 {
         let error = await failure { try ClosedPort(port: origin.port) }
         #expect((error as? IOError)?.errnoCode == EADDRINUSE)
-        // Between the two another test may be given the port.
-        await withKnownIssue(isIntermittent: true) { try await origin.stopListening() }
+        try await origin.stopListening()
       }
     }
   }

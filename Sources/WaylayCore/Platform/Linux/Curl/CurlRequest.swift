@@ -23,7 +23,7 @@
       number(CurlOption.httpVersion, 4)
       if url.scheme?.lowercased() == "https" { number(CurlOption.pipeWait, 1) }
       // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
-      number(CurlOption.bufferSize, 32 * 1024)
+      number(CurlOption.bufferSize, 16 * 1024)
       text(CurlOption.acceptEncoding, "")
       guard text(CurlOption.url, url.absoluteString) else { return false }
       guard method(of: request, upload: upload) else { return false }

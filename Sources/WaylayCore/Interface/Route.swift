@@ -55,15 +55,17 @@ public struct Route: Sendable, Hashable {
   }
 }
 
-extension InterceptedRequest {
-  private enum RouteKey: Key {
-    static let defaultValue: Route? = nil
-  }
+/// A route is a note on a request: `request[Route.self]` is ``InterceptedRequest/route``.
+extension Route: InterceptedRequest.Key {
+  /// A request without the note is dialled where its host resolves to.
+  public static let defaultValue: Route? = nil
+}
 
+extension InterceptedRequest {
   /// Where the connection of this request leads; `nil` for wherever the URL's host resolves to.
   public var route: Route? {
-    get { self[RouteKey.self] }
-    set { self[RouteKey.self] = newValue }
+    get { self[Route.self] }
+    set { self[Route.self] = newValue }
   }
 }
 

@@ -8,7 +8,7 @@ let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = .init(
     metrics: [.wallClock, .cpuTotal], scalingFactor: .kilo, maxDuration: .seconds(5), maxIterations: 50)
   let origin = Blocking.run { try await TestOrigin.start() }
-  for scenario in Scenario.all(origin) where !scenario.isAlone {
+  for scenario in Scenario.all(origin) {
     for inFlight in [1, 64] {
       Benchmark("\(scenario.name), \(inFlight) in flight") { benchmark in
         try await scenario.run(benchmark.scaledIterations.count, inFlight: inFlight)

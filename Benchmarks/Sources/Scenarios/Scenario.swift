@@ -15,6 +15,8 @@ public struct Scenario: Sendable {
   public let reference: String
   /// Does it once.
   public let load: @Sendable () async throws -> Void
+  /// Does it many times, where that is not the same as many loads side by side.
+  private var batch: (@Sendable (_ count: Int, _ inFlight: Int) async throws -> Void)?
 
   init(_ name: String, against reference: String, _ load: @escaping @Sendable () async throws -> Void) {
     self.name = name
@@ -22,13 +24,18 @@ public struct Scenario: Sendable {
     self.load = load
   }
 
-  /// Whether it can only be done one at a time.
-  public var isAlone: Bool { name.hasPrefix("alone") }
+  private func inBatches(_ batch: @escaping @Sendable (_ count: Int, _ inFlight: Int) async throws -> Void) -> Scenario {
+    var scenario = self
+    scenario.batch = batch
+    return scenario
+  }
+
   /// Whether it takes so long that a batch is a single one.
   public var isLarge: Bool { name.hasPrefix("32 MiB") }
 
   /// Does it so many times, so many at once.
   public func run(_ count: Int, inFlight: Int) async throws {
+    if inFlight > 1, let batch { return try await batch(count, inFlight) }
     if inFlight == 1 {
       for _ in 0..<count { try await load() }
       return
@@ -125,17 +132,22 @@ extension Scenario {
     ] + alone(url, registry)
   }
 
-  /// libcurl in a C loop, one load at a time: what the transport on it can be compared with.
+  /// libcurl in a C loop: what the transport on it can be compared with.
   private static func alone(_ url: URL, _ registry: InterceptorRegistry) -> [Scenario] {
-    guard let handle = curl_alone_new(url.absoluteString).map(Handle.init) else { return [] }
     let name = "alone: libcurl in a C loop"
+    let text = url.absoluteString
+    guard let handle = curl_alone_new(text).map(Handle.init) else { return [] }
+    let loop = Scenario(name, against: name) { guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) } }
     return [
-      Scenario(name, against: name) { guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) } },
+      // One load on a kept handle, or all of a batch on one thread.
+      loop.inBatches { count, inFlight in
+        guard curl_alone_many(text, count, Int32(inFlight)) >= 0 else { throw URLError(.unknown) }
+      },
       Scenario("alone: direct load", against: name) { _ = try await registry.data(for: URLRequest(url: url)) },
     ]
   }
 
-  /// Used by one load at a time: the scenario makes sense with one in flight only.
+  /// Used by one load at a time.
   private struct Handle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
   }

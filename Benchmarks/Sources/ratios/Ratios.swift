@@ -30,7 +30,7 @@ struct Ratios: AsyncParsableCommand {
     print("|---|---|---|---|---|---|---|")
     var lines: [Line] = []
     for count in inFlight.split(separator: ",").compactMap({ Int($0) }) {
-      let measured = try await measure(scenarios.filter { count == 1 || !$0.isAlone && !$0.isLarge }, inFlight: count)
+      let measured = try await measure(scenarios.filter { count == 1 || !$0.isLarge }, inFlight: count)
       for line in measured { print(line.row) }
       lines += measured
     }

@@ -5,5 +5,7 @@
 void *_Nullable curl_alone_new(const char *_Nonnull url);
 /* Loads the URL on a kept connection; the number of bytes of the body, or -1. */
 long curl_alone_get(void *_Nonnull handle);
+/* Loads the URL so many times, so many at once (64 at most), on one thread; the number of bytes of all bodies, or -1. One caller at a time. */
+long curl_alone_many(const char *_Nonnull url, long loads, int in_flight);
 
 #endif

@@ -249,12 +249,13 @@
       if let gate = request.route?.gate, !isDelivered, easy.map({ waylay_curl_get_number($0, CurlInfo.requestSize) }) ?? 0 == 0 {
         gate.release(ticket)
       }
-      let finalMetrics = metrics(isOver: true)
       let pipe = shared.withLock { shared in
         defer { shared.pipe = nil }
         return shared.pipe
       }
-      pipe?.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: finalMetrics)
+      if let pipe {
+        pipe.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: metrics(isOver: true))
+      }
       response.settle(
         .failure(error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
       upload.end()

@@ -124,7 +124,7 @@
         lines.append("Content-Type: application/x-www-form-urlencoded")
       }
       // Nothing waits for a 100 that hardly any server sends.
-      lines.append("Expect:")
+      if !request.body.isEmpty { lines.append("Expect:") }
       if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }
       for text in lines + [urlRequest.httpMethod ?? ""] where text.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
         throw WaylayError(

@@ -42,15 +42,19 @@
 
     private static func field(_ line: Slice<UnsafeRawBufferPointer>) -> HTTPField? {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-      let name = String(decoding: line[..<colon], as: UTF8.self).trimmingCharacters(in: .whitespaces)
-      guard let fieldName = HTTPField.Name(name) else { return nil }
-      let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-      var value = line[line.index(after: colon)...]
-      value = value.drop { blanks.contains($0) }
-      while let last = value.last, blanks.contains(last) { value = value.dropLast() }
+      let name = trimmed(line[..<colon])
+      guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return nil }
+      let value = trimmed(line[line.index(after: colon)...])
       // Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
       let text = String(validating: value, as: UTF8.self) ?? String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
       return HTTPField(name: fieldName, value: text)
+    }
+
+    private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+      func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+      var text = text.drop(while: isBlank)
+      while let last = text.last, isBlank(last) { text = text.dropLast() }
+      return text
     }
 
     /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).

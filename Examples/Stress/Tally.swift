@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import WaylayCore
 
 /// Hands out the loads, and keeps count of what came of them.
@@ -103,18 +104,5 @@ final class Tally: Sendable {
         format: "resident memory      %.1f MB after warm-up, %.1f MB at the end, %+.1f %%%@", early / 1e6, late / 1e6, growth,
         isJudged ? "" : " (not judged below 100 000 loads)"))
     return isJudged && growth > limit ? String(format: "resident memory grew by %.1f %%", growth) : nil
-  }
-}
-
-/// Numbers that are the same in every run (https://prng.di.unimi.it/splitmix64.c).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

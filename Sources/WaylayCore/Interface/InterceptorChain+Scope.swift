@@ -116,7 +116,7 @@ extension InterceptorChain.Scope {
 
     var isWebSocket: Bool { scheme == "ws" || scheme == "wss" }
 
-    var port: Int? { url.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil) }
+    var port: Int? { url.port ?? URL.defaultPort(of: scheme) }
 
     var host: String {
       mutating get {

@@ -54,6 +54,11 @@ public final class LoadContext: Sendable {
   /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.
   static let defaultRequestTimeout: TimeInterval = 60
 
+  /// Seconds without progress after which `request` times out: its own, or the session's where nobody has set one.
+  func idleTimeout(of request: URLRequest) -> TimeInterval {
+    request.timeoutInterval == Self.defaultRequestTimeout ? requestTimeout : request.timeoutInterval
+  }
+
   /// A version of TLS.
   public struct TLSVersion: Hashable, Sendable, CustomStringConvertible {
     /// The version's name.

@@ -71,13 +71,11 @@ struct Authentication {
       case .cancelAuthenticationChallenge: throw URLError(.cancelled)
       default: break
       }
-      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }),
-        Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
-          .field(for: request.untagged, at: url) != nil,
-        let body = try? await load.replay(request.body)
-      else { return nil }
+      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }) else { return nil }
+      let next = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
+      guard next.field(for: request.untagged, at: url) != nil, let body = try? await load.replay(request.body) else { return nil }
       rounds += 1
-      answer = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
+      answer = next
       var again = request
       again.body = body
       again.attempt = 1

@@ -102,15 +102,6 @@ struct Redirect {
   }
 }
 
-extension URL {
-  /// Whether two URLs have one origin (RFC 6454): scheme, host and port.
-  func hasSameOrigin(as other: URL) -> Bool {
-    func port(_ url: URL) -> Int? { url.port ?? ["http": 80, "https": 443][url.scheme?.lowercased() ?? ""] }
-    return scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
-      && port(self) == port(other)
-  }
-}
-
 extension MessageBody {
   /// Drops a body that nobody will read: a short one is read to its end, so that its connection can serve the next hop.
   func discard() async {

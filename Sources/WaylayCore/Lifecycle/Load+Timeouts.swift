@@ -51,9 +51,11 @@ extension Load {
     return true
   }
 
-  private var idleLimit: TimeInterval {
-    let own = first.urlRequest.timeoutInterval
-    return own == LoadContext.defaultRequestTimeout ? installation.context.requestTimeout : own
+  private var idleLimit: TimeInterval { installation.context.idleTimeout(of: first.urlRequest) }
+
+  /// Whether the load watches over the timeout of `request`: it does unless an interceptor has given that attempt another.
+  func watchesTimeout(of request: URLRequest) -> Bool {
+    first.urlRequest.timeoutInterval == request.timeoutInterval
   }
 
   /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.

@@ -15,7 +15,7 @@ struct ProtectionSpace: Hashable, Sendable {
   init(_ challenge: HTTPChallenge, at url: URL) {
     isTLS = url.scheme?.lowercased() == "https"
     host = (url.host ?? "").lowercased()
-    port = url.port ?? (isTLS ? 443 : 80)
+    port = url.portOrDefault ?? 80
     realm = challenge.realm
     isDigest = challenge.scheme == "digest"
   }

@@ -52,13 +52,13 @@ enum MessageDigest {
   }
 
   /// The message in blocks of 64 bytes: a one, zeros, and its length in bits.
-  private static func blocks(of message: [UInt8], lengthIsBigEndian: Bool) -> [ArraySlice<UInt8>] {
+  private static func blocks(of message: [UInt8], lengthIsBigEndian: Bool) -> [[UInt8]] {
     var padded = message + [0x80]
     padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
     let bits = UInt64(message.count) * 8
     let length = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
     padded += lengthIsBigEndian ? length.reversed() : length
-    return stride(from: 0, to: padded.count, by: 64).map { ArraySlice(Array(padded[$0..<$0 + 64])) }
+    return stride(from: 0, to: padded.count, by: 64).map { Array(padded[$0..<$0 + 64]) }
   }
 
   private static func rotatedLeft(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }

@@ -54,7 +54,7 @@ public final class URLSessionTransport: Transport {
     var urlRequest = request.urlRequest
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
     let load = Lineage.current?.load
-    if let load, load.first.urlRequest.timeoutInterval == urlRequest.timeoutInterval {
+    if load?.watchesTimeout(of: urlRequest) == true {
       urlRequest.timeoutInterval = Self.never
     }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.

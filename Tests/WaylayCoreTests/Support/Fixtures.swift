@@ -247,16 +247,3 @@ extension URL {
   /// A host that is never dialled: an interceptor answers first.
   static let example = URL(string: "http://api.example.com/v1/users?id=1")!
 }
-
-/// Numbers that are the same in every run (https://prng.di.unimi.it/splitmix64.c).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}

@@ -26,12 +26,11 @@
     private let fields: [String]
     private let response = Promise<InterceptedResponse>()
     private let shared = Locked(Shared())
-    private let startedAt = ContinuousClock.now
 
     private(set) var easy: UnsafeMutableRawPointer?
     private var lists: [UnsafeMutableRawPointer] = []
     private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-    private var upload: CurlUpload
+    private let upload: CurlUpload
     private var head = ResponseHead()
     private var isDelivered = false
     /// The response was handed over without a body, whatever the server sends.
@@ -110,7 +109,7 @@
       _ = waylay_curl_set_error_buffer(easy, message)
       let setUp = CurlRequest(
         easy: easy, options: transport.options, authorities: transport.authorities,
-        isLoadsOwnTimeout: load.map { $0.first.urlRequest.timeoutInterval == request.urlRequest.timeoutInterval } ?? false)
+        isLoadsOwnTimeout: load?.watchesTimeout(of: request.urlRequest) ?? false)
       guard setUp.apply(to: request, url: url, upload: upload) else { return false }
       guard let list = setUp.list(fields) else { return false }
       lists.append(list)
@@ -182,7 +181,7 @@
     /// request is sent once more with nothing decoded, where it may be.
     var shouldRepeatUndecoded: Bool {
       decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
-        && CurlRequest.isIdempotent(request.method) && upload.seek(to: 0, origin: SEEK_SET)
+        && CurlRequest.isIdempotent(request.method) && upload.canSeek
     }
 
     /// Forgets the first answer, so that the exchange can begin again.
@@ -191,6 +190,7 @@
       head = ResponseHead()
       pending = Data()
       attempts = 0
+      _ = upload.seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
 
@@ -269,10 +269,12 @@
         return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
       }
       guard code != 0 else { return nil }
-      if code == 42, let gate = request.route?.gate, !gate.isClaimed(by: ticket) { return gate.lost(to: request.route) }
+      if code == CurlCode.abortedByCallback, let gate = request.route?.gate, !gate.isClaimed(by: ticket) {
+        return gate.lost(to: request.route)
+      }
       // An abort without a gate: the request must not be sent twice, and its connection is gone.
       return TransportError(
-        curl: code == 42 ? 56 : code, message: String(cString: message), easy: easy, head: head,
+        curl: code == CurlCode.abortedByCallback ? CurlCode.receiveFailed : code, message: String(cString: message), easy: easy, head: head,
         isSecure: url.scheme?.lowercased() == "https")
     }
 

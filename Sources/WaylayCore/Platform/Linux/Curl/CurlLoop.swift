@@ -21,8 +21,6 @@
       var isRunning = false
       /// Whether the thread sleeps, or is about to, and so has to be woken.
       var isPolling = false
-      /// Whether there is something to do that no command tells of.
-      var mustTurn = false
       var isInvalidated = false
     }
 
@@ -84,6 +82,8 @@
       let sockets: UnsafeMutableRawPointer
       var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
       var spare: [UnsafeMutableRawPointer] = []
+      /// Whether a transfer was begun that libcurl has not looked at yet.
+      var mustTurn = false
     }
 
     private func run() {
@@ -117,6 +117,7 @@
         for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
         return !stop()
       }
+      transfers.mustTurn = false
       var running: Int32 = 0
       _ = waylay_curl_multi_perform(transfers.multi, &running)
       var code: Int32 = 0
@@ -128,8 +129,7 @@
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
       }
       let mayPoll = state.withLock { state in
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !state.mustTurn
-        state.mustTurn = false
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !transfers.mustTurn
         return state.isPolling
       }
       guard mayPoll else { return true }
@@ -158,12 +158,10 @@
     private func perform(_ command: Command, _ transfers: inout Transfers) {
       switch command {
       case .start(let exchange):
-        guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else { return exchange.ended(27, easy: nil) }
-        guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
-          exchange.ended(2, easy: easy)
-          return waylay_curl_easy_free(easy)
+        guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
+          return exchange.ended(CurlCode.outOfMemory, easy: nil)
         }
-        transfers.active[easy] = exchange
+        begin(exchange, easy, &transfers)
       case .resume(let exchange):
         exchange.resume()
       case .cancel(let exchange):
@@ -190,13 +188,17 @@
       _ = waylay_curl_multi_remove(transfers.multi, easy)
       waylay_curl_easy_reset(easy)
       exchange.forgetAnswer()
+      begin(exchange, easy, &transfers)
+    }
+
+    private func begin(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
         transfers.active[easy] = nil
-        exchange.ended(2, easy: easy)
+        exchange.ended(CurlCode.failedToBegin, easy: easy)
         return waylay_curl_easy_free(easy)
       }
-      // What has been added is taken up by the next turn, which must not sleep before.
-      state.withLock { $0.mustTurn = true }
+      transfers.active[easy] = exchange
+      transfers.mustTurn = true
     }
 
     /// No loop can be made: what waits for it fails.
@@ -206,7 +208,7 @@
         state.isRunning = false
         return state.commands
       }
-      for case .start(let exchange) in commands { exchange.ended(27, easy: nil) }
+      for case .start(let exchange) in commands { exchange.ended(CurlCode.outOfMemory, easy: nil) }
     }
   }
 

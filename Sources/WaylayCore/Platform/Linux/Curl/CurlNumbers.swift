@@ -49,6 +49,14 @@
     static let secureTime: Int32 = 0x600000 + 56
   }
 
+  /// How a transfer ends, as far as we end it ourselves or look at the end; `TransportError` has the others.
+  enum CurlCode {
+    static let failedToBegin: Int32 = 2
+    static let outOfMemory: Int32 = 27
+    static let abortedByCallback: Int32 = 42
+    static let receiveFailed: Int32 = 56
+  }
+
   /// What callbacks answer in place of a count of bytes.
   enum CurlAnswer {
     static let abort = 0x1000_0000

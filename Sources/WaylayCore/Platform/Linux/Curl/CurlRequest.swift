@@ -52,8 +52,7 @@
         // A day, because libcurl's own limit for a connection, five minutes, would be one more.
         return number(CurlOption.connectTimeout, Self.milliseconds(options.connectTimeout) ?? 86_400_000)
       }
-      let own = request.urlRequest.timeoutInterval
-      let idle = own == LoadContext.defaultRequestTimeout ? request.context.requestTimeout : own
+      let idle = request.context.idleTimeout(of: request.urlRequest)
       let connect = options.connectTimeout ?? idle
       number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
       if idle > 0, idle < 1e6 {

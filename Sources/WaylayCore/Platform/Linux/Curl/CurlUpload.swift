@@ -3,7 +3,7 @@
 
   /// The body of a request on its way into libcurl, which asks for the next bytes when it has room.
   ///
-  /// Unchecked: `position` and `descriptor` are touched on the loop's thread only; the stream's bytes are behind `stream`.
+  /// Unchecked: `position` is touched on the loop's thread only; the stream's bytes are behind `stream`.
   final class CurlUpload: @unchecked Sendable {
     private enum Form {
       case none
@@ -35,6 +35,7 @@
     private let form: Form
     /// The number of bytes, where it is known.
     let length: Int64?
+    /// How far data in memory has been sent; a file knows for itself.
     private var position: Int64 = 0
     private let stream = Locked(Stream())
 
@@ -136,7 +137,6 @@
           stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
           return CurlAnswer.abort
         }
-        position += Int64(count)
         return count
       case .stream: return readStream(into: buffer)
       }
@@ -159,6 +159,9 @@
       launch?()
       return answer
     }
+
+    /// Whether what has been sent can be sent again.
+    var canSeek: Bool { if case .stream = form { false } else { true } }
 
     /// Goes back to an offset, when libcurl has to send the body again on another connection.
     func seek(to offset: Int64, origin: Int32) -> Bool {

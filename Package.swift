@@ -19,30 +19,37 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "Waylay", targets: ["Waylay"]),
+    .library(name: "WaylayArchive", targets: ["WaylayArchive"]),
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
+    .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
+    .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
+    .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     .target(
       name: "Waylay",
-      dependencies: ["WaylayCore"],
+      dependencies: ["WaylayArchive", "WaylayCore", "WaylayHosts", "WaylayMocks"],
       path: ".",
       // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. `Scripts/check.sh` fails when
       // a top-level entry is missing here.
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "LICENSE", "README.md", "SECURITY.md", "Scripts",
-        "Sources/CWaylayCurl", "Sources/TestOrigin", "Sources/WaylayCore", "Tests",
+        "Sources/CWaylayCurl", "Sources/TestOrigin", "Sources/WaylayArchive", "Sources/WaylayCore", "Sources/WaylayHosts",
+        "Sources/WaylayMocks", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
@@ -54,6 +61,45 @@ let package = Package(
         .target(name: "CWaylayCurl", condition: .when(platforms: [.linux])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayArchive",
+      dependencies: [
+        "WaylayCore",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayHosts",
+      dependencies: [
+        "WaylayCore",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayMocks",
+      dependencies: [
+        "WaylayCore",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    // For test targets alone: the umbrella does not re-export it.
+    .target(
+      name: "WaylayTesting",
+      dependencies: [
+        "WaylayCore", "WaylayMocks",
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
       ],
       swiftSettings: settings),
     .target(
@@ -80,7 +126,7 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
-    .testTarget(name: "DocumentationTests", dependencies: ["Waylay"], swiftSettings: settings),
+    .testTarget(name: "DocumentationTests", dependencies: ["Waylay", "WaylayTesting"], swiftSettings: settings),
     .testTarget(name: "ExamplesTests", dependencies: ["stress", "tour"], swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",
@@ -97,8 +143,32 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "WaylayArchiveTests",
+      dependencies: [
+        "TestOrigin", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "WaylayCoreTests",
       dependencies: ["WaylayCore", "TestOrigin", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayHostsTests",
+      dependencies: [
+        "TestOrigin", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayMocksTests",
+      dependencies: [
+        "TestOrigin", "WaylayCore", "WaylayMocks", .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayTestingTests",
+      dependencies: [
+        "TestOrigin", "WaylayCore", "WaylayMocks", "WaylayTesting",
+      ],
       swiftSettings: settings),
   ]
 )

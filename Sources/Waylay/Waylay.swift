@@ -1,1 +1,4 @@
+@_exported public import WaylayArchive
 @_exported public import WaylayCore
+@_exported public import WaylayHosts
+@_exported public import WaylayMocks

@@ -40,5 +40,15 @@ extension InterceptorChain {
       case .turn(let turn): try await turn.proceed(request)
       }
     }
+
+    /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer that was given.
+    ///
+    /// Nobody watches over such a load any more: whoever starts it owns its task, cancels it, and gives the request a timeout of its own.
+    package func behind(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      switch target {
+      case .closure(let load): try await load(request)
+      case .turn(let turn): try await turn.proceed(request, mayBeLate: true)
+      }
+    }
   }
 }

@@ -12,6 +12,15 @@ extension MessageBody {
     return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
   }
 
+  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics.
+  package static func relaying(
+    _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
+  ) -> MessageBody {
+    MessageBody(
+      storage: .source(
+        Source(oneShot: length, trailers: { original.trailers }, metrics: { original.metrics }) { Chunks(pull: next) }))
+  }
+
   /// A body that somebody pushes into a pipe.
   package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(

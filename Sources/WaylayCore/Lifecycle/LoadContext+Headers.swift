@@ -45,7 +45,7 @@ extension LoadContext {
   }
 
   /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19).
-  func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
+  package func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
     guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies,
       request.httpShouldHandleCookies, cookieAcceptPolicy != .never, let cookieStorage, let url = request.url

@@ -55,12 +55,12 @@ final class Turn: @unchecked Sendable {
     }
   }
 
-  func proceed(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+  func proceed(_ request: InterceptedRequest, mayBeLate: Bool = false) async throws -> InterceptedResponse {
     let (call, hasReturned) = load.state.withLock { _ -> (Int, Bool) in
       self.calls += 1
       return (self.calls, self.hasReturned)
     }
-    guard !hasReturned else {
+    guard !hasReturned || mayBeLate else {
       throw WaylayError(
         .nextAfterReturn,
         "\(link.name) called next after its startLoading had returned: await every call of next before returning.",

@@ -1,0 +1,74 @@
+import Foundation
+
+/// What an archive could not do, and why.
+///
+/// An app whose request was not answered finds it beneath the `URLError` that its task fails with:
+///
+/// ```swift
+/// do {
+///   (data, _) = try await session.data(from: url)
+/// } catch let error as URLError where error.code == .resourceUnavailable {
+///   let reason = error.userInfo[NSUnderlyingErrorKey] as? ArchiveError
+///   print(reason?.message ?? "")
+/// }
+/// ```
+public struct ArchiveError: Error, Sendable {
+  /// What kind of failure it was. New codes may be added in any release.
+  public let code: Code
+  /// What happened and what to do about it, for a person. Carries no credentials and no query values.
+  public let message: String
+  /// The URL of the request that was not answered, where it is about one.
+  public let url: URL?
+  /// The error that was thrown first, where there was one.
+  public let underlying: (any Error)?
+
+  /// Makes an error of the given kind.
+  public init(_ code: Code, _ message: String, url: URL? = nil, underlying: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.url = url
+    self.underlying = underlying
+  }
+
+  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code of that name.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// Nothing is stored for a request that must not go to the network.
+    public static let notStored = Code("notStored")
+    /// The request itself forbids what is stored, and the mode forbids the network.
+    public static let refusedByRequest = Code("refusedByRequest")
+    /// What is stored cannot be read any more: it was damaged, evicted, or encrypted with another key.
+    public static let unreadable = Code("unreadable")
+    /// The archive could not be opened; the underlying error says why.
+    public static let unavailable = Code("unavailable")
+    /// The archive was invalidated.
+    public static let invalidated = Code("invalidated")
+  }
+}
+
+extension ArchiveError: CustomStringConvertible, LocalizedError {
+  /// Code and message on one line.
+  public var description: String {
+    let place = url.map { " [\($0.redacted)]" } ?? ""
+    return "ArchiveError.\(code): \(message)\(place)"
+  }
+
+  /// The message.
+  public var errorDescription: String? { message }
+}
+
+extension ArchiveError {
+  /// The error as an app sees it.
+  func urlError(_ code: URLError.Code = .resourceUnavailable) -> URLError {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message, NSUnderlyingErrorKey: self]
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(code, userInfo: userInfo)
+  }
+}

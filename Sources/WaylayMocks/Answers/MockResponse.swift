@@ -1,0 +1,84 @@
+import Foundation
+import HTTPTypes
+
+/// What a stub answers: a response, a failure, or a recipe for one, with the time it takes.
+///
+/// ```swift
+/// let found = MockResponse.json(["name": "Ada"]).header("ETag", "\"1\"").delay(.milliseconds(200))
+/// let broken = MockResponse.text("half of it").fault(.connectionReset(afterBytes: 4))
+/// ```
+///
+/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot be encoded, is kept and
+/// fails the load with a ``MockError`` that names the stub; nothing traps.
+public struct MockResponse: Sendable {
+  /// Where an answer comes from.
+  enum Content: Sendable {
+    case message(Message)
+    case error(any Error)
+    case fault(MockFault)
+    case never
+    case live
+    case computed(needsBody: Bool, @Sendable (MockRequest) throws -> MockResponse)
+    case awaited(@Sendable (MockRequest) async throws -> MockResponse)
+  }
+
+  /// A change of the answer on its way out, in the order in which they were written.
+  enum Edit: Sendable {
+    case message(@Sendable (inout Message) -> Void)
+    case response(@Sendable (InterceptedResponse, MockRequest) async throws -> InterceptedResponse)
+  }
+
+  /// A response that is there already.
+  struct Message: Sendable {
+    var status: HTTPResponse.Status = .ok
+    var fields: HTTPFields = [:]
+    var body: MessageBody = .empty
+  }
+
+  var content: Content
+  var edits: [Edit] = []
+  var timing = MockTiming()
+  var credentials: MockCredentials?
+  var servesRanges = false
+  /// What happens to the body on its way.
+  var bodyFault: MockFault?
+
+  /// What is wrong with the answer whatever the request: a status of 99, a delay below zero. It fails every load.
+  package internal(set) var defect: MockError?
+
+  init(_ content: Content, defect: MockError? = nil) {
+    self.content = content
+    self.defect = defect
+  }
+
+  /// Keeps the first mistake.
+  mutating func note(_ mistake: MockError?) {
+    defect = defect ?? mistake
+  }
+
+  func with(_ change: (inout MockResponse) -> Void) -> MockResponse {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  /// Whether the answer is there at once: nothing waits, nothing is awaited, nothing streams.
+  package var isImmediate: Bool {
+    guard timing.isImmediate, bodyFault == nil else { return false }
+    let editsAreImmediate = edits.allSatisfy { if case .message = $0 { true } else { false } }
+    switch content {
+    case .message(let message): return editsAreImmediate && message.body.inMemory != nil
+    case .error, .fault: return true
+    case .computed, .never, .live, .awaited: return false
+    }
+  }
+
+  /// Whether the answer looks at the request's body.
+  package var needsBody: Bool {
+    switch content {
+    case .computed(let needsBody, _): needsBody
+    case .awaited: true
+    case .message, .error, .fault, .never, .live: false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+/// What is wrong with a mock, with the place where it was written.
+///
+/// ```swift
+/// do {
+///   _ = try await session.data(from: url)
+/// } catch let error as URLError {
+///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? MockError { print(cause.message) }
+/// }
+/// ```
+///
+/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a load
+/// like a broken network returns ``MockResponse/error(_:)`` instead.
+public struct MockError: Error, Sendable {
+  /// What kind of mistake it was.
+  public let code: Code
+  /// What happened and what to do about it.
+  public let message: String
+  /// Where the stub was written, where that is known.
+  public var location: MockSourceLocation?
+  /// The error beneath, where there was one.
+  public let underlying: (any Error)?
+
+  /// Makes an error of the given kind.
+  public init(
+    _ code: Code, _ message: String, location: MockSourceLocation? = nil, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.location = location
+    self.underlying = underlying
+  }
+
+  /// The same error at the given place, unless it knows its place already.
+  package func located(at location: MockSourceLocation) -> MockError {
+    var copy = self
+    if copy.location == nil { copy.location = location }
+    return copy
+  }
+}
+
+extension MockError {
+  /// The kinds of mistake. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code of that name.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// An answer that cannot be given, for example with the status 99 or a header field without a name.
+    public static let invalidResponse = Code("invalidResponse")
+    /// A delay below zero, or a bandwidth that is no positive number.
+    public static let invalidTiming = Code("invalidTiming")
+    /// A value that could not be encoded, or data that are not the JSON they should be.
+    public static let invalidJSON = Code("invalidJSON")
+    /// A file that is not there or cannot be read.
+    public static let unreadableFile = Code("unreadableFile")
+    /// A template with an unknown placeholder, or one whose value the request does not have.
+    public static let invalidTemplate = Code("invalidTemplate")
+    /// A fixture that cannot be understood.
+    public static let invalidFixture = Code("invalidFixture")
+  }
+}
+
+extension MockError: CustomStringConvertible, LocalizedError {
+  /// Code, message and place on one line.
+  public var description: String {
+    "MockError.\(code): \(message)" + (location.map { " [\($0)]" } ?? "")
+  }
+
+  /// Message and place.
+  public var errorDescription: String? { message + (location.map { " [\($0)]" } ?? "") }
+}
+
+/// A place in a source file.
+public struct MockSourceLocation: Hashable, Sendable, CustomStringConvertible {
+  /// Module and file, as `#fileID` gives them.
+  public let fileID: String
+  /// The file's path, as `#filePath` gives it.
+  public let filePath: String
+  /// The line, from 1.
+  public let line: Int
+  /// The column, from 1.
+  public let column: Int
+
+  /// Makes a location.
+  public init(fileID: String, filePath: String, line: Int, column: Int) {
+    self.fileID = fileID
+    self.filePath = filePath
+    self.line = line
+    self.column = column
+  }
+
+  /// File and line.
+  public var description: String { "\(fileID):\(line)" }
+}

@@ -138,11 +138,16 @@ extension Scenario {
     let text = url.absoluteString
     guard let handle = curl_alone_new(text).map(Handle.init) else { return [] }
     let loop = Scenario(name, against: name) { guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) } }
+    let handed = "alone: libcurl in C on a thread of its own"
+    @Sendable func hand(_ count: Int, _ inFlight: Int) throws {
+      guard curl_alone_handed(text, count, Int32(inFlight)) >= 0 else { throw URLError(.unknown) }
+    }
     return [
       // One load on a kept handle, or all of a batch on one thread.
       loop.inBatches { count, inFlight in
         guard curl_alone_many(text, count, Int32(inFlight)) >= 0 else { throw URLError(.unknown) }
       },
+      Scenario(handed, against: name) { try hand(1, 1) }.inBatches(hand),
       Scenario("alone: direct load", against: name) { _ = try await registry.data(for: URLRequest(url: url)) },
     ]
   }

@@ -223,17 +223,59 @@ void waylay_curl_sockets_free(void *context) {
   free(sockets);
 }
 
+/* An address has many forms, and the list has one. */
+static bool canonical_form(const char *address, char form[INET6_ADDRSTRLEN]) {
+  unsigned char bytes[16];
+  int family = strchr(address, ':') ? AF_INET6 : AF_INET;
+  return inet_pton(family, address, bytes) == 1 && inet_ntop(family, bytes, form, INET6_ADDRSTRLEN);
+}
+
 int waylay_curl_sockets_shutdown(void *context, const char *address) {
   struct sockets *sockets = context;
   int ended = 0;
-  /* An address has many forms, and the list has one. */
-  unsigned char bytes[16];
   char canonical[INET6_ADDRSTRLEN];
-  int family = strchr(address, ':') ? AF_INET6 : AF_INET;
-  if (inet_pton(family, address, bytes) != 1 || !inet_ntop(family, bytes, canonical, sizeof(canonical))) return 0;
+  if (!canonical_form(address, canonical)) return 0;
   pthread_mutex_lock(&sockets->mutex);
   for (size_t index = 0; index < sockets->count; index += 1) {
     if (strcmp(sockets->list[index].address, canonical) != 0) continue;
+    shutdown(sockets->list[index].descriptor, SHUT_RDWR);
+    ended += 1;
+  }
+  pthread_mutex_unlock(&sockets->mutex);
+  return ended;
+}
+
+static int port_of(const struct sockaddr_storage *address) {
+  switch (address->ss_family) {
+  case AF_INET: return ntohs(((const struct sockaddr_in *)address)->sin_port);
+  case AF_INET6: return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
+  default: return -1;
+  }
+}
+
+static bool is_busy(int descriptor, int port, const int *busy, size_t busy_count) {
+  struct sockaddr_storage local;
+  struct sockaddr_storage remote;
+  socklen_t local_size = sizeof(local);
+  socklen_t remote_size = sizeof(remote);
+  if (getsockname(descriptor, (struct sockaddr *)&local, &local_size)) return true;
+  if (getpeername(descriptor, (struct sockaddr *)&remote, &remote_size)) return true;
+  if (port_of(&remote) != port) return true;
+  for (size_t index = 0; index < busy_count; index += 1) {
+    if (busy[index] == port_of(&local)) return true;
+  }
+  return false;
+}
+
+int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int port, const int *busy, size_t busy_count) {
+  struct sockets *sockets = context;
+  int ended = 0;
+  char canonical[INET6_ADDRSTRLEN];
+  if (!canonical_form(address, canonical)) return 0;
+  pthread_mutex_lock(&sockets->mutex);
+  for (size_t index = 0; index < sockets->count; index += 1) {
+    if (strcmp(sockets->list[index].address, canonical) != 0) continue;
+    if (is_busy(sockets->list[index].descriptor, port, busy, busy_count)) continue;
     shutdown(sockets->list[index].descriptor, SHUT_RDWR);
     ended += 1;
   }

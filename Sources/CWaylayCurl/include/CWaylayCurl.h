@@ -52,6 +52,12 @@ void *_Nullable waylay_curl_sockets_new(void);
 void waylay_curl_sockets_free(void *_Nonnull sockets);
 /* Ends every connection to an address, given as text; transfers on it fail. How many there were. */
 int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nonnull address);
+/*
+ Ends the connections to an address and port but for those that begin at one of the busy ports. On the loop's thread, which knows what is busy.
+ How many there were. A connection that is still being opened leads nowhere yet, and is left alone.
+ */
+int waylay_curl_sockets_shutdown_idle(
+  void *_Nonnull sockets, const char *_Nonnull address, int port, const int *_Nullable busy, size_t busy_count);
 int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull sockets);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);

@@ -31,6 +31,12 @@ extension InterceptorChain {
       target = .turn(turn)
     }
 
+    /// What the requests for `url` end in; `nil` for a closure, which does not say.
+    package func transport(for url: URL?) throws -> (any Transport)? {
+      guard case .turn(let turn) = target else { return nil }
+      return try turn.transport(for: url)
+    }
+
     /// Sends `request` down the rest of the chain.
     ///
     /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.

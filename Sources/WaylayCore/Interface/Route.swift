@@ -86,6 +86,13 @@ public final class DialGate: Sendable {
   /// Whether an attempt has claimed it.
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
 
+  /// Closes the gate for good, unless an attempt has claimed it: from then on none gets through, and cancelling one sends nothing.
+  ///
+  /// - Returns: `false` when an attempt has claimed it, and may be sending.
+  package func close() -> Bool {
+    claim(Ticket())
+  }
+
   /// Claims the gate: `true` for the first, and for the same one again.
   func claim(_ ticket: Ticket) -> Bool {
     owner.withLock { owner in

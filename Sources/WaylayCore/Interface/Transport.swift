@@ -29,11 +29,23 @@ public protocol Transport: Sendable {
   /// Cancelling the calling task ends the exchange; so does dropping the response's body.
   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse
 
+  /// Closes the kept connections to an address and port on which nothing is happening, so that the next request opens another one.
+  ///
+  /// An exchange that runs on such a connection goes on. Default: nothing.
+  ///
+  /// - Parameters:
+  ///   - address: An IPv4 or IPv6 literal, without brackets.
+  ///   - port: The port that was dialled.
+  func closeIdleConnections(to address: String, port: Int)
+
   /// Ends all exchanges and closes all connections. Loads that come later fail. Default: nothing.
   func invalidate()
 }
 
 extension Transport {
+  /// Nothing.
+  public func closeIdleConnections(to address: String, port: Int) {}
+
   /// Nothing.
   public func invalidate() {}
 }
@@ -56,4 +68,6 @@ public struct TransportCapabilities: OptionSet, Sendable {
   public static let connectionMetrics = TransportCapabilities(rawValue: 1 << 2)
   /// Dials the address of a ``Route``.
   public static let routes = TransportCapabilities(rawValue: 1 << 3)
+  /// Holds a request back at a ``DialGate`` until its connection is open and verified.
+  public static let gates = TransportCapabilities(rawValue: 1 << 4)
 }

@@ -135,7 +135,9 @@ final class Load: Sendable {
     }
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
-    var response = try await installation.transport(for: request.url).load(request)
+    let transport = try installation.transport(for: request.url)
+    try check(request, fits: transport)
+    var response = try await transport.load(request)
     if let url, url != request.url, response.url == request.url { response.url = url }
     return response
   }

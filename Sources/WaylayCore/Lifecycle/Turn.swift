@@ -55,6 +55,10 @@ final class Turn: @unchecked Sendable {
     }
   }
 
+  func transport(for url: URL?) throws -> any Transport {
+    try load.installation.transport(for: url)
+  }
+
   func proceed(_ request: InterceptedRequest, mayBeLate: Bool = false) async throws -> InterceptedResponse {
     let (call, hasReturned) = load.state.withLock { _ -> (Int, Bool) in
       self.calls += 1

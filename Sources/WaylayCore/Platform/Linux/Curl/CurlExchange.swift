@@ -41,6 +41,8 @@
     private var pending = Data()
     /// Connections on which the request was begun.
     private var attempts = 0
+    /// Our end of the connection that the request is on.
+    private(set) var localPort: Int32?
     /// Whether libcurl undoes a coding of the body.
     private var decodes = true
 
@@ -127,7 +129,7 @@
         { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
         { context, offset, origin in CurlExchange.from(context).upload.seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
         CurlTransport.hasPrerequest
-          ? { context, _, _, _, _ in CurlExchange.from(context).mayBegin() ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
+          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
     }
 
     /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
@@ -137,8 +139,9 @@
     }
 
     /// A connection is open, verified, and nothing of the request is on it (U10).
-    private func mayBegin() -> Bool {
+    private func mayBegin(from port: Int32) -> Bool {
       attempts += 1
+      localPort = port
       if let gate = request.route?.gate, !gate.claim(ticket) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).

@@ -11,6 +11,7 @@
       /// The reader of a response wants more, or a request body has more.
       case resume(CurlExchange)
       case cancel(CurlExchange)
+      case closeIdle(address: String, port: Int)
     }
 
     fileprivate struct State: @unchecked Sendable {
@@ -167,6 +168,9 @@
       case .cancel(let exchange):
         guard let easy = exchange.easy, transfers.active[easy] === exchange else { return exchange.ended(nil, easy: nil) }
         end(exchange, nil, &transfers)
+      case .closeIdle(let address, let port):
+        let busy = transfers.active.values.compactMap(\.localPort)
+        waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), busy, busy.count)
       }
     }
 

@@ -66,8 +66,11 @@
       loop.invalidate()
     }
 
-    /// All of them.
-    public var capabilities: TransportCapabilities { [.backPressure, .streamedUploads, .connectionMetrics, .routes] }
+    /// All of them, but for ``TransportCapabilities/gates`` where libcurl is older than 7.80.
+    public var capabilities: TransportCapabilities {
+      let all: TransportCapabilities = [.backPressure, .streamedUploads, .connectionMetrics, .routes]
+      return Self.hasPrerequest ? all.union(.gates) : all
+    }
 
     /// Sends `request`; returns when the response's head is there.
     public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
@@ -102,6 +105,14 @@
     @discardableResult
     public func closeConnections(to address: String) -> Int {
       loop.closeConnections(to: address)
+    }
+
+    /// Closes the kept connections to an address and port; those in use go on. It is done before a load that begins after this call.
+    ///
+    /// Needs libcurl 7.80 or later, which says what connection a request is sent on; with an older one it does nothing.
+    public func closeIdleConnections(to address: String, port: Int) {
+      guard Self.isAvailable, Self.hasPrerequest else { return }
+      loop.send(.closeIdle(address: address, port: port))
     }
 
     /// The system's authorities and those of the options, as one text; `nil` for the system's alone, which libcurl finds by itself.

@@ -1,0 +1,100 @@
+import Foundation
+import TestOrigin
+import Testing
+import WaylayCore
+
+@Suite("Routes and transports", .timeLimit(.minutes(1)))
+struct RouteTests {
+  /// Would dial wherever it likes.
+  private struct Incapable: Transport {
+    let capabilities: TransportCapabilities
+    let loads = Log<InterceptedRequest>()
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      loads.add(request)
+      return InterceptedResponse(to: request)
+    }
+  }
+
+  private func registry(_ transport: any Transport, _ route: Route) -> InterceptorRegistry {
+    InterceptorRegistry(transport: transport, configuration: .ephemeral) {
+      Link { request, next in
+        var request = request
+        request.route = route
+        return try await next(request)
+      }
+    }
+  }
+
+  @Test("a transport that says nothing of routes never sees a request that has one")
+  func incapable() async throws {
+    let transport = Incapable(capabilities: [])
+    let registry = registry(transport, try Route("127.0.0.1"))
+    let error = await failure { try await registry.load(URLRequest(url: .example)) }
+    #expect(error.flatMap(cause)?.code == .transportIncapable)
+    #expect(transport.loads.all.isEmpty)
+    registry.invalidate()
+  }
+
+  @Test("a transport that has no gates never sees a route with one, and sees the others")
+  func gateless() async throws {
+    let transport = Incapable(capabilities: .routes)
+    let gated = registry(transport, try Route("127.0.0.1", gate: DialGate()))
+    let error = await failure { try await gated.load(URLRequest(url: .example)) }
+    #expect(error.flatMap(cause)?.code == .transportIncapable)
+    #expect(transport.loads.all.isEmpty)
+    let open = registry(transport, try Route("127.0.0.1"))
+    _ = try await open.load(URLRequest(url: .example))
+    #expect(transport.loads.all.map(\.route?.address) == ["127.0.0.1"])
+    for registry in [gated, open] { registry.invalidate() }
+  }
+
+  #if canImport(FoundationNetworking)
+    @Test("a gate that was closed lets nobody through: the server gets no byte of the request")
+    func closedGate() async throws {
+      try await withOrigin { origin in
+        let gate = DialGate()
+        #expect(gate.close())
+        let registry = registry(CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, gate: gate))
+        let error = await failure { try await registry.load(URLRequest(url: origin.url("/hello"))) } as? URLError
+        let cause = error?.userInfo[NSUnderlyingErrorKey] as? TransportError
+        #expect(cause?.requestBytesSent == 0)
+        #expect(origin.rawBytes.joined().isEmpty)
+        registry.invalidate()
+      }
+    }
+
+    @Test("a gate that an attempt has claimed cannot be closed any more")
+    func claimedGate() async throws {
+      try await withOrigin { origin in
+        let gate = DialGate()
+        let registry = registry(CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, gate: gate))
+        _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+        #expect(!gate.close())
+        registry.invalidate()
+      }
+    }
+
+    @Test("closes the idle connections to an address and port, and leaves those in use and those of other ports alone")
+    func idleConnections() async throws {
+      let (origin, other) = (try await TestOrigin.start(), try await TestOrigin.start())
+      let transport = CurlTransport(configuration: .ephemeral)
+      let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+      let running = try await registry.load(URLRequest(url: origin.url("/gate/busy")))
+      _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+      #expect(origin.openConnectionCount == 2)
+      transport.closeIdleConnections(to: "127.0.0.1", port: origin.port)
+      await origin.until { $0.openConnectionCount == 1 }
+      origin.release("still here", gate: "busy")
+      origin.release(nil, gate: "busy")
+      let text = try await running.body.collect(upTo: 100)
+      #expect(String(decoding: text, as: UTF8.self) == "still here")
+      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+      #expect(other.connectionCount == 1)
+      registry.invalidate()
+      transport.invalidate()
+      for server in [origin, other] { await server.stop() }
+    }
+  #endif
+}

@@ -1,0 +1,20 @@
+extension ArchiveError.Code {
+  /// An entry is larger than the store's limit for one entry.
+  public static let entryTooLarge = ArchiveError.Code("entryTooLarge")
+  /// What is pinned or being written leaves no room.
+  public static let storeFull = ArchiveError.Code("storeFull")
+  /// The store was opened for reading only.
+  public static let readOnly = ArchiveError.Code("readOnly")
+  /// The store has been closed.
+  public static let closed = ArchiveError.Code("closed")
+  /// The disk would not take an entry; the underlying error says why.
+  public static let notWritten = ArchiveError.Code("notWritten")
+  /// The directory cannot be used: it does not exist, or its permissions do not allow it.
+  public static let directoryUnusable = ArchiveError.Code("directoryUnusable")
+  /// Another process, or another store of this one, has the directory open.
+  public static let locked = ArchiveError.Code("locked")
+  /// The directory or the file holds something that is not an archive, or one of another format. Nothing was changed.
+  public static let foreignFormat = ArchiveError.Code("foreignFormat")
+  /// The archive is encrypted and the key is another one or missing, or a key was given and the archive is not encrypted.
+  public static let wrongKey = ArchiveError.Code("wrongKey")
+}

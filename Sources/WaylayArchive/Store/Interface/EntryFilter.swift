@@ -1,0 +1,68 @@
+import Foundation
+
+/// A choice among stored entries, by which they are listed and removed.
+///
+/// ```swift
+/// try await store.removeAll(.host("example.com"))
+/// try await store.removeAll(.tag("news").and(.stored(before: yesterday)))
+/// ```
+public struct EntryFilter: Sendable {
+  /// The partition that alone has to be looked at, where there is one.
+  let partition: ArchivePartition?
+  /// The key that alone has to be looked at, where there is one.
+  let key: ArchiveKey?
+  let matches: @Sendable (StoredEntry) -> Bool
+
+  init(partition: ArchivePartition? = nil, key: ArchiveKey? = nil, _ matches: @escaping @Sendable (StoredEntry) -> Bool) {
+    self.partition = partition
+    self.key = key
+    self.matches = matches
+  }
+
+  /// Every entry.
+  public static let all = EntryFilter { _ in true }
+
+  /// The entries under one key.
+  public static func key(_ key: ArchiveKey) -> EntryFilter {
+    EntryFilter(partition: key.partition, key: key) { $0.key == key }
+  }
+
+  /// The entries of one host; not those of its subdomains.
+  public static func host(_ host: String) -> EntryFilter {
+    let host = host.lowercased()
+    return EntryFilter { $0.details.host == host }
+  }
+
+  /// The entries whose URL starts with `prefix`, compared byte by byte.
+  public static func prefix(_ prefix: String) -> EntryFilter {
+    let prefix = Array(prefix.utf8)
+    return EntryFilter { $0.details.url.utf8.starts(with: prefix) }
+  }
+
+  /// The entries that carry a tag.
+  public static func tag(_ tag: String) -> EntryFilter {
+    EntryFilter { $0.details.tags.contains(tag) }
+  }
+
+  /// The entries of one partition.
+  public static func partition(_ partition: ArchivePartition) -> EntryFilter {
+    EntryFilter(partition: partition) { $0.key.partition == partition }
+  }
+
+  /// The entries that were stored, or last freshened, before a time.
+  public static func stored(before date: Date) -> EntryFilter {
+    EntryFilter { $0.details.stored < date }
+  }
+
+  /// The entries that a closure picks. It must not use the store.
+  public static func matching(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
+    EntryFilter(predicate)
+  }
+
+  /// The entries that both filters pick.
+  public func and(_ other: EntryFilter) -> EntryFilter {
+    let first = matches
+    let second = other.matches
+    return EntryFilter(partition: partition ?? other.partition, key: key ?? other.key) { first($0) && second($0) }
+  }
+}

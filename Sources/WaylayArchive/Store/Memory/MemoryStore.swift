@@ -1,0 +1,231 @@
+import Crypto
+import Foundation
+
+/// A store in memory: for tests, for sessions that shall leave nothing behind, and for processes that may not write.
+///
+/// ```swift
+/// let store = MemoryStore(limits: StoreLimits(bytes: 64 << 20))
+/// ```
+///
+/// Not for what is larger than memory or has to outlive the process: ``DiskStore``.
+public final class MemoryStore: ArchiveStore {
+  struct State {
+    var index = EntryIndex<StoredEntry>()
+    var usage = StoreUsage()
+    var nextNumber: UInt64 = 1
+    var isClosed = false
+    var observers: [@Sendable (StoreEvent) -> Void] = []
+  }
+
+  let limits: StoreLimits
+  private let state = Locked(State())
+  private let hash: SipHash
+  private let secret: SymmetricKey
+
+  /// Makes an empty store with a key of its own for digests.
+  public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
+    self.limits = limits
+    secret = SymmetricKey(size: .bits256)
+    hash = SipHash(key: secret.withUnsafeBytes { Array($0.prefix(16)) })
+  }
+
+  /// All entries of a key; never `nil`.
+  public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
+    let digest = hash.digest(key).0
+    return state.withLock { state in
+      if state.index.isMissing(digest) { return [] }
+      return state.index.handles(digest).compactMap { handle in
+        guard state.index[handle].key == key else { return nil }
+        state.index.visit(handle)
+        state.index[handle].hits &+= 1
+        return state.index[handle]
+      }
+    }
+  }
+
+  /// All entries of a key.
+  public func entries(for key: ArchiveKey) async throws -> [StoredEntry] { cached(key) ?? [] }
+
+  /// Stores an entry.
+  @discardableResult
+  public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
+    try insert(draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing)
+  }
+
+  /// Starts an entry whose body is still to come.
+  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
+    MemoryWriter(store: self, key: key, body: Data())
+  }
+
+  /// A writer that goes on at the end of a stored body.
+  public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+    guard let body = entry.contents.inMemory, state.withLock({ find(entry.id, in: &$0) }) != nil else { return nil }
+    let writer = MemoryWriter(store: self, key: entry.key, body: Data())
+    writer.checkpointed = entry.id
+    try await writer.append(body)
+    return writer
+  }
+
+  /// Gives an entry another head.
+  @discardableResult
+  public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
+    state.withLock { state in
+      guard let handle = find(entry.id, in: &state) else { return nil }
+      let old = state.index[handle]
+      var new = StoredEntry(
+        id: old.id, key: old.key, head: head, details: details, hits: old.hits,
+        storedBytes: Self.size(head: head, key: old.key, body: old.bodyLength), contents: old.contents)
+      new.hits = old.hits
+      state.index[handle] = new
+      state.index.setPinned(details.isPinned, handle)
+      state.usage.bytes += new.storedBytes - old.storedBytes
+      return new
+    }
+  }
+
+  /// Removes entries.
+  public func remove(_ ids: [EntryID]) {
+    state.withLock { state in
+      for id in ids { _ = drop(id, in: &state) }
+    }
+  }
+
+  /// Shows the entries that a filter picks, oldest first.
+  public func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
+    let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
+    for entry in all where filter.matches(entry) {
+      guard try visitor(entry) else { return }
+    }
+  }
+
+  /// Removes the entries that a filter picks.
+  @discardableResult
+  public func removeAll(_ filter: EntryFilter) async throws -> Int {
+    let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
+    let doomed = all.filter(filter.matches).map(\.id)
+    return state.withLock { state in doomed.count { drop($0, in: &state) } }
+  }
+
+  /// What the store holds now.
+  public var usage: StoreUsage { state.withLock { $0.usage } }
+
+  /// A digest under a key that goes with the store.
+  public func digest(_ bytes: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: secret))
+  }
+
+  /// Has a closure told of evictions and refusals.
+  public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
+    state.withLock { $0.observers.append(handler) }
+  }
+
+  /// Returns at once.
+  public func flush() async throws {}
+
+  /// Forgets everything.
+  public func close() async {
+    state.withLock { state in
+      state.index.removeAll()
+      state.usage = StoreUsage()
+      state.isClosed = true
+    }
+  }
+}
+
+extension MemoryStore {
+  static func size(head: [UInt8], key: ArchiveKey, body: Int64) -> Int64 {
+    // The table, the arrays and what else an entry takes, roughly.
+    Int64(head.count + key.bytes.count + 256) + body
+  }
+
+  /// Takes or gives back room for a body on its way.
+  func reserve(_ bytes: Int64, of total: Int64) throws {
+    let outcome = state.withLock { state -> Result<[StoreEvent], ArchiveError> in
+      if bytes > 0, state.isClosed { return .failure(.closed) }
+      if bytes > 0, total > limits.entryBytes { return .failure(.entryTooLarge(total, limits.entryBytes)) }
+      state.usage.bytes += bytes
+      let events = makeRoom(in: &state)
+      if bytes > 0, limits.isExceeded(by: state.usage) {
+        state.usage.bytes -= bytes
+        return .failure(.storeFull)
+      }
+      return .success(events)
+    }
+    report(try outcome.get())
+  }
+
+  /// Enters a finished entry, whose body has already been counted up to `reserved`.
+  func insert(
+    _ draft: EntryDraft, contents: any StoredBody, reserved: Int64, replacing: [EntryID], as known: EntryID? = nil
+  ) throws -> StoredEntry {
+    let digest = hash.digest(draft.key).0
+    let size = Self.size(head: draft.head, key: draft.key, body: contents.length)
+    let outcome = state.withLock { state -> Result<(StoredEntry, [StoreEvent]), ArchiveError> in
+      if state.isClosed { return .failure(.closed) }
+      if size > limits.entryBytes { return .failure(.entryTooLarge(size, limits.entryBytes)) }
+      for id in replacing { _ = drop(id, in: &state) }
+      if let known { _ = drop(known, in: &state) }
+      state.usage.bytes += size - reserved
+      state.usage.count += 1
+      let events = makeRoom(in: &state)
+      guard !limits.isExceeded(by: state.usage) else {
+        state.usage.bytes -= size - reserved
+        state.usage.count -= 1
+        return .failure(.storeFull)
+      }
+      let id = known ?? EntryID(number: state.nextNumber, hash: digest)
+      if known == nil { state.nextNumber += 1 }
+      let entry = StoredEntry(
+        id: id, key: draft.key, head: draft.head, details: draft.details, storedBytes: size, contents: contents)
+      state.index.insert(entry, hash: digest, isPinned: draft.details.isPinned)
+      return .success((entry, events))
+    }
+    let (entry, events) = try outcome.get()
+    report(events)
+    return entry
+  }
+
+  private func makeRoom(in state: inout State) -> [StoreEvent] {
+    guard limits.isExceeded(by: state.usage) else { return [] }
+    var events: [StoreEvent] = []
+    let low = limits.low
+    while low.isExceeded(by: state.usage), let handle = state.index.candidate() {
+      let entry = state.index.remove(handle)
+      state.usage.bytes -= entry.storedBytes
+      state.usage.count -= 1
+      events.append(
+        StoreEvent(.evicted, id: entry.id, url: entry.details.url, bytes: entry.storedBytes, reason: "made room for another entry"))
+    }
+    return events
+  }
+
+  private func report(_ events: [StoreEvent]) {
+    guard !events.isEmpty else { return }
+    let observers = state.withLock { $0.observers }
+    for event in events { for observer in observers { observer(event) } }
+  }
+
+  private func find(_ id: EntryID, in state: inout State) -> EntryIndex<StoredEntry>.Handle? {
+    state.index.first(id.hash) { $0.id == id }
+  }
+
+  private func drop(_ id: EntryID, in state: inout State) -> Bool {
+    guard let handle = find(id, in: &state) else { return false }
+    state.usage.bytes -= state.index.remove(handle).storedBytes
+    state.usage.count -= 1
+    return true
+  }
+}
+
+extension ArchiveError {
+  static let closed = ArchiveError(.closed, "the store has been closed: open another one.")
+  static let readOnly = ArchiveError(
+    .readOnly, "the store was opened for reading only, because another process writes to it: store there, or in a directory of your own.")
+  static let storeFull = ArchiveError(
+    .storeFull, "what is pinned or being written leaves no room for the entry: raise the limit of bytes, or unpin something.")
+
+  static func entryTooLarge(_ size: Int64, _ limit: Int64) -> ArchiveError {
+    ArchiveError(
+      .entryTooLarge, "an entry of \(size) bytes is larger than the \(limit) that one entry may have: raise StoreLimits.entryBytes.")
+  }
+}

@@ -61,6 +61,20 @@ extension MockError {
     public static let unreadableFile = Code("unreadableFile")
     /// A template with an unknown placeholder, or one whose value the request does not have.
     public static let invalidTemplate = Code("invalidTemplate")
+    /// A URL pattern that cannot be parsed.
+    public static let invalidPattern = Code("invalidPattern")
+    /// A regular expression that cannot be compiled.
+    public static let invalidRegex = Code("invalidRegex")
+    /// A count that is not positive.
+    public static let invalidCount = Code("invalidCount")
+    /// A state that a scenario does not have.
+    public static let unknownState = Code("unknownState")
+    /// No stub is for the request.
+    public static let unmatched = Code("unmatched")
+    /// The stubs that are for the request have answered as often as they were to.
+    public static let usedUp = Code("usedUp")
+    /// A call that was waited for did not come.
+    public static let callMissing = Code("callMissing")
     /// A fixture that cannot be understood.
     public static let invalidFixture = Code("invalidFixture")
   }
@@ -74,27 +88,4 @@ extension MockError: CustomStringConvertible, LocalizedError {
 
   /// Message and place.
   public var errorDescription: String? { message + (location.map { " [\($0)]" } ?? "") }
-}
-
-/// A place in a source file.
-public struct MockSourceLocation: Hashable, Sendable, CustomStringConvertible {
-  /// Module and file, as `#fileID` gives them.
-  public let fileID: String
-  /// The file's path, as `#filePath` gives it.
-  public let filePath: String
-  /// The line, from 1.
-  public let line: Int
-  /// The column, from 1.
-  public let column: Int
-
-  /// Makes a location.
-  public init(fileID: String, filePath: String, line: Int, column: Int) {
-    self.fileID = fileID
-    self.filePath = filePath
-    self.line = line
-    self.column = column
-  }
-
-  /// File and line.
-  public var description: String { "\(fileID):\(line)" }
 }

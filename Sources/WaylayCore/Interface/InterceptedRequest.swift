@@ -75,7 +75,7 @@ public struct InterceptedRequest: Sendable {
   }
 
   /// The request without a tag that is not on it yet: what the core itself looks at, and changes before the tag is due.
-  var untagged: URLRequest {
+  package var untagged: URLRequest {
     get { storage.urlRequest }
     _modify { yield &unique.urlRequest }
   }

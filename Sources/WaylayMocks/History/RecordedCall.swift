@@ -1,0 +1,44 @@
+/// A request that a mock was asked, with its body.
+public struct RecordedCall: Sendable {
+  private let request: InterceptedRequest
+  /// The whole body.
+  public let body: Data
+  /// The values of the URL pattern's names: `id` for `/users/:id`.
+  public let parameters: [String: String]
+  /// Where the stub was written that answered it; `nil` when none did.
+  public let stubLocation: MockSourceLocation?
+  /// The number of that stub in its mock.
+  let stub: Int?
+
+  init(_ facts: RequestFacts, stub: Int?, location: MockSourceLocation?, parameters: [String: String]) {
+    request = facts.request
+    body = facts.body
+    self.stub = stub
+    stubLocation = location
+    self.parameters = parameters
+  }
+
+  /// Method, URL and header fields; the body is ``body``.
+  public var urlRequest: URLRequest { request.untagged }
+  /// The method, in upper case.
+  public var method: String { request.method }
+  /// The URL.
+  public var url: URL? { request.url }
+
+  /// The value of a header field, whatever the case of its name.
+  public func header(_ name: String) -> String? { request.headerValue(name) }
+
+  /// The body as a value.
+  ///
+  /// - Throws: What the decoder throws.
+  public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+    try decoder.decode(type, from: body)
+  }
+
+  var facts: RequestFacts { RequestFacts(request, body: body) }
+}
+
+extension RecordedCall: CustomStringConvertible {
+  /// Method and URL.
+  public var description: String { "\(method) \(url?.absoluteString ?? "")" }
+}

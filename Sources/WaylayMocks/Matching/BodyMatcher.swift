@@ -1,0 +1,165 @@
+/// What a stub wants of a request's body. The body is read once, whatever number of stubs look at it.
+///
+/// ```swift
+/// Stub(.post, "/orders") { .status(201) }.body(.json(["id": 42, "paid": true]))
+/// Stub(.post, "/orders") { .status(402) }.body(.jsonPath("$.card.number", equals: "4000"))
+/// Stub(.post, "/login") { .status(200) }.body(.form(["user": "ada", "password": "*"]))
+/// ```
+public struct BodyMatcher: Sendable {
+  indirect enum Kind: Sendable {
+    case data(Data)
+    case text(String)
+    case regex(TextRegex)
+    case json(JSONValue)
+    case jsonSubset(JSONValue)
+    case jsonPath(JSONPath, JSONValue?)
+    case form(QueryPattern)
+    case multipart([MultipartForm.Part], isExact: Bool)
+    case empty
+    case present
+    case broken
+  }
+
+  let kind: Kind
+  var problem: MockError?
+
+  private init(_ kind: Kind, problem: MockError? = nil) {
+    self.kind = kind
+    self.problem = problem
+  }
+
+  private static func make(_ make: () throws(MockError) -> Kind) -> BodyMatcher {
+    do throws(MockError) { return BodyMatcher(try make()) } catch { return BodyMatcher(.broken, problem: error) }
+  }
+
+  /// Exactly these bytes.
+  public static func data(_ data: Data) -> BodyMatcher { BodyMatcher(.data(data)) }
+
+  /// Exactly this text, in UTF-8.
+  public static func text(_ text: String) -> BodyMatcher { BodyMatcher(.text(text)) }
+
+  /// A text in which the regular expression (ICU syntax) is found.
+  public static func regex(_ pattern: String) -> BodyMatcher {
+    let regex = TextRegex(pattern)
+    return BodyMatcher(.regex(regex), problem: regex.problem)
+  }
+
+  /// JSON of this value: neither the order of members nor white space nor the way a number is written counts.
+  public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value)) }
+
+  /// JSON of the value that `value` is encoded as.
+  @_disfavoredOverload
+  public static func json(_ value: some Encodable) -> BodyMatcher {
+    make { () throws(MockError) in .json(try JSONValue(encoding: value)) }
+  }
+
+  /// JSON of the value that the text is. A text that is not JSON is reported where the stub was written.
+  public static func json(parsing text: String) -> BodyMatcher {
+    make { () throws(MockError) in .json(try JSONValue(parsing: Data(text.utf8))) }
+  }
+
+  /// JSON that holds these members, at every depth, among others. Lists are compared element by element.
+  public static func jsonSubset(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.jsonSubset(value)) }
+
+  /// JSON with a value at a path.
+  ///
+  /// - Parameters:
+  ///   - path: As in `$.items[0].name`; `[*]` is every element, one of which must do.
+  ///   - value: The value.
+  public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
+    make { () throws(MockError) in .jsonPath(try JSONPath(path), value) }
+  }
+
+  /// JSON that has something at a path.
+  public static func jsonPath(exists path: String) -> BodyMatcher {
+    make { () throws(MockError) in .jsonPath(try JSONPath(path), nil) }
+  }
+
+  /// A form (`application/x-www-form-urlencoded`) with these fields, in whatever order.
+  ///
+  /// - Parameters:
+  ///   - fields: The fields; a repeated name has its values in the order given.
+  ///   - exactly: Whether there may be no others.
+  public static func form(_ fields: KeyValuePairs<String, String>, exactly: Bool = true) -> BodyMatcher {
+    BodyMatcher(.form(QueryPattern(fields.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
+  }
+
+  /// A multipart form with these parts, in this order; its boundary does not count. A part that names no media type does not ask for one.
+  ///
+  /// - Parameters:
+  ///   - parts: The parts.
+  ///   - exactly: Whether there may be no others.
+  public static func multipart(_ parts: [MultipartForm.Part], exactly: Bool = true) -> BodyMatcher {
+    BodyMatcher(.multipart(parts, isExact: exactly))
+  }
+
+  /// No body.
+  public static let empty = BodyMatcher(.empty)
+
+  /// Any body with at least one byte.
+  public static let present = BodyMatcher(.present)
+}
+
+extension BodyMatcher {
+  func matches(_ facts: RequestFacts) -> Bool {
+    switch kind {
+    case .data(let data): facts.body == data
+    case .text(let text): facts.text == text
+    case .regex(let regex): facts.text.map { regex.matches($0) } ?? false
+    case .json(let value): (try? facts.json.get()) == value
+    case .jsonSubset(let value): (try? facts.json.get())?.contains(value) ?? false
+    case .jsonPath(let path, let value): Self.matches(path, value, facts)
+    case .form(let pattern): pattern.matches(facts.form)
+    case .multipart(let parts, let isExact): Self.matches(parts, isExact, facts.multipart ?? [])
+    case .empty: facts.body.isEmpty
+    case .present: !facts.body.isEmpty
+    case .broken: false
+    }
+  }
+
+  private static func matches(_ path: JSONPath, _ value: JSONValue?, _ facts: RequestFacts) -> Bool {
+    guard let json = try? facts.json.get() else { return false }
+    let found = path.values(in: json)
+    return value.map { found.contains($0) } ?? !found.isEmpty
+  }
+
+  private static func matches(_ wanted: [MultipartForm.Part], _ isExact: Bool, _ actual: [MultipartForm.Part]) -> Bool {
+    if isExact, actual.count != wanted.count { return false }
+    var rest = actual[...]
+    return wanted.allSatisfy { part in
+      while let next = rest.popFirst() {
+        if part.accepts(next) { return true }
+        if isExact { return false }
+      }
+      return false
+    }
+  }
+}
+
+extension MultipartForm.Part {
+  /// Whether a request's part is what this one asks for.
+  func accepts(_ other: MultipartForm.Part) -> Bool {
+    name == other.name && body == other.body && (filename == nil || filename == other.filename)
+      && (contentType == nil || contentType?.lowercased() == other.contentType?.lowercased())
+  }
+}
+
+extension BodyMatcher: CustomStringConvertible {
+  /// The condition in words.
+  public var description: String {
+    switch kind {
+    case .data(let data): "body of \(data.count) given bytes"
+    case .text(let text): "body \(JSONValue.quoted(text))"
+    case .regex(let regex): "body matching \(regex)"
+    case .json(let value): "JSON body \(value)"
+    case .jsonSubset(let value): "JSON body with \(value)"
+    case .jsonPath(let path, let value?): "JSON body with \(value) at \(path)"
+    case .jsonPath(let path, nil): "JSON body with \(path)"
+    case .form(let pattern): "form \(pattern)"
+    case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"
+    case .empty: "no body"
+    case .present: "a body"
+    case .broken: "a body that cannot be described"
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/// Which paths a pattern is for, segment by segment.
+struct PathPattern: Sendable {
+  enum Segment: Sendable {
+    case literal(String)
+    /// One segment, whatever it says.
+    case any(name: String?)
+    /// One segment that an expression covers.
+    case expression(TextRegex, written: String)
+    /// Any number of segments.
+    case rest
+  }
+
+  let segments: [Segment]
+
+  init(literally segments: [String]) {
+    self.segments = segments.map { .literal($0) }
+  }
+
+  init(pattern: Substring, of text: String) throws(MockError) {
+    var names: Set<String> = []
+    var segments: [Segment] = []
+    let body = pattern.first == "/" ? pattern.dropFirst() : pattern
+    for part in Self.split(body) {
+      let segment = try Segment(part, of: text)
+      for name in segment.names where !names.insert(name).inserted {
+        throw URLPattern.invalid(text, "the name \":\(name)\" occurs twice: each value needs a name of its own.")
+      }
+      segments.append(segment)
+    }
+    self.segments = segments
+  }
+
+  /// Splits at slashes outside of brackets.
+  private static func split(_ text: Substring) -> [Substring] {
+    var parts: [Substring] = []
+    var (start, depth) = (text.startIndex, 0)
+    for index in text.indices {
+      switch text[index] {
+      case "(": depth += 1
+      case ")": depth = max(0, depth - 1)
+      case "/" where depth == 0:
+        parts.append(text[start..<index])
+        start = text.index(after: index)
+      default: break
+      }
+    }
+    return parts + [text[start...]]
+  }
+
+  func matches(_ path: [String], _ parameters: inout [String: String]) -> Bool {
+    Self.matches(segments[...], path[...], &parameters)
+  }
+
+  private static func matches(
+    _ pattern: ArraySlice<Segment>, _ path: ArraySlice<String>, _ parameters: inout [String: String]
+  ) -> Bool {
+    var pattern = pattern
+    var path = path
+    while let segment = pattern.popFirst() {
+      if case .rest = segment {
+        if pattern.isEmpty { return true }
+        for start in path.startIndex...path.endIndex {
+          var found = parameters
+          if matches(pattern, path[start...], &found) {
+            parameters = found
+            return true
+          }
+        }
+        return false
+      }
+      guard let text = path.popFirst(), segment.matches(text, &parameters) else { return false }
+    }
+    return path.isEmpty
+  }
+}
+
+extension PathPattern.Segment {
+  init(_ text: Substring, of pattern: String) throws(MockError) {
+    if text == "**" {
+      self = .rest
+    } else if text == "*" {
+      self = .any(name: nil)
+    } else if text.first == ":", let end = Self.nameEnd(in: text) {
+      let name = text[text.index(after: text.startIndex)..<end]
+      let tail = text[end...]
+      if tail.isEmpty {
+        self = .any(name: String(name))
+      } else if tail.first == "(", let close = tail.lastIndex(of: ")") {
+        let inner = tail[tail.index(after: tail.startIndex)..<close]
+        self = try .expression(
+          Self.regex("(?<\(Self.groupName(name))>\(inner))" + Self.glob(tail[tail.index(after: close)...])), written: String(text))
+      } else if tail.first == "(" {
+        throw URLPattern.invalid(pattern, "the bracket after \":\(name)\" is not closed.")
+      } else {
+        self = try .expression(Self.regex("(?<\(Self.groupName(name))>.+?)" + Self.glob(tail)), written: String(text))
+      }
+    } else if text.contains("*") {
+      self = try .expression(Self.regex(Self.glob(text)), written: String(text))
+    } else {
+      self = .literal(PercentCoding.decoded(text))
+    }
+  }
+
+  /// The end of the name after a colon; `nil` when there is no name, and the colon stands for itself.
+  private static func nameEnd(in text: Substring) -> Substring.Index? {
+    let name = text.dropFirst()
+    guard let first = name.first, first.isASCII, first.isLetter || first == "_" else { return nil }
+    return name.firstIndex { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) } ?? name.endIndex
+  }
+
+  /// Groups are named by letters and digits alone.
+  private static func groupName(_ name: Substring) -> String {
+    String(name).replacing("_", with: "U5F")
+  }
+
+  private static func glob(_ text: Substring) -> String {
+    text.split(separator: "*", omittingEmptySubsequences: false)
+      .map { NSRegularExpression.escapedPattern(for: PercentCoding.decoded($0)) }
+      .joined(separator: ".*")
+  }
+
+  private static func regex(_ pattern: String) throws(MockError) -> TextRegex {
+    let regex = TextRegex("(?s)" + pattern)
+    if let problem = regex.problem { throw problem }
+    return regex
+  }
+
+  var names: [String] {
+    switch self {
+    case .any(let name?): [name]
+    case .expression(let regex, _): regex.names.map { $0.replacing("U5F", with: "_") }
+    case .literal, .any, .rest: []
+    }
+  }
+
+  func matches(_ text: String, _ parameters: inout [String: String]) -> Bool {
+    switch self {
+    case .literal(let literal): return literal == text
+    case .any(let name):
+      // A name and a star stand for something.
+      guard !text.isEmpty else { return false }
+      if let name { parameters[name] = text }
+      return true
+    case .expression(let regex, _):
+      var found: [String: String] = [:]
+      guard regex.matchesWhole(text, &found) else { return false }
+      for (name, value) in found { parameters[name.replacing("U5F", with: "_")] = value }
+      return true
+    case .rest: return true
+    }
+  }
+}

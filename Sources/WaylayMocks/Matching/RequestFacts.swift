@@ -1,0 +1,36 @@
+/// A request taken apart for matching, once for all stubs.
+///
+/// Used by the one task that loads the request; what is costly is made when the first condition asks for it.
+final class RequestFacts {
+  let request: InterceptedRequest
+  let url: ParsedURL
+  let method: String
+  let body: Data
+
+  init(_ request: InterceptedRequest, body: Data) {
+    self.request = request
+    self.body = body
+    method = request.method
+    url = ParsedURL(request.url ?? URL(fileURLWithPath: "/"))
+  }
+
+  lazy var query = url.items
+  lazy var text: String? = String(data: body, encoding: .utf8)
+  lazy var json: Result<JSONValue, MockError> = Result { () throws(MockError) in try JSONValue(parsing: body) }
+  lazy var form = QueryItems(String(decoding: body, as: UTF8.self), isForm: true)
+  lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
+  lazy var asMockRequest = MockRequest(request, body: body)
+
+  /// The value of a header field, whatever the case of its name.
+  func header(_ name: String) -> String? { request.headerValue(name) }
+}
+
+extension InterceptedRequest {
+  /// The value of a header field, whatever the case of its name.
+  func headerValue(_ name: String) -> String? {
+    guard let fields = untagged.allHTTPHeaderFields else { return nil }
+    if let value = fields[name] { return value }
+    let wanted = name.lowercased()
+    return fields.first { $0.key.lowercased() == wanted }?.value
+  }
+}

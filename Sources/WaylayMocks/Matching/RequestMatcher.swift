@@ -1,0 +1,149 @@
+/// A condition on a request, which others can be joined to.
+///
+/// ```swift
+/// let beta: RequestMatcher = .header("X-Beta") && (.query("page") || !.body(.empty))
+/// Stub(.get, "/search") { .json([]) }.where(beta)
+/// ```
+///
+/// For code of your own use ``predicate(_:_:)``: it is asked only for requests that everything else of the stub fits.
+public struct RequestMatcher: Sendable {
+  indirect enum Kind: Sendable {
+    case method(String)
+    case url(URLPattern)
+    case query(QueryPattern)
+    case hasQuery(String)
+    case header(String, String?)
+    case headerRegex(String, TextRegex)
+    case body(BodyMatcher)
+    case predicate(String, @Sendable (MockRequest) -> Bool)
+    case and([RequestMatcher])
+    case or([RequestMatcher])
+    case not(RequestMatcher)
+  }
+
+  let kind: Kind
+
+  /// Requests with that method.
+  public static func method(_ method: HTTPRequest.Method) -> RequestMatcher { RequestMatcher(kind: .method(method.rawValue.uppercased())) }
+
+  /// Requests for that URL.
+  public static func url(_ url: some URLPatternConvertible) -> RequestMatcher { RequestMatcher(kind: .url(url.urlPattern)) }
+
+  /// Requests with that query item, among others; `nil` is an item without `=`.
+  public static func query(_ name: String, _ value: String?) -> RequestMatcher {
+    RequestMatcher(kind: .query(QueryPattern([(name, .exactly(value))], isExact: false)))
+  }
+
+  /// Requests with a query item of that name.
+  public static func query(_ name: String) -> RequestMatcher { RequestMatcher(kind: .hasQuery(name)) }
+
+  /// Requests with these query items, in whatever order; the values of a repeated name in the order given.
+  public static func query(_ items: KeyValuePairs<String, String?>, exactly: Bool = false) -> RequestMatcher {
+    RequestMatcher(kind: .query(QueryPattern(items.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
+  }
+
+  /// Requests with that header field. Names are compared without regard to case, values with.
+  public static func header(_ name: String, _ value: String) -> RequestMatcher { RequestMatcher(kind: .header(name, value)) }
+
+  /// Requests with a header field of that name.
+  public static func header(_ name: String) -> RequestMatcher { RequestMatcher(kind: .header(name, nil)) }
+
+  /// Requests with a header field in whose value the regular expression (ICU syntax) is found.
+  public static func header(_ name: String, regex pattern: String) -> RequestMatcher {
+    RequestMatcher(kind: .headerRegex(name, TextRegex(pattern)))
+  }
+
+  /// Requests with that body.
+  public static func body(_ body: BodyMatcher) -> RequestMatcher { RequestMatcher(kind: .body(body)) }
+
+  /// Requests that the closure accepts. It may be run on any thread, and for requests that another stub answers at last.
+  ///
+  /// - Parameters:
+  ///   - name: What reports call the condition: "an even page", for example.
+  ///   - predicate: Whether a request is accepted.
+  public static func predicate(_ name: String, _ predicate: @escaping @Sendable (MockRequest) -> Bool) -> RequestMatcher {
+    RequestMatcher(kind: .predicate(name, predicate))
+  }
+
+  /// Requests that fulfil all of the conditions.
+  public static func all(_ matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .and(matchers)) }
+
+  /// Requests that fulfil one of the conditions.
+  public static func any(of matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .or(matchers)) }
+
+  /// Requests that do not fulfil the condition.
+  public static func not(_ matcher: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .not(matcher)) }
+
+  /// Requests that fulfil both.
+  public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .all([one, other]) }
+
+  /// Requests that fulfil one or the other.
+  public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .any(of: [one, other]) }
+
+  /// Requests that do not.
+  public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { .not(matcher) }
+}
+
+extension RequestMatcher {
+  func matches(_ facts: RequestFacts, _ parameters: [String: String]) -> Bool {
+    switch kind {
+    case .method(let method): return method == facts.method
+    case .url(let pattern):
+      var ignored: [String: String] = [:]
+      return pattern.matches(facts.url, &ignored)
+    case .query(let pattern): return pattern.matches(facts.query)
+    case .hasQuery(let name): return facts.query.contains(name)
+    case .header(let name, let value):
+      guard let actual = facts.header(name) else { return false }
+      return value == nil || value == actual
+    case .headerRegex(let name, let regex): return facts.header(name).map { regex.matches($0) } ?? false
+    case .body(let body): return body.matches(facts)
+    case .predicate(_, let predicate):
+      return predicate(MockRequest(facts.request, body: facts.body, parameters: parameters))
+    case .and(let matchers): return matchers.allSatisfy { $0.matches(facts, parameters) }
+    case .or(let matchers): return matchers.contains { $0.matches(facts, parameters) }
+    case .not(let matcher): return !matcher.matches(facts, parameters)
+    }
+  }
+
+  /// What is wrong with the condition.
+  var problems: [MockError] {
+    switch kind {
+    case .url(let pattern): [pattern.problem].compactMap { $0 }
+    case .headerRegex(_, let regex): [regex.problem].compactMap { $0 }
+    case .body(let body): [body.problem].compactMap { $0 }
+    case .and(let matchers), .or(let matchers): matchers.flatMap(\.problems)
+    case .not(let matcher): matcher.problems
+    case .method, .query, .hasQuery, .header, .predicate: []
+    }
+  }
+
+  /// Whether it runs code of whoever wrote it.
+  var runsForeignCode: Bool {
+    switch kind {
+    case .predicate: true
+    case .and(let matchers), .or(let matchers): matchers.contains(where: \.runsForeignCode)
+    case .not(let matcher): matcher.runsForeignCode
+    case .method, .url, .query, .hasQuery, .header, .headerRegex, .body: false
+    }
+  }
+}
+
+extension RequestMatcher: CustomStringConvertible {
+  /// The condition in words.
+  public var description: String {
+    switch kind {
+    case .method(let method): "method \(method)"
+    case .url(let pattern): "URL \(pattern)"
+    case .query(let pattern): "query \(pattern.isExact ? "exactly " : "")\(pattern)"
+    case .hasQuery(let name): "query \(name)"
+    case .header(let name, let value): value.map { "header \(name): \($0)" } ?? "header \(name)"
+    case .headerRegex(let name, let regex): "header \(name) matching \(regex)"
+    case .body(let body): body.description
+    case .predicate(let name, _): name
+    case .and(let matchers): "(" + matchers.map(\.description).joined(separator: " and ") + ")"
+    case .or(let matchers): "(" + matchers.map(\.description).joined(separator: " or ") + ")"
+    case .not(let matcher): "not \(matcher)"
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/// A regular expression that was compiled when it was written down; one that cannot be compiled keeps the reason.
+///
+/// `NSRegularExpression` rather than `Regex`, because it is documented to be safe to use from any thread and `Regex` is not `Sendable`.
+struct TextRegex: Sendable, CustomStringConvertible {
+  let pattern: String
+  let names: [String]
+  let problem: MockError?
+  private let compiled: NSRegularExpression?
+
+  init(_ pattern: String, ignoresCase: Bool = false) {
+    self.pattern = pattern
+    do {
+      compiled = try NSRegularExpression(pattern: pattern, options: ignoresCase ? [.caseInsensitive] : [])
+      problem = nil
+    } catch {
+      compiled = nil
+      problem = MockError(
+        .invalidRegex, "\"\(pattern)\" is not a regular expression (ICU syntax): check its brackets and escapes.", underlying: error)
+    }
+    names = compiled == nil ? [] : Self.names(in: pattern)
+  }
+
+  var description: String { "/\(pattern)/" }
+
+  /// Whether the expression is found in `text`; fills in the values of its named groups.
+  func matches(_ text: String, _ parameters: inout [String: String]) -> Bool {
+    guard let found = first(in: text) else { return false }
+    for name in names {
+      if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
+    }
+    return true
+  }
+
+  func matches(_ text: String) -> Bool { first(in: text) != nil }
+
+  /// Whether the expression covers all of `text`.
+  func matchesWhole(_ text: String, _ parameters: inout [String: String]) -> Bool {
+    let whole = NSRange(text.startIndex..., in: text)
+    guard let found = compiled?.firstMatch(in: text, options: [.anchored], range: whole), found.range == whole else { return false }
+    for name in names {
+      if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
+    }
+    return true
+  }
+
+  private func first(in text: String) -> NSTextCheckingResult? {
+    compiled?.firstMatch(in: text, range: NSRange(text.startIndex..., in: text))
+  }
+
+  /// The names of the groups `(?<name>…)`.
+  private static func names(in pattern: String) -> [String] {
+    var names: [String] = []
+    var rest = pattern[...]
+    while let start = rest.range(of: "(?<") {
+      rest = rest[start.upperBound...]
+      guard let end = rest.firstIndex(of: ">") else { break }
+      let name = rest[..<end]
+      if let first = name.first, first.isLetter, name.allSatisfy({ $0.isLetter || $0.isNumber }) { names.append(String(name)) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,95 @@
+/// Which URLs a stub is for.
+///
+/// | part | written | matches |
+/// |---|---|---|
+/// | scheme | `https://…` | that scheme; `*://…` any; without a scheme and a host any origin |
+/// | host | `api.example.com` | that host; letter case, `xn--` form and percent-encoding make no difference |
+/// | | `*.example.com` | every host below it, not itself |
+/// | | `*` , `api-*.example.com` | any host; any text within a label |
+/// | port | none | the scheme's own; `:8080` that port, `:*` any |
+/// | path | `/users/42` | these segments, with or without percent-encoding |
+/// | | `:id`, `:id(\d+)` | one segment, which becomes a parameter; with a regular expression for it |
+/// | | `*`, `img-*.png` | one segment; any text within one |
+/// | | `**` | any number of segments, none too |
+/// | query | none | any query |
+/// | | `?page=2&sort` | exactly these items, in whatever order, repeated names in the order written; `a=*` any value |
+///
+/// `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed matches nothing and is reported where the stub
+/// was written. To look at more than the URL, add conditions to the stub: ``RequestMatcher``.
+public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
+  /// The pattern as it was written.
+  public let description: String
+  var scheme: String?
+  var host = HostPattern.any
+  var port = Port.any
+  /// `nil` for any path.
+  var path: PathPattern?
+  /// `nil` for any query.
+  var query: QueryPattern?
+  var regex: TextRegex?
+  /// Why the pattern could not be parsed.
+  package internal(set) var problem: MockError?
+
+  enum Port: Sendable, Hashable {
+    case any
+    case schemeDefault
+    case number(Int)
+  }
+
+  /// Parses a pattern.
+  public init(_ text: String) {
+    description = text
+    do throws(MockError) { try parse(text) } catch { problem = error }
+  }
+
+  /// Parses a literal.
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  init(any: Void) {
+    description = "any URL"
+  }
+
+  init(regex pattern: String) {
+    description = "/\(pattern)/"
+    regex = TextRegex(pattern)
+    problem = regex?.problem
+  }
+
+  init(literally url: URL) {
+    description = url.absoluteString
+    let parsed = ParsedURL(url.absoluteURL)
+    scheme = parsed.scheme.isEmpty ? nil : parsed.scheme
+    host = parsed.host.isEmpty ? .any : .exact(parsed.host)
+    port = parsed.host.isEmpty ? .any : .number(parsed.port)
+    path = PathPattern(literally: parsed.segments)
+    query = QueryPattern(QueryItems(parsed.query ?? ""), isExact: true)
+  }
+
+  /// Whether a URL matches; fills in the values of the names.
+  func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
+    guard problem == nil else { return false }
+    if let regex { return regex.matches(url.url.absoluteString, &parameters) }
+    return matchesOrigin(url) && (query?.matches(url.items) ?? true) && (path?.matches(url.segments, &parameters) ?? true)
+  }
+
+  func matchesOrigin(_ url: ParsedURL) -> Bool {
+    matchesScheme(url) && matchesPort(url) && host.matches(url.host)
+  }
+
+  func matchesScheme(_ url: ParsedURL) -> Bool { scheme == nil || scheme == url.scheme }
+
+  func matchesPort(_ url: ParsedURL) -> Bool {
+    switch port {
+    case .any: true
+    case .schemeDefault: url.port == ParsedURL.defaultPort(of: url.scheme)
+    case .number(let number): url.port == number
+    }
+  }
+}
+
+extension ParsedURL {
+  /// The query's items. Parsed anew each time: only patterns that name some ask for them.
+  var items: QueryItems { QueryItems(query ?? "") }
+}

@@ -1,0 +1,71 @@
+import IssueReporting
+
+extension MockInterceptor {
+  /// What was not as the stubs say it should be: requests that no stub is for, stubs that are wrong, and required stubs that nobody used.
+  ///
+  /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
+  public var issues: [MockIssue] {
+    state.withLock { state in state.entries.flatMap { MockIssue.issues(of: $0) } + state.issues }
+  }
+
+  /// Reports each of the ``issues`` as a failure of the test that runs, at its place.
+  public func reportIssues() {
+    for issue in issues {
+      reportIssue(
+        issue.message, fileID: issue.location.fileID, filePath: issue.location.filePath, line: issue.location.line,
+        column: issue.location.column)
+    }
+  }
+
+  /// Notes that a stub's answer could not be given, unless that is known from the stub already.
+  func note(_ error: MockError, of stub: Stub) {
+    guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
+    let issue = MockIssue(kind: .invalidAnswer, message: "\(stub) could not answer: \(error.message)", location: stub.location)
+    state.withLock { $0.issues.append(issue) }
+  }
+
+  /// What becomes of a request that no stub is for.
+  func answerUnmatched(
+    _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    record(RecordedCall(facts, stub: nil, location: nil, parameters: [:]))
+    if case .passThrough = unmatched.kind { return try await next(facts.request) }
+    // Saying what came nearest takes its time.
+    if mayRunInline { await Task.yield() }
+    let miss = Miss(facts, spent, in: self)
+    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
+    state.withLock { $0.issues.append(issue) }
+    guard case .respond(let response) = unmatched.kind else {
+      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.request)
+    }
+    return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
+  }
+}
+
+extension MockIssue {
+  /// What is to be said of a stub.
+  static func issues(of entry: StubEntry) -> [MockIssue] {
+    let stub = entry.stub
+    guard stub.problems.isEmpty else {
+      return stub.problems.map { MockIssue(kind: .invalidStub, message: $0.message, location: $0.location ?? stub.location) }
+    }
+    guard entry.uses < stub.needed else { return [] }
+    let times = entry.uses == 0 ? "was never used" : "was used \(entry.uses) of \(stub.needed) times"
+    return [
+      MockIssue(
+        kind: .unused,
+        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.",
+        location: stub.location)
+    ]
+  }
+}
+
+extension MockError {
+  /// What an app sees of the error.
+  func urlError(for request: InterceptedRequest) -> URLError {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
+    if let url = request.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    let isMissing = code == .unmatched || code == .usedUp
+    return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)
+  }
+}

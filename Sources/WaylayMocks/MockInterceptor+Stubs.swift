@@ -1,0 +1,121 @@
+extension MockInterceptor {
+  /// Adds a stub, which is asked before those that are there. Requests that run are not affected.
+  @discardableResult
+  public func add(_ stub: Stub) -> StubHandle {
+    StubHandle(mock: self, entries: add([stub]))
+  }
+
+  /// Adds stubs, which are asked before those that are there; the later of them before the earlier.
+  @discardableResult
+  public func add(@StubBuilder _ stubs: () throws -> [Stub]) rethrows -> StubHandle {
+    StubHandle(mock: self, entries: add(try stubs()))
+  }
+
+  /// Adds stubs for as long as `operation` runs.
+  ///
+  /// ```swift
+  /// try mock.withStubs { Stub(.get, "/users/:id") { .status(503) } } operation: {
+  ///   #expect(throws: ServerIsDown.self) { try client.load() }
+  /// }
+  /// ```
+  ///
+  /// Required ones that nobody used are noted as ``issues``. The stubs are the whole mock's: whatever runs at the same time sees them.
+  public func withStubs<Result>(@StubBuilder _ stubs: () throws -> [Stub], operation: () throws -> Result) rethrows -> Result {
+    let entries = add(try stubs())
+    defer { retire(entries) }
+    return try operation()
+  }
+
+  /// Adds stubs for as long as `operation` runs.
+  public func withStubs<Result>(
+    @StubBuilder _ stubs: () throws -> [Stub], operation: () async throws -> Result
+  ) async rethrows -> Result {
+    let entries = add(try stubs())
+    defer { retire(entries) }
+    return try await operation()
+  }
+
+  /// Removes all stubs. Requests that have been matched are answered all the same.
+  public func removeAll() {
+    state.withLock { state in
+      for entry in state.entries { entry.isRemoved = true }
+      state.entries = []
+      state.index = StubIndex()
+      state.deferred = 0
+    }
+  }
+
+  /// Forgets the history, the issues, the counts and the states of scenarios; the stubs stay.
+  public func reset() {
+    state.withLock { state in
+      for entry in state.entries { entry.uses = 0 }
+      state.calls = []
+      state.issues = []
+      state.scenarios = [:]
+    }
+  }
+
+  /// The state that a scenario is in: its first until a stub has led to another.
+  public func state(of scenario: Scenario) -> String? {
+    state.withLock { $0.scenarios[scenario.name] } ?? scenario.states.first
+  }
+
+  /// Puts a scenario into a state.
+  ///
+  /// - Throws: ``MockError/Code/unknownState`` when the scenario has no such state.
+  public func setState(
+    _ name: String, of scenario: Scenario, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) throws {
+    guard scenario.states.contains(name) else {
+      throw MockError(
+        .unknownState, scenario.unknown(name),
+        location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+    }
+    state.withLock { $0.scenarios[scenario.name] = name }
+  }
+
+  @discardableResult
+  func add(_ stubs: [Stub]) -> [StubEntry] {
+    state.withLock { state in
+      stubs.map { stub in
+        let entry = StubEntry(stub, number: state.nextNumber)
+        state.nextNumber += 1
+        state.entries.append(entry)
+        if !entry.isInline { state.deferred += 1 }
+        // A stub that is wrong matches nothing; a wrong answer is found out when it is given.
+        if stub.canMatch { state.index.insert(entry) }
+        return entry
+      }
+    }
+  }
+
+  func remove(_ entries: [StubEntry]) {
+    state.withLock { $0.remove(entries) }
+  }
+
+  private func retire(_ entries: [StubEntry]) {
+    state.withLock { state in
+      state.issues += entries.filter { !$0.isRemoved }.flatMap { MockIssue.issues(of: $0) }
+      state.remove(entries)
+    }
+  }
+}
+
+extension MockInterceptor.State {
+  fileprivate mutating func remove(_ entries: [StubEntry]) {
+    let removed = Set(entries.filter { !$0.isRemoved }.map { ObjectIdentifier($0) })
+    guard !removed.isEmpty else { return }
+    self.entries.removeAll { removed.contains(ObjectIdentifier($0)) }
+    for entry in entries where !entry.isRemoved {
+      entry.isRemoved = true
+      index.remove(entry)
+      if !entry.isInline { deferred -= 1 }
+    }
+  }
+}
+
+extension Stub {
+  /// Whether the mistakes in it, if any, are in its answers alone.
+  var canMatch: Bool { pattern.problems.isEmpty && !problems.contains { $0.code == .unknownState || $0.code == .invalidCount } }
+}

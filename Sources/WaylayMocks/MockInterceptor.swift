@@ -1,0 +1,104 @@
+/// Answers requests by stubs, without a network, and remembers what was asked.
+///
+/// ```swift
+/// let mock = MockInterceptor {
+///   Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
+///   Stub(.post, "/orders") { .status(201) }.body(.jsonSubset(["paid": true])).once
+/// }
+/// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
+/// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/42")!)
+/// #expect(mock.calls(to: .get, "/users/:id").count == 1)
+/// ```
+///
+/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer. A request that no stub is
+/// for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for each and reports its issues.
+///
+/// Each mock has stubs, counts, scenarios and a history of its own: two tests that run at the same time never meet.
+public final class MockInterceptor: RequestInterceptor {
+  struct State {
+    var index = StubIndex()
+    /// All that are there, oldest first.
+    var entries: [StubEntry] = []
+    var nextNumber = 0
+    /// How many of them may not answer inside the loading system's call.
+    var deferred = 0
+    /// Whether the mock has ever promised to answer there.
+    var hasPromisedInline = false
+    var scenarios: [String: String] = [:]
+    var calls: [RecordedCall] = []
+    var issues: [MockIssue] = []
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var nextWaiter = 0
+  }
+
+  /// The name that errors, logs and reports use.
+  public let name: String
+  /// Where the mock was made.
+  public let location: MockSourceLocation
+  let unmatched: UnmatchedPolicy
+  let environment: MockEnvironment
+  let bodyLimit: Int
+  /// The mock that is asked for what no stub of this one is for.
+  let outer: MockInterceptor?
+  let state = Locked(State())
+
+  /// Makes a mock.
+  ///
+  /// - Parameters:
+  ///   - name: The name that errors, logs and reports use.
+  ///   - unmatched: What becomes of a request that no stub is for; it fails unless told otherwise.
+  ///   - clock: What delayed answers wait on.
+  ///   - seed: The same seed gives the same random delays; `nil` for other ones each time.
+  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+  ///   - stubs: The stubs; the later is asked before the earlier.
+  public convenience init(
+    _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub] = { [] }
+  ) rethrows {
+    self.init(
+      name, within: nil, unmatched: unmatched, environment: MockEnvironment(clock: clock, seed: seed), bodyLimit: bodyLimit,
+      location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), stubs: try stubs())
+  }
+
+  /// Makes a mock inside another, which is asked for what no stub of this one is for.
+  package init(
+    _ name: String = "MockInterceptor", within outer: MockInterceptor?, unmatched: UnmatchedPolicy = .fail,
+    environment: MockEnvironment = MockEnvironment(), bodyLimit: Int = 1 << 28, location: MockSourceLocation, stubs: [Stub]
+  ) {
+    self.name = name
+    self.outer = outer
+    self.unmatched = unmatched
+    self.environment = environment
+    self.bodyLimit = bodyLimit
+    self.location = location
+    add(stubs)
+  }
+
+  /// Whether all stubs answer at once, so that an answer need not leave the loading system's queue: none computes its answer, waits, streams or
+  /// has a predicate, and an unmatched request does not go on.
+  public var answersInline: Bool {
+    guard unmatched.isInline else { return false }
+    return state.withLock { $0.answersInline } && (outer?.answersInline ?? true)
+  }
+}
+
+extension MockInterceptor.State {
+  /// Whether all stubs answer at once; remembers that it was said.
+  fileprivate var answersInline: Bool {
+    mutating get {
+      if deferred == 0 { hasPromisedInline = true }
+      return deferred == 0
+    }
+  }
+}
+
+extension UnmatchedPolicy {
+  var isInline: Bool {
+    switch kind {
+    case .fail: true
+    case .passThrough: false
+    case .respond(let response): response.isImmediate
+    }
+  }
+}

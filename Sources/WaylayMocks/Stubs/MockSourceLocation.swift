@@ -1,0 +1,38 @@
+/// A place in a source file, as `#fileID`, `#filePath`, `#line` and `#column` give it.
+public struct MockSourceLocation: Sendable {
+  /// Module and file.
+  public let fileID: StaticString
+  /// The file's path.
+  public let filePath: StaticString
+  /// The line, from 1.
+  public let line: UInt
+  /// The column, from 1.
+  public let column: UInt
+
+  /// Makes a location.
+  public init(fileID: StaticString, filePath: StaticString, line: UInt, column: UInt) {
+    self.fileID = fileID
+    self.filePath = filePath
+    self.line = line
+    self.column = column
+  }
+}
+
+extension MockSourceLocation: Hashable {
+  /// Whether both are the same place.
+  public static func == (one: MockSourceLocation, other: MockSourceLocation) -> Bool {
+    one.line == other.line && one.column == other.column && one.fileID.description == other.fileID.description
+      && one.filePath.description == other.filePath.description
+  }
+
+  /// Hashes file and line.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(fileID.description)
+    hasher.combine(line)
+  }
+}
+
+extension MockSourceLocation: CustomStringConvertible {
+  /// File and line.
+  public var description: String { "\(fileID):\(line)" }
+}

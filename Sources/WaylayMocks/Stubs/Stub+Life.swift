@@ -1,0 +1,92 @@
+extension Stub {
+  /// How often, in which order and in which state a stub answers.
+  struct Life: Sendable {
+    /// The fewest and the most uses; `nil` for any number.
+    var minimum: Int?
+    var maximum: Int?
+    var requirement: Requirement?
+    var priority = 0
+    var afterLast = AfterLast.repeats
+    var scenario: Transition?
+  }
+
+  /// Whether it is a mistake when nobody uses a stub.
+  package enum Requirement: Sendable {
+    case required
+    case optional
+  }
+
+  /// What follows the last of a stub's listed answers. A struct, so that more may be added.
+  public struct AfterLast: Hashable, Sendable {
+    private let name: String
+
+    /// The last answer again, for ever. What a stub does unless told otherwise.
+    public static let repeats = AfterLast(name: "repeats")
+    /// The first answer again, and so on.
+    public static let cycles = AfterLast(name: "cycles")
+    /// Nothing: the stub is used up.
+    public static let ends = AfterLast(name: "ends")
+  }
+
+  /// The same stub for one request: after it, older stubs are asked again.
+  public var once: Stub { times(1) }
+
+  /// The same stub for exactly so many requests. A required stub that was used less often is reported.
+  public func times(_ count: Int) -> Stub {
+    guard count > 0 else {
+      return with {
+        $0.note(.invalidCount, "times(\(count)): a stub is used at least once. Leave the stub out, or verify that there were no calls.")
+      }
+    }
+    return with {
+      $0.life.minimum = count
+      $0.life.maximum = count
+    }
+  }
+
+  /// The same stub for so many requests.
+  public func times(_ counts: ClosedRange<Int>) -> Stub {
+    guard counts.lowerBound >= 0, counts.upperBound > 0 else {
+      return with { $0.note(.invalidCount, "times(\(counts)): counts are not negative, and the last is at least 1.") }
+    }
+    return with {
+      $0.life.minimum = counts.lowerBound
+      $0.life.maximum = counts.upperBound
+    }
+  }
+
+  /// The same stub for any number of requests, which is what a stub is for unless told otherwise.
+  public var reusable: Stub {
+    with {
+      $0.life.minimum = nil
+      $0.life.maximum = nil
+    }
+  }
+
+  /// The same stub, which nobody has to use.
+  public var optional: Stub { with { $0.life.requirement = .optional } }
+
+  /// The same stub, which is reported when nobody uses it. A stub that does not say is required of the mock it was given to.
+  public var required: Stub { with { $0.life.requirement = .required } }
+
+  /// What a stub said about being used; `nil` when it did not say.
+  package var requirement: Requirement? { life.requirement }
+
+  /// The same stub before or after others: the highest priority is asked first, and of equal ones the newest. Default: 0.
+  public func priority(_ priority: Int) -> Stub { with { $0.life.priority = priority } }
+
+  /// The same stub, with what follows the last of its listed answers.
+  public func afterLast(_ afterLast: AfterLast) -> Stub { with { $0.life.afterLast = afterLast } }
+
+  /// How many uses there are at most.
+  var limit: Int? {
+    guard life.afterLast == .ends, case .declared(let answers) = answer else { return life.maximum }
+    return min(answers.count, life.maximum ?? .max)
+  }
+
+  /// How many uses there must be.
+  var needed: Int {
+    if life.requirement == .optional { return 0 }
+    return life.minimum ?? 1
+  }
+}

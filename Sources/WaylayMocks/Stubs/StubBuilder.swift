@@ -1,0 +1,29 @@
+/// Builds a list of stubs; conditions, loops and ready-made lists are allowed.
+///
+/// ```swift
+/// let mock = MockInterceptor {
+///   Stub(.get, "/users/:id") { .json(["id": 42]) }
+///   for page in 1...3 { Stub(.get, "/pages/\(page)") { .text("page \(page)") } }
+/// }
+/// ```
+@resultBuilder
+public enum StubBuilder {
+  /// One stub.
+  public static func buildExpression(_ stub: Stub) -> [Stub] { [stub] }
+  /// A ready-made list.
+  public static func buildExpression(_ stubs: [Stub]) -> [Stub] { stubs }
+  /// The empty list.
+  public static func buildBlock() -> [Stub] { [] }
+  /// All parts in the order they are written.
+  public static func buildBlock(_ parts: [Stub]...) -> [Stub] { parts.flatMap { $0 } }
+  /// `if` without `else`.
+  public static func buildOptional(_ part: [Stub]?) -> [Stub] { part ?? [] }
+  /// `if`, first branch.
+  public static func buildEither(first part: [Stub]) -> [Stub] { part }
+  /// `if`, second branch.
+  public static func buildEither(second part: [Stub]) -> [Stub] { part }
+  /// `for`.
+  public static func buildArray(_ parts: [[Stub]]) -> [Stub] { parts.flatMap { $0 } }
+  /// `if #available`.
+  public static func buildLimitedAvailability(_ part: [Stub]) -> [Stub] { part }
+}

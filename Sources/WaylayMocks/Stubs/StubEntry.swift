@@ -1,0 +1,40 @@
+/// A stub in a mock: how often it was used, and whether it is still there.
+///
+/// Unchecked: what changes is only touched under the mock's lock.
+final class StubEntry: @unchecked Sendable {
+  let stub: Stub
+  /// The number of the stub in its mock: the higher, the newer.
+  let number: Int
+  /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
+  let isInline: Bool
+  var uses = 0
+  var isRemoved = false
+
+  init(_ stub: Stub, number: Int) {
+    self.stub = stub
+    self.number = number
+    isInline = stub.isInline
+  }
+
+  /// Whether this one is asked before the other.
+  func precedes(_ other: StubEntry) -> Bool {
+    let (one, two) = (stub.life.priority, other.stub.life.priority)
+    return one == two ? number > other.number : one > two
+  }
+
+  /// Whether it has answered as often as it may.
+  var isUsedUp: Bool { stub.limit.map { uses >= $0 } ?? false }
+}
+
+extension Stub {
+  var isInline: Bool {
+    guard case .declared(let answers) = answer, !pattern.runsForeignCode else { return false }
+    return answers.allSatisfy(\.isImmediate)
+  }
+
+  /// The answer to the use of that number, from 0.
+  func declaredAnswer(_ answers: [MockResponse], to use: Int) -> MockResponse {
+    let position = life.afterLast == .cycles ? use % answers.count : min(use, answers.count - 1)
+    return answers[position]
+  }
+}

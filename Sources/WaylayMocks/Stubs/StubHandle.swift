@@ -1,0 +1,26 @@
+/// Stubs that were added to a mock: to count them, to see their calls, to remove them.
+///
+/// ```swift
+/// let outage = mock.add(Stub(.get, "/users/:id") { .status(503) })
+/// await client.refresh()
+/// #expect(outage.count == 1)
+/// outage.remove()
+/// ```
+public struct StubHandle: Sendable {
+  let mock: MockInterceptor
+  let entries: [StubEntry]
+
+  /// How often the stubs have answered.
+  public var count: Int { mock.state.withLock { _ in entries.reduce(0) { $0 + $1.uses } } }
+
+  /// The requests they have answered, oldest first.
+  public var calls: [RecordedCall] {
+    let numbers = Set(entries.map(\.number))
+    return mock.calls.filter { $0.stub.map { numbers.contains($0) } ?? false }
+  }
+
+  /// Removes the stubs. A request that has been matched is answered all the same; stubs that nobody used are no issue any more.
+  public func remove() {
+    mock.remove(entries)
+  }
+}

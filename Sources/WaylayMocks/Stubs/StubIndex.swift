@@ -1,0 +1,117 @@
+/// The stubs of a mock, arranged so that a look-up meets only those whose method, host and literal path segments fit.
+///
+/// Reference types that change only under the mock's lock, and are read under it.
+struct StubIndex {
+  private var methods: [String: Hosts] = [:]
+  private var anyMethod = Hosts()
+
+  private final class Hosts {
+    var named: [String: Node] = [:]
+    let any = Node()
+  }
+
+  /// What patterns that agree up to here have in common.
+  private final class Node {
+    /// Where the next segment is a literal.
+    var children: [String: Node] = [:]
+    /// Where the next segment is anything else that stands for one.
+    var wild: Node?
+    /// Patterns that end here.
+    var ends: [StubEntry] = []
+    /// Those that end here and want a certain query, by that query.
+    var endsByQuery: [QueryItems: [StubEntry]] = [:]
+    /// Patterns that say nothing of what follows, or something that no index is for.
+    var open: [StubEntry] = []
+  }
+
+  mutating func insert(_ entry: StubEntry) {
+    change(entry) { $0.insert(entry) }
+  }
+
+  mutating func remove(_ entry: StubEntry) {
+    change(entry) { list in list.removeAll { $0 === entry } }
+  }
+
+  private mutating func change(_ entry: StubEntry, _ change: (inout [StubEntry]) -> Void) {
+    let pattern = entry.stub.pattern
+    let hosts: Hosts
+    if let method = pattern.method {
+      hosts = methods[method] ?? Hosts()
+      methods[method] = hosts
+    } else {
+      hosts = anyMethod
+    }
+    var node = hosts.any
+    if case .exact(let host) = pattern.url.host {
+      node = hosts.named[host] ?? Node()
+      hosts.named[host] = node
+    }
+    guard let path = pattern.url.path else { return change(&node.open) }
+    for segment in path.segments {
+      switch segment {
+      case .literal(let text):
+        let child = node.children[text] ?? Node()
+        node.children[text] = child
+        node = child
+      case .any, .expression:
+        let child = node.wild ?? Node()
+        node.wild = child
+        node = child
+      case .rest: return change(&node.open)
+      }
+    }
+    if let key = pattern.url.query?.key {
+      change(&node.endsByQuery[key, default: []])
+    } else {
+      change(&node.ends)
+    }
+  }
+
+  /// The stubs that may be for a request, those first that are to be asked first.
+  func candidates(for facts: RequestFacts) -> [StubEntry] {
+    var found: [StubEntry] = []
+    if let hosts = methods[facts.method] { Self.collect(hosts, facts, &found) }
+    Self.collect(anyMethod, facts, &found)
+    if found.count > 1 { found.sort { $0.precedes($1) } }
+    return found
+  }
+
+  private static func collect(_ hosts: Hosts, _ facts: RequestFacts, _ found: inout [StubEntry]) {
+    if !hosts.named.isEmpty, let node = hosts.named[facts.url.host] { collect(node, facts, 0, &found) }
+    collect(hosts.any, facts, 0, &found)
+  }
+
+  private static func collect(_ node: Node, _ facts: RequestFacts, _ depth: Int, _ found: inout [StubEntry]) {
+    if !node.open.isEmpty { found += node.open }
+    guard depth < facts.url.segments.count else {
+      if !node.ends.isEmpty { found += node.ends }
+      if !node.endsByQuery.isEmpty, let entries = node.endsByQuery[facts.query.sortedByName] { found += entries }
+      return
+    }
+    if !node.children.isEmpty, let child = node.children[facts.url.segments[depth]] { collect(child, facts, depth + 1, &found) }
+    if let wild = node.wild { collect(wild, facts, depth + 1, &found) }
+  }
+}
+
+extension [StubEntry] {
+  /// Puts an entry where it belongs.
+  fileprivate mutating func insert(_ entry: StubEntry) {
+    // Nearly always the newest comes first.
+    insert(entry, at: firstIndex { !$0.precedes(entry) } ?? endIndex)
+  }
+}
+
+extension QueryPattern {
+  /// The one query that the pattern is for, in the form that equal queries share; `nil` when there are several.
+  var key: QueryItems? {
+    guard isExact else { return nil }
+    var items: [QueryItems.Item] = []
+    for expectation in expectations {
+      for value in expectation.values {
+        guard case .exactly(let text) = value else { return nil }
+        items.append(QueryItems.Item(name: expectation.name, value: text))
+      }
+    }
+    return QueryItems(items: items).sortedByName
+  }
+}

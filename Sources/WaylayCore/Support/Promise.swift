@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is awaited, the thread
 /// sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes after (compare U13).
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
   private struct State {
     /// Until it is taken: what is kept here longer than it is wanted could not be dropped by whoever has it.
     var outcome: Result<Value, any Error>?
@@ -14,8 +14,10 @@ final class Promise<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
+  package init() {}
+
   /// Brings the value or the failure. Only the first call counts.
-  func settle(_ outcome: Result<Value, any Error>) {
+  package func settle(_ outcome: Result<Value, any Error>) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard !state.isSettled else { return nil }
       state.isSettled = true
@@ -27,7 +29,7 @@ final class Promise<Value: Sendable>: Sendable {
   }
 
   /// Starts what will settle the promise, then waits for it. Called once.
-  func value(_ start: () -> Void = {}) async throws -> Value {
+  package func value(_ start: () -> Void = {}) async throws -> Value {
     start()
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in

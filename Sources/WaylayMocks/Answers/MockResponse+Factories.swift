@@ -1,27 +1,47 @@
-import Foundation
-import HTTPTypes
+public import Foundation
+public import HTTPTypes
 
 extension MockResponse {
   /// A response with that status and no body.
+  ///
+  /// - Parameter code: 200 to 999; any other fails the load with ``MockError/Code/invalidResponse``.
   public static func status(_ code: Int) -> MockResponse {
     MockResponse(.message(Message())).status(code)
   }
 
-  /// A response with a text as UTF-8.
+  /// A response with that status and no body.
+  public static func status(_ status: HTTPResponse.Status) -> MockResponse {
+    MockResponse(.message(Message())).status(status)
+  }
+
+  /// A response with a text in UTF-8.
   public static func text(_ text: String, status: Int = 200) -> MockResponse {
     .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
   }
 
   /// A response with the given bytes.
+  ///
+  /// - Parameters:
+  ///   - data: The body.
+  ///   - type: The value of `Content-Type`; without one the field is left out.
+  ///   - status: The status.
   public static func data(_ data: Data, type: String? = nil, status: Int = 200) -> MockResponse {
-    let response = MockResponse(.message(Message(body: .data(data)))).status(status)
-    return type.map { response.header("Content-Type", $0) } ?? response
+    body(.data(data), type: type, status: status)
   }
 
   /// A response with a value as JSON.
-  public static func json(_ value: some Encodable, status: Int = 200, encoder: JSONEncoder = JSONEncoder()) -> MockResponse {
+  ///
+  /// ```swift
+  /// Stub(.get, "/users/:id") { .json(User(name: "Ada")) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: The value. One that cannot be encoded fails the load with ``MockError/Code/invalidJSON``.
+  ///   - status: The status.
+  ///   - encoder: What encodes it, at once; by default keys are sorted, so that equal values are equal bytes.
+  public static func json(_ value: some Encodable, status: Int = 200, encoder: JSONEncoder? = nil) -> MockResponse {
     do {
-      return .data(try encoder.encode(value), type: "application/json", status: status)
+      return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
       return MockResponse(
         .message(Message()),
@@ -29,20 +49,50 @@ extension MockResponse {
     }
   }
 
-  /// A failure with that code, as the network gives it.
-  public static func error(_ code: URLError.Code) -> MockResponse {
-    MockResponse(.error(URLError(code)))
+  /// A response with a text that is JSON already, byte for byte.
+  ///
+  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken JSON on purpose, use
+  /// ``text(_:status:)`` with a header field.
+  public static func json(text: String, status: Int = 200) -> MockResponse {
+    var response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
+    do {
+      _ = try JSONNode(parsing: text)
+    } catch {
+      response.note(MockError(.invalidJSON, "the text of an answer is not JSON: \(error)", underlying: error))
+    }
+    return response
   }
 
-  /// A failure of one's own.
-  public static func error(_ error: any Error) -> MockResponse {
-    MockResponse(.error(error))
+  /// A response with whatever body: data, a file, or a stream.
+  ///
+  /// A stream that can be read once serves one request; use `MessageBody.stream(length:replaying:)` for more.
+  public static func body(_ body: MessageBody, type: String? = nil, status: Int = 200) -> MockResponse {
+    let response = MockResponse(.message(Message(body: body))).status(status)
+    return type.map { response.header("Content-Type", $0) } ?? response
   }
 
-  /// No answer, until the load is cancelled or times out.
-  public static var never: MockResponse { MockResponse(.never) }
+  /// A redirect.
+  ///
+  /// The loading system follows it, through the mock again: the target needs a stub of its own.
+  ///
+  /// - Parameters:
+  ///   - target: The value of `Location`, absolute or relative to the request's URL.
+  ///   - status: 301, 302, 303, 307 or 308 (RFC 9110, section 15.4); any other fails the load with ``MockError/Code/invalidResponse``.
+  public static func redirect(to target: String, status: Int = 302) -> MockResponse {
+    var response = MockResponse.status(status).header("Location", target)
+    if ![301, 302, 303, 307, 308].contains(status) {
+      response.note(MockError(.invalidResponse, "\(status) is no redirect that is followed: use 301, 302, 303, 307 or 308."))
+    }
+    return response
+  }
 
   /// An answer that is computed from the request.
+  ///
+  /// ```swift
+  /// .computed { request in .text("call \(request.call) of \(request.parameters["id"] ?? "?")") }
+  /// ```
+  ///
+  /// What the closure throws fails the load: a `URLError` as it is.
   public static func computed(_ make: @escaping @Sendable (MockRequest) throws -> MockResponse) -> MockResponse {
     MockResponse(.computed(needsBody: true, make))
   }
@@ -53,36 +103,11 @@ extension MockResponse {
   }
 }
 
-extension MockResponse {
-  /// The same with another status.
-  public func status(_ code: Int) -> MockResponse {
-    guard (200...999).contains(code) else {
-      return with { $0.note(MockError(.invalidResponse, "\(code) is no status of a response: use 200 to 599.")) }
-    }
-    return edited { $0.status = HTTPResponse.Status(code: code) }
-  }
-
-  /// The same with a header field, in place of one of that name.
-  public func header(_ name: String, _ value: String) -> MockResponse {
-    guard let name = HTTPField.Name(name) else {
-      return with { $0.note(MockError(.invalidResponse, "\"\(name)\" is no name of a header field (RFC 9110, section 5.1).")) }
-    }
-    return edited { $0.fields[name] = value }
-  }
-
-  /// The same after a delay.
-  public func delay(_ duration: Duration) -> MockResponse {
-    with { $0.timing.firstByte = .fixed(duration) }
-  }
-
-  func edited(_ change: @escaping @Sendable (inout Message) -> Void) -> MockResponse {
-    with { copy in
-      if case .message(var message) = copy.content, copy.edits.isEmpty {
-        change(&message)
-        copy.content = .message(message)
-      } else {
-        copy.edits.append(.message(change))
-      }
-    }
+extension JSONEncoder {
+  /// The encoder that makes equal values equal bytes.
+  static var sorted: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
   }
 }

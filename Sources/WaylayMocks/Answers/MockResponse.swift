@@ -8,14 +8,25 @@ import HTTPTypes
 /// let broken = MockResponse.text("half of it").fault(.connectionReset(afterBytes: 4))
 /// ```
 ///
+/// | what | made by |
+/// |---|---|
+/// | a response | ``status(_:)-swift.type.method``, ``json(_:status:encoder:)``, ``text(_:status:)``, ``data(_:type:status:)`` |
+/// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)``, ``raw(contentsOf:)`` |
+/// | chunk by chunk | ``chunks(_:every:type:status:)``, ``stream(_:type:status:)``, ``events(_:every:)`` |
+/// | from the request | ``template(_:type:status:)``, ``computed(_:)`` |
+/// | from the real answer | ``live``, changed by ``mergingJSON(_:upTo:)`` and the others |
+/// | a failure | ``error(_:)``, ``fault(_:)-swift.type.method``, ``never`` |
+///
 /// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot be encoded, is kept and
 /// fails the load with a ``MockError`` that names the stub; nothing traps.
+///
+/// `Content-Length` is set by itself where the length is known; an answer to `HEAD`, and one with the status 204 or 304, loses its body.
 public struct MockResponse: Sendable {
   /// Where an answer comes from.
   enum Content: Sendable {
     case message(Message)
     case error(any Error)
-    case fault(MockFault)
+    case failure(MockFault.Failure)
     case never
     case live
     case computed(needsBody: Bool, @Sendable (MockRequest) throws -> MockResponse)
@@ -33,6 +44,8 @@ public struct MockResponse: Sendable {
     var status: HTTPResponse.Status = .ok
     var fields: HTTPFields = [:]
     var body: MessageBody = .empty
+    /// The file that the body comes from, looked for when a request comes.
+    var file: URL?
   }
 
   var content: Content
@@ -62,13 +75,26 @@ public struct MockResponse: Sendable {
     return copy
   }
 
+  /// The same with a change of what comes out, made now if that is there already.
+  func edited(_ change: @escaping @Sendable (inout Message) -> Void) -> MockResponse {
+    with { copy in
+      if case .message(var message) = copy.content, copy.edits.isEmpty {
+        change(&message)
+        copy.content = .message(message)
+      } else {
+        copy.edits.append(.message(change))
+      }
+    }
+  }
+
   /// Whether the answer is there at once: nothing waits, nothing is awaited, nothing streams.
   package var isImmediate: Bool {
+    if defect != nil { return true }
     guard timing.isImmediate, bodyFault == nil else { return false }
-    let editsAreImmediate = edits.allSatisfy { if case .message = $0 { true } else { false } }
     switch content {
-    case .message(let message): return editsAreImmediate && message.body.inMemory != nil
-    case .error, .fault: return true
+    case .message(let message):
+      return message.file == nil && message.body.inMemory != nil && edits.allSatisfy { if case .message = $0 { true } else { false } }
+    case .error, .failure: return true
     case .computed, .never, .live, .awaited: return false
     }
   }
@@ -78,7 +104,7 @@ public struct MockResponse: Sendable {
     switch content {
     case .computed(let needsBody, _): needsBody
     case .awaited: true
-    case .message, .error, .fault, .never, .live: false
+    case .message, .error, .failure, .never, .live: false
     }
   }
 }

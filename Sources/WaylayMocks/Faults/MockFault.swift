@@ -1,16 +1,187 @@
 import Foundation
 
-/// A way in which a network fails an exchange.
-public struct MockFault: Sendable {
-  enum Effect: Sendable {
-    /// No head comes.
-    case beforeHead(TransportError)
-    /// The body fails after so many bytes.
-    case body(afterBytes: Int, TransportError)
-    /// The body goes no further after so many bytes.
-    case stall(afterBytes: Int)
+/// A way in which a network fails an exchange, by the phase it fails in.
+///
+/// ```swift
+/// Stub(.get, "/users") { .fault(.offline) }
+/// Stub(.get, "/photo") { .file(photo).fault(.connectionReset(afterBytes: 1000)) }
+/// ```
+///
+/// A fault is thrown as the ``TransportError`` that a real transport throws, with phase and the bytes that were sent, so interceptors
+/// before the mock see what they would see in life; the app gets a `URLError` with the failing URL. For a code that is not here, use
+/// ``MockResponse/error(_:)-(URLError.Code)``.
+///
+/// | fault | the app's `URLError` code | phase | anything sent |
+/// |---|---|---|---|
+/// | ``offline`` | `notConnectedToInternet` | connecting | no |
+/// | ``hostNotFound`` | `cannotFindHost` | resolving | no |
+/// | ``nameLookupFailed`` | `dnsLookupFailed` | resolving | no |
+/// | ``connectionRefused`` | `cannotConnectToHost` | connecting | no |
+/// | ``connectTimedOut`` | `timedOut` | connecting | no |
+/// | ``tls(_:)`` | by ``TLSFailure`` | securing | no |
+/// | ``timedOut`` | `timedOut` | receiving | yes |
+/// | ``connectionReset`` | `networkConnectionLost` | receiving | yes |
+/// | ``emptyResponse`` | `networkConnectionLost` | receiving | yes |
+/// | ``malformedResponse`` | `badServerResponse` | receiving | yes |
+/// | ``connectionResetAfterHead``, ``connectionReset(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
+/// | ``truncated(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
+/// | ``malformedChunk(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
+/// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body goes no further | receiving | yes |
+public struct MockFault: Sendable, CustomStringConvertible {
+  /// How an exchange fails.
+  struct Failure: Sendable {
+    let code: URLError.Code
+    let phase: TransportError.Phase
+    let message: String
+
+    /// The error that a transport throws; only once it receives has it sent the request.
+    func error(for request: InterceptedRequest) -> TransportError {
+      let sent: Int64? =
+        switch phase {
+        case .unknown: nil
+        case .receiving: request.bytesOnTheWire
+        default: 0
+        }
+      return TransportError(code, phase: phase, requestBytesSent: sent, message: message)
+    }
   }
 
-  let effect: Effect
-  var defect: MockError?
+  enum Stage: Sendable {
+    case head
+    case body(afterBytes: Int)
+  }
+
+  /// What happens to a body.
+  struct Body: Sendable {
+    enum Ending: Sendable {
+      case error(TransportError)
+      case stall
+    }
+
+    let bytes: Int
+    let ending: Ending
+  }
+
+  /// The fault's name.
+  public let description: String
+  let stage: Stage
+  /// `nil` for one that only stops.
+  let failure: Failure?
+  /// Whether the head promises more bytes than come.
+  var promisesMore = false
+
+  private init(
+    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil, _ message: String
+  ) {
+    description = name
+    stage = bytes.map(Stage.body) ?? .head
+    failure = Failure(code: code, phase: phase, message: message)
+  }
+
+  private init(stalledAfter bytes: Int) {
+    description = "stalled(afterBytes: \(bytes))"
+    stage = .body(afterBytes: bytes)
+    failure = nil
+  }
+
+  /// What is wrong with it, if anything is.
+  var defect: MockError? {
+    guard case .body(let bytes) = stage, bytes < 0 else { return nil }
+    return MockError(.invalidResponse, "the fault \(description) begins after a negative number of bytes: use 0 or more.")
+  }
+
+  /// What happens to the body of an answer to `request`.
+  func body(for request: InterceptedRequest) -> Body? {
+    guard case .body(let bytes) = stage else { return nil }
+    return Body(bytes: bytes, ending: failure.map { .error($0.error(for: request)) } ?? .stall)
+  }
+}
+
+extension MockFault {
+  // MARK: Before anything is sent
+
+  /// The device has no network.
+  public static let offline = MockFault("offline", .notConnectedToInternet, .connecting, "the device has no network.")
+
+  /// The name server knows no such host.
+  public static let hostNotFound = MockFault("hostNotFound", .cannotFindHost, .resolving, "the name server knows no such host.")
+
+  /// The name server does not answer.
+  public static let nameLookupFailed = MockFault("nameLookupFailed", .dnsLookupFailed, .resolving, "the name server did not answer.")
+
+  /// Nobody listens on the server's port.
+  public static let connectionRefused = MockFault(
+    "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.")
+
+  /// The server does not answer the first packet. It fails at once: add a ``MockResponse/delay(_:)-(Duration)`` for the wait.
+  public static let connectTimedOut = MockFault("connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
+
+  /// TLS cannot be agreed on.
+  public static func tls(_ failure: TLSFailure) -> MockFault {
+    MockFault("tls(\(failure))", failure.code, .securing, failure.message)
+  }
+
+  // MARK: Before the head
+
+  /// The answer does not come in time. It fails at once: add a ``MockResponse/delay(_:)-(Duration)`` for the wait, or use
+  /// ``MockResponse/never`` to have the load's own timeout end it.
+  public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the answer did not come in time.")
+
+  /// The server closes the connection by force before it answers.
+  public static let connectionReset = MockFault(
+    "connectionReset", .networkConnectionLost, .receiving, "the connection was reset before the answer came.")
+
+  /// The server closes the connection without a byte.
+  public static let emptyResponse = MockFault(
+    "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without an answer.")
+
+  /// What comes is not HTTP. The code is that of the transport on Linux; the loading system of Apple says `cannotParseResponse`.
+  public static let malformedResponse = MockFault(
+    "malformedResponse", .badServerResponse, .receiving, "the answer is not HTTP.")
+
+  // MARK: After the head
+
+  /// The head comes, then the connection breaks.
+  public static let connectionResetAfterHead = connectionReset(afterBytes: 0)
+
+  /// The head and so many bytes of the body come, then the connection breaks. With a shorter body it breaks at its end.
+  public static func connectionReset(afterBytes bytes: Int) -> MockFault {
+    MockFault(
+      "connectionReset(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
+      "the connection was reset after \(bytes) bytes of the body.")
+  }
+
+  /// The body ends after so many bytes, though `Content-Length` says more: the length of the whole body, or at least one more.
+  public static func truncated(afterBytes bytes: Int) -> MockFault {
+    var fault = MockFault(
+      "truncated(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
+      "the body ended after \(bytes) bytes, before the length that was announced.")
+    fault.promisesMore = true
+    return fault
+  }
+
+  /// After so many bytes of the body comes something that is no chunk of a chunked body.
+  public static func malformedChunk(afterBytes bytes: Int = 0) -> MockFault {
+    MockFault(
+      "malformedChunk(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
+      "after \(bytes) bytes of the body came a chunk without a length.")
+  }
+
+  /// After so many bytes of the body nothing comes any more, until the load is cancelled or times out.
+  public static func stalled(afterBytes bytes: Int) -> MockFault {
+    MockFault(stalledAfter: bytes)
+  }
+
+  /// The body comes whole, and the server leaves it open: what one that pushes events does.
+  public static let stalledAtEnd = stalled(afterBytes: .max)
+}
+
+extension InterceptedRequest {
+  /// About how many bytes the request takes in HTTP/1.1: what a transport has sent once it waits for the answer.
+  fileprivate var bytesOnTheWire: Int64 {
+    let request = urlRequest
+    let line = method.utf8.count + (request.url?.absoluteString.utf8.count ?? 0) + 12
+    let fields = (request.allHTTPHeaderFields ?? [:]).reduce(2) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
+    return Int64(line + fields).addingReportingOverflow(body.length ?? 0).partialValue
+  }
 }

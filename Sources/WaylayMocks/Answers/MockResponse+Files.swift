@@ -1,0 +1,67 @@
+public import Foundation
+import HTTPTypes
+
+extension MockResponse {
+  /// A response with the contents of a file, read as they are needed.
+  ///
+  /// - Parameters:
+  ///   - url: The file. One that is not there when a request comes fails the load with ``MockError/Code/unreadableFile``.
+  ///   - type: The value of `Content-Type`; by default what the file's extension says, for the usual ones.
+  ///   - status: The status.
+  public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
+    let fileType = type ?? ContentType.of(pathExtension: url.pathExtension)
+    // The length is looked up for each request: a test may write the file later.
+    let response = MockResponse(.message(Message(file: url))).status(status)
+    return fileType.map { response.header("Content-Type", $0) } ?? response
+  }
+
+  /// A response with a resource of a bundle, read as it is needed.
+  ///
+  /// ```swift
+  /// Stub(.get, "/users") { .resource("users", withExtension: "json", in: .module) }
+  /// ```
+  ///
+  /// One that the bundle does not have fails the load with ``MockError/Code/unreadableFile``.
+  public static func resource(
+    _ name: String, withExtension pathExtension: String? = nil, subdirectory: String? = nil, in bundle: Bundle, status: Int = 200
+  ) -> MockResponse {
+    guard let url = bundle.url(forResource: name, withExtension: pathExtension, subdirectory: subdirectory) else {
+      let file = [subdirectory.map { $0 + "/" } ?? "", name, pathExtension.map { "." + $0 } ?? ""].joined()
+      return MockResponse(
+        .message(Message()),
+        defect: MockError(
+          .unreadableFile,
+          "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in Package.swift."))
+    }
+    return .file(url, status: status)
+  }
+}
+
+extension MockResponse.Message {
+  /// The message with its file as the body.
+  func opened() throws -> MockResponse.Message {
+    guard let file else { return self }
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory)
+    guard exists, !isDirectory.boolValue, FileManager.default.isReadableFile(atPath: file.path) else {
+      let reason = !exists ? "is not there" : isDirectory.boolValue ? "is a folder" : "cannot be read"
+      throw MockError(.unreadableFile, "the file \(file.path) of an answer \(reason): check its path.")
+    }
+    var message = self
+    message.body = .file(file)
+    return message
+  }
+}
+
+/// The media types of the usual files.
+enum ContentType {
+  static func of(pathExtension: String) -> String? { types[pathExtension.lowercased()] }
+
+  private static let types = [
+    "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8", "gif": "image/gif", "htm": "text/html; charset=utf-8",
+    "html": "text/html; charset=utf-8", "jpeg": "image/jpeg", "jpg": "image/jpeg", "js": "text/javascript; charset=utf-8",
+    "json": "application/json", "md": "text/markdown; charset=utf-8", "mov": "video/quicktime", "mp3": "audio/mpeg",
+    "mp4": "video/mp4", "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
+    "webp": "image/webp", "woff2": "font/woff2", "xml": "application/xml", "zip": "application/zip",
+  ]
+}

@@ -1,0 +1,73 @@
+public import HTTPTypes
+
+extension MockResponse {
+  /// The same with another status, 200 to 999.
+  public func status(_ code: Int) -> MockResponse {
+    guard (200...999).contains(code) else {
+      return with { $0.note(MockError(.invalidResponse, "\(code) is no status of a response: use 200 to 599.")) }
+    }
+    return status(HTTPResponse.Status(code: code))
+  }
+
+  /// The same with another status.
+  public func status(_ status: HTTPResponse.Status) -> MockResponse {
+    guard (200...999).contains(status.code) else { return self.status(status.code) }
+    return edited { $0.status = status }
+  }
+
+  /// The same with a header field, in place of any of that name.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name. One that no field can have fails the load with ``MockError/Code/invalidResponse``.
+  ///   - value: The value, without line breaks.
+  public func header(_ name: String, _ value: String) -> MockResponse {
+    field(name, value) { $0.fields[$1.name] = $1.value }
+  }
+
+  /// The same with a header field, in place of any of that name.
+  public func header(_ name: HTTPField.Name, _ value: String) -> MockResponse {
+    header(name.rawName, value)
+  }
+
+  /// The same with these header fields, each in place of any of that name.
+  public func headers(_ fields: [String: String]) -> MockResponse {
+    fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
+  }
+
+  /// The same with one more header field, beside those of that name.
+  public func addingHeader(_ name: String, _ value: String) -> MockResponse {
+    field(name, value) { $0.fields.append($1) }
+  }
+
+  /// The same without the header fields of that name.
+  public func removingHeader(_ name: String) -> MockResponse {
+    guard let name = HTTPField.Name(name) else { return self }
+    return edited { $0.fields[name] = nil }
+  }
+
+  /// The same with one more `Set-Cookie`, which goes into the session's cookie storage.
+  ///
+  /// ```swift
+  /// .status(204).cookie("session=42; Path=/; HttpOnly").cookie("theme=dark")
+  /// ```
+  public func cookie(_ value: String) -> MockResponse {
+    addingHeader("Set-Cookie", value)
+  }
+
+  private func field(
+    _ name: String, _ value: String, _ change: @escaping @Sendable (inout Message, HTTPField) -> Void
+  ) -> MockResponse {
+    guard let fieldName = HTTPField.Name(name) else {
+      return with { $0.note(MockError(.invalidResponse, "\"\(name)\" is no name of a header field (RFC 9110, section 5.1).")) }
+    }
+    guard HTTPField.isValidValue(value) else {
+      return with {
+        $0.note(
+          MockError(
+            .invalidResponse, "the value of \(name) has a line break or another control character in it, or spaces at its ends."))
+      }
+    }
+    let field = HTTPField(name: fieldName, value: value)
+    return edited { change(&$0, field) }
+  }
+}

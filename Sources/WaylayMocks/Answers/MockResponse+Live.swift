@@ -1,0 +1,85 @@
+import Foundation
+import HTTPTypes
+
+extension MockResponse {
+  /// What the rest of the chain answers, from the network in the end, to be changed on its way back.
+  ///
+  /// ```swift
+  /// Stub(.get, "/me") { .live.mergingJSON(["plan": "premium"]).header("X-Patched", "1") }
+  /// Stub(.get, "/health") { .live.status(503) }
+  /// ```
+  ///
+  /// Without changes the request passes through.
+  public static var live: MockResponse { MockResponse(.live) }
+
+  /// The same with its JSON changed by a merge patch (RFC 7396): members of the patch replace those of the answer, `null` removes one.
+  ///
+  /// - Parameters:
+  ///   - patch: The patch, encoded as JSON. An optional that is `nil` becomes `null` in a dictionary, and is left out of most structs.
+  ///   - limit: The most bytes of the answer that are collected; 16 MiB unless told otherwise.
+  /// - Returns: An answer that fails with ``MockError/Code/invalidJSON`` when what comes is not JSON.
+  public func mergingJSON(_ patch: some Encodable, upTo limit: Int = 16 << 20) -> MockResponse {
+    do {
+      return merging(try JSONNode(parsing: JSONEncoder.sorted.encode(patch)), limit)
+    } catch {
+      let mistake = MockError(.invalidJSON, "a merge patch cannot be encoded as JSON: \(error)", underlying: error)
+      return with { $0.note(mistake) }
+    }
+  }
+
+  /// The same with its JSON changed by a merge patch that is a text.
+  ///
+  /// ```swift
+  /// .live.mergingJSON(text: #"{"name": "Ada", "address": null}"#)
+  /// ```
+  public func mergingJSON(text: String, upTo limit: Int = 16 << 20) -> MockResponse {
+    do {
+      return merging(try JSONNode(parsing: text), limit)
+    } catch {
+      let mistake = MockError(.invalidJSON, "the text of a merge patch is not JSON: \(error)", underlying: error)
+      return with { $0.note(mistake) }
+    }
+  }
+
+  /// The same after a change that may look at everything, the request included.
+  ///
+  /// ```swift
+  /// .live.changed { response, _ in
+  ///   var response = response
+  ///   response.fields[.age] = "0"
+  ///   return response
+  /// }
+  /// ```
+  public func changed(
+    _ change: @escaping @Sendable (InterceptedResponse, MockRequest) async throws -> InterceptedResponse
+  ) -> MockResponse {
+    with { $0.edits.append(.response(change)) }
+  }
+
+  private func merging(_ patch: JSONNode, _ limit: Int) -> MockResponse {
+    changed { response, _ in
+      let body = try await response.body.collect(upTo: limit)
+      let original: JSONNode
+      do {
+        original = try JSONNode(parsing: body)
+      } catch {
+        throw MockError(
+          .invalidJSON, "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error)",
+          underlying: error)
+      }
+      var merged = response
+      let text = Data(original.merging(patch).text.utf8)
+      merged.body = .data(text)
+      // What described the bytes as they were (RFC 9110, section 8) describes them no more.
+      merged.fields.removeAll { Self.fieldsOfBytes.contains($0.name.canonicalName) }
+      merged.fields.append(HTTPField(name: .contentLength, value: String(text.count)))
+      return merged
+    }
+  }
+
+  /// Fields about the very bytes of a body.
+  private static let fieldsOfBytes: Set<String> = [
+    "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "digest", "etag", "repr-digest",
+    "transfer-encoding",
+  ]
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// An event of an event stream, as `EventSource` reads it (WHATWG HTML, section 9.2).
+///
+/// ```swift
+/// let events: [ServerSentEvent] = [.init("ready"), .init("42", event: "price", id: "7"), .comment("still here")]
+/// ```
+public struct ServerSentEvent: Sendable {
+  /// The event's data; lines are sent one by one. `nil` for an event that is only a comment or a time to wait.
+  public var data: String?
+  /// The event's type; a reader takes none as `message`.
+  public var event: String?
+  /// What a reader sends as `Last-Event-ID` when it connects again.
+  public var id: String?
+  /// How long a reader waits before it connects again, in whole milliseconds.
+  public var retry: Duration?
+  /// A line that readers skip: it keeps a connection alive.
+  public var comment: String?
+
+  private var mistake: MockError?
+
+  /// Makes an event.
+  ///
+  /// - Parameters:
+  ///   - data: The data.
+  ///   - event: The type, without line breaks.
+  ///   - id: The identifier, without line breaks and NUL.
+  ///   - retry: The time to wait before connecting again, zero or more.
+  public init(_ data: String? = nil, event: String? = nil, id: String? = nil, retry: Duration? = nil) {
+    self.data = data
+    self.event = event
+    self.id = id
+    self.retry = retry
+  }
+
+  /// An event whose data are a value as JSON. One that cannot be encoded fails the load with ``MockError/Code/invalidJSON``.
+  public static func json(_ value: some Encodable, event: String? = nil, id: String? = nil) -> ServerSentEvent {
+    var result = ServerSentEvent(event: event, id: id)
+    do {
+      result.data = String(decoding: try JSONEncoder.sorted.encode(value), as: UTF8.self)
+    } catch {
+      result.mistake = MockError(
+        .invalidJSON, "an event's value of \(type(of: value)) cannot be encoded as JSON: \(error).", underlying: error)
+    }
+    return result
+  }
+
+  /// A line that readers skip.
+  public static func comment(_ text: String) -> ServerSentEvent {
+    var event = ServerSentEvent()
+    event.comment = text
+    return event
+  }
+
+  /// What is wrong with it, if anything is.
+  var defect: MockError? {
+    if let mistake { return mistake }
+    let breaks: (Character) -> Bool = { $0.isNewline || $0 == "\0" }
+    if let event, event.contains(where: breaks) {
+      return MockError(.invalidResponse, "the type of an event has a line break in it, which ends the field.")
+    }
+    if let id, id.contains(where: breaks) {
+      return MockError(.invalidResponse, "the id of an event has a line break or a NUL in it: readers drop such an id.")
+    }
+    if let retry, retry < .zero {
+      return MockError(.invalidTiming, "an event's retry of \(retry) is below zero.")
+    }
+    return nil
+  }
+
+  /// The event as it is sent, with the blank line at its end.
+  var encoded: Data {
+    var lines: [String] = []
+    if let comment { lines += Self.lines(of: comment).map { ": \($0)" } }
+    if let event { lines.append("event: \(event)") }
+    if let data { lines += Self.lines(of: data).map { "data: \($0)" } }
+    if let id { lines.append("id: \(id)") }
+    if let retry { lines.append("retry: \(Int64(min(retry.inSeconds * 1000, 1e15)))") }
+    return Data((lines.joined(separator: "\n") + "\n\n").utf8)
+  }
+
+  /// The lines of a text, ended by CRLF, LF or CR.
+  private static func lines(of text: String) -> [Substring] {
+    text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }
+  }
+}

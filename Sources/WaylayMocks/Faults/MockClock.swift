@@ -1,0 +1,152 @@
+/// A clock whose time passes when a test says so.
+///
+/// ```swift
+/// let clock = MockClock()
+/// let mock = MockInterceptor(clock: clock) { Stub(.get, "/slow") { .text("done").delay(.seconds(30)) } }
+/// async let answer = session.data(from: url)
+/// try await clock.waitForSleepers()
+/// clock.advance(by: .seconds(30))
+/// let (data, _) = try await answer
+/// ```
+///
+/// With ``init(isAutomatic:)`` nobody need advance it: whoever sleeps makes the time pass, at once. Use a manual clock to look at what
+/// happens before the time is up, an automatic one when only the answer matters. It drives the delays of mocks, not the timeouts of
+/// the loading system, which are real.
+public final class MockClock: Clock, Sendable {
+  /// A point in the time of a ``MockClock``.
+  public struct Instant: InstantProtocol, CustomStringConvertible {
+    /// The time since the clock was made.
+    public let offset: Duration
+
+    /// Makes the instant that far after the clock was made.
+    public init(offset: Duration) {
+      self.offset = offset
+    }
+
+    /// The instant a duration later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The time from here to another instant.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Which of two instants comes first.
+    public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+
+    /// The time since the clock was made.
+    public var description: String { "\(offset)" }
+  }
+
+  fileprivate struct Sleeper {
+    let deadline: Instant
+    let promise: Promise<Void>
+  }
+
+  fileprivate struct State {
+    var now = Instant(offset: .zero)
+    var sleepers: [Sleeper] = []
+    var waiters: [(count: Int, promise: Promise<Void>)] = []
+  }
+
+  private let state = Locked(State())
+  private let isAutomatic: Bool
+
+  /// Makes a clock.
+  ///
+  /// - Parameter isAutomatic: Whether sleeping makes the time pass by itself.
+  public init(isAutomatic: Bool = false) {
+    self.isAutomatic = isAutomatic
+  }
+
+  /// The time now.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// Zero: every instant can be told from every other.
+  public var minimumResolution: Duration { .zero }
+
+  /// How many wait for the time to pass.
+  public var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+  /// Waits until the time has come.
+  ///
+  /// - Throws: `CancellationError` as soon as the task is cancelled; then nothing of the sleep is left.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    if isAutomatic {
+      state.withLock { $0.now = max($0.now, deadline) }
+      return await Task.yield()
+    }
+    let promise = Promise<Void>()
+    try await withTaskCancellationHandler {
+      try await promise.value {
+        let (isOver, waiters) = state.withLock { state -> (Bool, [Promise<Void>]) in
+          guard deadline > state.now else { return (true, []) }
+          state.sleepers.append(Sleeper(deadline: deadline, promise: promise))
+          return (false, state.takeWaiters())
+        }
+        if isOver { promise.settle(.success(())) }
+        for waiter in waiters { waiter.settle(.success(())) }
+        // Whoever cancels now finds the sleeper; whoever did before has been too early.
+        if Task.isCancelled { giveUp(promise) }
+      }
+    } onCancel: {
+      giveUp(promise)
+    }
+  }
+
+  private func giveUp(_ promise: Promise<Void>) {
+    state.withLock { state in state.sleepers.removeAll { $0.promise === promise } }
+    promise.settle(.failure(CancellationError()))
+  }
+
+  /// Lets time pass, and wakes those whose time has come, the earliest first.
+  public func advance(by duration: Duration) {
+    let due = state.withLock { state -> [Sleeper] in
+      state.now = state.now.advanced(by: max(duration, .zero))
+      let now = state.now
+      let due = state.sleepers.filter { $0.deadline <= now }
+      state.sleepers.removeAll { $0.deadline <= now }
+      return due.sorted { $0.deadline < $1.deadline }
+    }
+    for sleeper in due { sleeper.promise.settle(.success(())) }
+  }
+
+  /// Lets time pass until the earliest of those who wait can go on; without anybody, nothing happens.
+  public func advanceToNextSleeper() {
+    let next = state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
+    if let next { advance(by: next) }
+  }
+
+  /// Waits until at least so many sleep at the same time: then the delay that a test is about has begun.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled, as a test's time limit does.
+  public func waitForSleepers(_ count: Int = 1) async throws {
+    let promise = Promise<Void>()
+    try await withTaskCancellationHandler {
+      try await promise.value {
+        let isThere = state.withLock { state in
+          let isThere = state.sleepers.count >= count
+          if !isThere { state.waiters.append((count, promise)) }
+          return isThere
+        }
+        if isThere { promise.settle(.success(())) }
+        if Task.isCancelled { stopWaiting(promise) }
+      }
+    } onCancel: {
+      stopWaiting(promise)
+    }
+  }
+
+  private func stopWaiting(_ promise: Promise<Void>) {
+    state.withLock { state in state.waiters.removeAll { $0.promise === promise } }
+    promise.settle(.failure(CancellationError()))
+  }
+}
+
+extension MockClock.State {
+  /// Those who wait for as many sleepers as there are now.
+  fileprivate mutating func takeWaiters() -> [Promise<Void>] {
+    let count = sleepers.count
+    defer { waiters.removeAll { $0.count <= count } }
+    return waiters.filter { $0.count <= count }.map(\.promise)
+  }
+}

@@ -1,0 +1,38 @@
+extension MockFault {
+  /// A reason why TLS cannot be agreed on. A struct, so that reasons may be added.
+  public struct TLSFailure: Hashable, Sendable, CustomStringConvertible {
+    /// The reason's name.
+    public let description: String
+    let code: URLError.Code
+    let message: String
+
+    private init(_ name: String, _ code: URLError.Code, _ message: String) {
+      description = name
+      self.code = code
+      self.message = message
+    }
+
+    /// No version or cipher in common: `secureConnectionFailed`.
+    public static let handshake = TLSFailure(
+      "handshake", .secureConnectionFailed, "client and server have no version of TLS and no cipher in common.")
+    /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
+    public static let untrusted = TLSFailure("untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
+    /// The certificate comes from an authority that nobody knows: `serverCertificateHasUnknownRoot`.
+    public static let unknownRoot = TLSFailure(
+      "unknownRoot", .serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
+    /// The certificate has expired: `serverCertificateHasBadDate`.
+    public static let expired = TLSFailure("expired", .serverCertificateHasBadDate, "the server's certificate has expired.")
+    /// The certificate is not valid yet: `serverCertificateNotYetValid`.
+    public static let notYetValid = TLSFailure(
+      "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
+    /// The server wants a certificate of the client: `clientCertificateRequired`.
+    public static let clientCertificateRequired = TLSFailure(
+      "clientCertificateRequired", .clientCertificateRequired, "the server wants a certificate of the client.")
+    /// The server refuses the client's certificate: `clientCertificateRejected`.
+    public static let clientCertificateRejected = TLSFailure(
+      "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")
+    /// The system does not allow a plain connection: `appTransportSecurityRequiresSecureConnection`.
+    public static let plainTextForbidden = TLSFailure(
+      "plainTextForbidden", .appTransportSecurityRequiresSecureConnection, "the system allows no connection without TLS.")
+  }
+}

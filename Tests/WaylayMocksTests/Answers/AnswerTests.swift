@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+import WaylayCore
+import WaylayMocks
+
+@Suite("Answers") struct AnswerTests {
+  @Test("status, header fields and JSON reach the app")
+  func json() async throws {
+    struct User: Codable, Equatable { var name: String }
+    let answer = try await MockResponse.json(User(name: "Ada"), status: 201).header("X-Trace", "7").answer()
+    #expect(answer.status == 201)
+    #expect(answer.header("Content-Type") == "application/json")
+    #expect(answer.header("X-Trace") == "7")
+    #expect(answer.header("Content-Length") == "14")
+    #expect(try JSONDecoder().decode(User.self, from: answer.data) == User(name: "Ada"))
+  }
+
+  @Test("a header field is replaced, added, or taken away")
+  func fields() async throws {
+    let response = try await MockResponse.text("x").header("A", "1").header("a", "2").addingHeader("B", "1").addingHeader("B", "2")
+      .removingHeader("content-type").headers(["C": "3"]).direct()
+    #expect(response.fields.filter { $0.name.canonicalName == "a" }.map(\.value) == ["2"])
+    #expect(response.fields.filter { $0.name.canonicalName == "b" }.map(\.value) == ["1", "2"])
+    #expect(response.fields[.contentType] == nil)
+    #expect(response.head.value(forHTTPHeaderField: "C") == "3")
+  }
+
+  @Test("two Set-Cookie fields are stored in the session's storage and sent with the next request")
+  func cookies() async throws {
+    let answering = Answering(
+      .computed { request in
+        .text(request.urlRequest.value(forHTTPHeaderField: "Cookie") ?? "none").cookie("a=1; Path=/").cookie("b=2; Path=/")
+      })
+    let session = answering.session()
+    defer { session.invalidateAndCancel() }
+    let (first, _) = try await session.data(from: .mocked)
+    let (second, _) = try await session.data(from: .mocked)
+    #expect(String(decoding: first, as: UTF8.self) == "none")
+    let sent = String(decoding: second, as: UTF8.self).split(separator: "; ").sorted()
+    #expect(sent == ["a=1", "b=2"])
+    #expect(session.configuration.httpCookieStorage?.cookies(for: .mocked)?.count == 2)
+  }
+
+  @Test(
+    "a mistake in an answer is kept, and fails the load with what to do",
+    arguments: [
+      (MockResponse.status(99), MockError.Code.invalidResponse, "99"),
+      (.status(1000), .invalidResponse, "1000"),
+      (.json(["a": 1], status: 100), .invalidResponse, "100"),
+      (.text("x").status(-1), .invalidResponse, "-1"),
+      (.text("x").header("no name", "x"), .invalidResponse, "no name"),
+      (.text("x").header("A", "x\r\nB: y"), .invalidResponse, "line break"),
+      (.json(Double.nan), .invalidJSON, "Double"),
+      (.json(text: "{\n  \"a\": 1,\n}"), .invalidJSON, "line 3"),
+      (.text("x").delay(.seconds(-1)), .invalidTiming, "below zero"),
+      (.text("x").delay(.uniform(from: .seconds(2), to: .seconds(1))), .invalidTiming, "shorter"),
+      (.text("x").delay(.logNormal(median: .seconds(1), sigma: .nan)), .invalidTiming, "nan"),
+      (.text("x").total(.seconds(-1)), .invalidTiming, "below zero"),
+      (.text("x").bandwidth(bytesPerSecond: .nan), .invalidTiming, "nan"),
+      (.text("x").bandwidth(bytesPerSecond: 0), .invalidTiming, "0"),
+      (.text("x").network(.wifi.loss(2)), .invalidTiming, "Wi-Fi"),
+      (.text("x").fault(.connectionReset(afterBytes: -1)), .invalidResponse, "negative"),
+      (.redirect(to: "/x", status: 200), .invalidResponse, "redirect"),
+      (.file(URL(fileURLWithPath: "/nowhere/users.json")), .unreadableFile, "/nowhere/users.json"),
+      (.file(URL(fileURLWithPath: "/")), .unreadableFile, "folder"),
+      (.resource("users", withExtension: "json", in: .main), .unreadableFile, "users.json"),
+      (.events([.init("x", id: "a\nb")]), .invalidResponse, "id"),
+      (.events([.json(Double.infinity)]), .invalidJSON, "Double"),
+      (.text("x").requiringBasic(user: "a:b", password: "c"), .invalidResponse, "colon"),
+      (.live.mergingJSON(text: "{"), .invalidJSON, "line 1"),
+    ])
+  func mistakes(response: MockResponse, code: MockError.Code, hint: String) async throws {
+    let mistake = try #require(await response.mistake())
+    #expect(mistake.code == code)
+    #expect(mistake.message.contains(hint))
+  }
+
+  @Test("an answer to HEAD has the length and no body; 204 and 304 have neither")
+  func bodiless() async throws {
+    let head = try await MockResponse.text("hello").direct(to: .mocked("HEAD"))
+    #expect(head.fields[.contentLength] == "5")
+    #expect(head.body.isEmpty)
+    for status in [204, 304] {
+      let response = try await MockResponse.text("hello").status(status).direct()
+      #expect(response.body.isEmpty)
+      #expect(response.fields[.contentLength] == nil)
+    }
+  }
+
+  @Test("what is computed sees the request, synchronously and asynchronously")
+  func computed() async throws {
+    let sync = MockResponse.computed { request in .text("\(request.parameters["id"] ?? "") \(request.body.count)") }
+    #expect(try await sync.answer(to: .mocked("POST", body: "abc"), parameters: ["id": "42"]).text == "42 3")
+    let async = MockResponse.computed { request in
+      await Task.yield()
+      return .text(request.urlRequest.httpMethod ?? "")
+    }
+    #expect(try await async.header("X-Outer", "1").answer().header("X-Outer") == "1")
+    let failing = MockResponse.computed { _ in throw URLError(.userAuthenticationRequired) }
+    await #expect(throws: URLError(.userAuthenticationRequired)) { try await failing.direct() }
+  }
+}

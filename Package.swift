@@ -47,7 +47,7 @@ let package = Package(
       // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. `Scripts/check.sh` fails when
       // a top-level entry is missing here.
       exclude: [
-        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "LICENSE", "README.md", "SECURITY.md", "Scripts",
+        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CWaylayCurl", "Sources/TestOrigin", "Sources/WaylayArchive", "Sources/WaylayCore", "Sources/WaylayHosts",
         "Sources/WaylayMocks", "Sources/WaylayTesting", "Tests",
       ],

@@ -1,0 +1,85 @@
+/// What went wrong while a host was matched, looked up or routed, with everything that was known at the failure.
+///
+/// An app sees it as the `NSUnderlyingErrorKey` of the `URLError` that its task fails with:
+///
+/// ```swift
+/// do {
+///   _ = try await session.data(from: url)
+/// } catch let error as URLError {
+///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? HostError, cause.code == .noSuchHost {
+///     print(cause.message)
+///   }
+/// }
+/// ```
+public struct HostError: Error, Sendable {
+  /// What kind of failure it was. New codes may be added in any release.
+  public let code: Code
+  /// What happened and what to do about it, for a person.
+  public let message: String
+  /// The host that it is about, where there is one.
+  public let host: String?
+  /// How long a look-up need not be tried again, where a server said so (RFC 2308, section 5).
+  public let timeToLive: Duration?
+  /// The error that was thrown first, where there was one.
+  public let underlying: (any Error)?
+
+  /// Makes an error of the given kind.
+  public init(
+    _ code: Code, _ message: String, host: String? = nil, timeToLive: Duration? = nil, underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.host = host
+    self.timeToLive = timeToLive
+    self.underlying = underlying
+  }
+}
+
+extension HostError {
+  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code of that name. Resolvers of other packages add their own this way.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// A text that is not the name of a host, or the literal of an address.
+    public static let invalidName = Code("invalidName")
+    /// A rule, or a list of rules, that cannot be used.
+    public static let invalidRule = Code("invalidRule")
+    /// A signed list that is not what the holder of a trusted key has signed.
+    public static let listForged = Code("listForged")
+    /// A signed list that is older than the one before.
+    public static let listOutdated = Code("listOutdated")
+    /// A signed list whose time is over.
+    public static let listExpired = Code("listExpired")
+    /// The resolver does not know the host and does not say that it does not exist: the next one is asked.
+    public static let notListed = Code("notListed")
+    /// The host does not exist, or has no address.
+    public static let noSuchHost = Code("noSuchHost")
+    /// The resolver gave no answer that can be used.
+    public static let resolverFailed = Code("resolverFailed")
+    /// The resolver took too long.
+    public static let resolverTimedOut = Code("resolverTimedOut")
+    /// The resolver's settings cannot work.
+    public static let invalidResolver = Code("invalidResolver")
+    /// A DNS message that breaks the format.
+    public static let malformedAnswer = Code("malformedAnswer")
+    /// The answer holds only addresses that a public name must not have (DNS rebinding).
+    public static let answerRefused = Code("answerRefused")
+  }
+}
+
+extension HostError: CustomStringConvertible, LocalizedError {
+  /// Code, message and host on one line.
+  public var description: String {
+    let place = host.map { " [\($0)]" } ?? ""
+    return "HostError.\(code): \(message)\(place)"
+  }
+
+  /// The message.
+  public var errorDescription: String? { message }
+}

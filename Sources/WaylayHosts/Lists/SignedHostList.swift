@@ -1,0 +1,15 @@
+/// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to trust.
+public enum SignedHostList {
+  /// What holds when the last good list has expired and no newer one has come.
+  public struct ExpiryPolicy: Hashable, Sendable, CustomStringConvertible {
+    /// The policy's name.
+    public let description: String
+
+    /// Its rules stay in force.
+    public static let keep = ExpiryPolicy(description: "keep")
+    /// Its rules are dropped: hosts are left to the system.
+    public static let drop = ExpiryPolicy(description: "drop")
+    /// Requests to the hosts that it routes fail.
+    public static let fail = ExpiryPolicy(description: "fail")
+  }
+}

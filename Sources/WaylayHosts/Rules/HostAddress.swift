@@ -1,0 +1,102 @@
+/// An IPv4 or IPv6 address.
+///
+/// ```swift
+/// let address = try HostAddress("2001:DB8::0007")
+/// print(address)          // 2001:db8::7
+/// print(address.isIPv6)   // true
+/// ```
+///
+/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address. Zone identifiers (`fe80::1%eth0`) are
+/// refused: they mean something on one machine only.
+public struct HostAddress: Sendable {
+  /// The canonical text (RFC 5952), without brackets.
+  public let literal: String
+  /// Whether it is an IPv6 address.
+  public let isIPv6: Bool
+  /// The first and the second half of an IPv6 address; an IPv4 address is in the last 32 bits.
+  let high: UInt64
+  let low: UInt64
+
+  /// Reads the literal of an address, in brackets or not.
+  ///
+  /// - Throws: ``HostError/Code/invalidName`` for everything else, a name or a short form such as `127.1` for example.
+  public init(_ text: String) throws {
+    guard let address = HostAddress(parsing: text) else {
+      throw HostError(.invalidName, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.", host: text)
+    }
+    self = address
+  }
+
+  /// The address that a text is the literal of.
+  init?(parsing text: String) {
+    guard text.utf8.count <= 47 else { return nil }
+    var bare = text
+    if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") { bare = String(text.dropFirst().dropLast()) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    if bare.utf8.contains(UInt8(ascii: ":")) {
+      guard inet_pton(AF_INET6, bare, &bytes) == 1 else { return nil }
+      self.init(bytes: bytes)
+    } else {
+      guard bare.utf8.count == text.utf8.count, inet_pton(AF_INET, bare, &bytes) == 1 else { return nil }
+      self.init(bytes: Array(bytes.prefix(4)))
+    }
+  }
+
+  /// The address of four or sixteen bytes in network order; `nil` for any other number.
+  package init?(bytes: some Collection<UInt8>) {
+    switch bytes.count {
+    case 4:
+      self.init(high: 0, low: bytes.reduce(0) { $0 << 8 | UInt64($1) }, isIPv6: false)
+    case 16:
+      let high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+      let low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+      let isMapped = high == 0 && low >> 32 == 0xFFFF
+      self.init(high: high, low: isMapped ? low & 0xFFFF_FFFF : low, isIPv6: !isMapped)
+    default: return nil
+    }
+  }
+
+  private init(high: UInt64, low: UInt64, isIPv6: Bool) {
+    self.high = high
+    self.low = low
+    self.isIPv6 = isIPv6
+    literal = Self.text(high: high, low: low, isIPv6: isIPv6)
+  }
+
+  /// The address in network order: four bytes or sixteen.
+  package var bytes: [UInt8] {
+    let all = [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) } }
+    return isIPv6 ? all : Array(all.suffix(4))
+  }
+
+  private static func text(high: UInt64, low: UInt64, isIPv6: Bool) -> String {
+    guard isIPv6 else { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    let groups = [high, low].flatMap { half in (0..<4).map { UInt16(truncatingIfNeeded: half >> (48 - 16 * UInt64($0))) } }
+    // The longest run of at least two zeros becomes "::", the first of several (RFC 5952, section 4.2).
+    var longest = 0..<0
+    var start = 0
+    for index in 0...8 where index == 8 || groups[index] != 0 {
+      if index - start > max(1, longest.count) { longest = start..<index }
+      start = index + 1
+    }
+    func text(_ groups: ArraySlice<UInt16>) -> String { groups.map { String($0, radix: 16) }.joined(separator: ":") }
+    if longest.isEmpty { return text(groups[...]) }
+    return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
+  }
+}
+
+extension HostAddress: Hashable, CustomStringConvertible {
+  /// Whether both are the same address.
+  public static func == (one: HostAddress, other: HostAddress) -> Bool {
+    one.low == other.low && one.high == other.high && one.isIPv6 == other.isIPv6
+  }
+
+  /// Hashes the address.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+
+  /// The canonical text.
+  public var description: String { literal }
+}

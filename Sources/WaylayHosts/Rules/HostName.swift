@@ -1,0 +1,45 @@
+/// The name of a host in the one form in which names are compared: lower-case A-labels, without a final dot.
+///
+/// ```swift
+/// let name = try HostName("API.Bücher.example.")
+/// print(name)                                             // api.xn--bcher-kva.example
+/// print(name == (try HostName("api.bücher.EXAMPLE")))     // true
+/// ```
+///
+/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens and underscores, at most 63 of them, and
+/// a name at most 253 characters (RFC 1035, section 2.3.4).
+public struct HostName: Hashable, Sendable, CustomStringConvertible {
+  /// The name.
+  public let description: String
+  /// Whether it is an address, or what systems take for one, such as `127.1` and `0x7f000001`.
+  public let isAddress: Bool
+
+  /// Folds a name.
+  ///
+  /// - Throws: ``HostError/Code/invalidName``.
+  public init(_ text: String) throws {
+    switch Self.shape(of: text) {
+    case .folded: (description, isAddress) = (text, false)
+    case .foreign: (description, isAddress) = try Self.folding(text)
+    }
+  }
+
+  /// Whether it has no dot, such as `intranet` and `localhost`.
+  public var isSingleLabel: Bool { !isAddress && !description.utf8.contains(UInt8(ascii: ".")) }
+
+  /// Whether names of its kind have a meaning on one machine or in one network only: a single label, and what is below `local` (RFC 6762),
+  /// `localhost` (RFC 6761), `home.arpa` (RFC 8375) and `internal`.
+  public var isLocal: Bool {
+    guard !isAddress else { return false }
+    return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
+  }
+
+  /// Whether it is the literal of an address, a single label or below `local`: left alone unless a rule lists it.
+  package var isLeftAlone: Bool { isAddress || isSingleLabel || isBelow("local") }
+
+  private func isBelow(_ suffix: String) -> Bool {
+    let utf8 = description.utf8
+    return utf8.count > suffix.utf8.count && description.hasSuffix(suffix)
+      && utf8[utf8.index(utf8.endIndex, offsetBy: -suffix.utf8.count - 1)] == UInt8(ascii: ".")
+  }
+}

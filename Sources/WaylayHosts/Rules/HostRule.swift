@@ -1,0 +1,53 @@
+/// What is to be done with the hosts of a pattern: dial given addresses, ask the resolver, or leave them alone.
+///
+/// ```swift
+/// let rules = try HostRules([
+///   HostRule("api.example.com", endpoints: ["203.0.113.7", "2001:db8::7"]),
+///   HostRule("*.example.com"),
+///   HostRule(excluding: "legacy.example.com"),
+/// ])
+/// ```
+public struct HostRule: Hashable, Sendable {
+  /// Which hosts it is for.
+  public let pattern: HostPattern
+  /// Where to dial, in order of preference; empty: the addresses come from the resolver.
+  public let endpoints: [HostEndpoint]
+  /// Whether the hosts are left alone.
+  public let isExclusion: Bool
+
+  /// Makes a rule.
+  public init(_ pattern: HostPattern, endpoints: [HostEndpoint] = []) {
+    self.pattern = pattern
+    self.endpoints = endpoints
+    isExclusion = false
+  }
+
+  /// Makes a rule that leaves hosts alone.
+  public init(excluding pattern: HostPattern) {
+    self.pattern = pattern
+    endpoints = []
+    isExclusion = true
+  }
+
+  /// Makes a rule from text: see ``HostPattern`` and ``HostEndpoint``.
+  ///
+  /// - Throws: ``HostError/Code/invalidName`` for a text that is neither.
+  public init(_ pattern: String, endpoints: [String] = []) throws {
+    try self.init(HostPattern(pattern), endpoints: endpoints.map { try HostEndpoint($0) })
+  }
+
+  /// Makes a rule that leaves hosts alone.
+  ///
+  /// - Throws: ``HostError/Code/invalidName`` for a text that is no ``HostPattern``.
+  public init(excluding pattern: String) throws {
+    try self.init(excluding: HostPattern(pattern))
+  }
+}
+
+extension HostRule: CustomStringConvertible {
+  /// The pattern and what is done, on one line.
+  public var description: String {
+    if isExclusion { return "\(pattern): left alone" }
+    return endpoints.isEmpty ? "\(pattern): resolver" : "\(pattern): \(endpoints.map(\.description).joined(separator: ", "))"
+  }
+}

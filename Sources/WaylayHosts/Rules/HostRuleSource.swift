@@ -1,0 +1,63 @@
+/// The rules in force, which can be replaced while requests run.
+///
+/// ```swift
+/// let source = HostRuleSource(try HostRules(["api.example.com": ["203.0.113.7"]]))
+/// source.replace(with: try HostRules(["api.example.com": ["203.0.113.8"]]))
+/// ```
+///
+/// A request sees the rules of one moment, whole: replacing them takes effect for the next request.
+public final class HostRuleSource: Sendable {
+  private struct State {
+    var rules: HostRules
+    var expiry: Expiry?
+  }
+
+  /// When rules from a signed list end, and what holds then.
+  struct Expiry: Sendable {
+    let date: Date
+    let policy: SignedHostList.ExpiryPolicy
+  }
+
+  private let state: Locked<State>
+  private let clock: HostClock
+
+  /// Makes a source with its first rules.
+  ///
+  /// - Parameters:
+  ///   - rules: The rules.
+  ///   - clock: Tells when a signed list expires.
+  public init(_ rules: HostRules = .none, clock: HostClock = .system) {
+    state = Locked(State(rules: rules))
+    self.clock = clock
+  }
+
+  /// The rules in force.
+  public var rules: HostRules { state.withLock { $0.rules } }
+
+  /// Puts other rules in force.
+  public func replace(with rules: HostRules) {
+    replace(with: rules, expiry: nil)
+  }
+
+  func replace(with rules: HostRules, expiry: Expiry?) {
+    state.withLock { $0 = State(rules: rules, expiry: expiry) }
+  }
+
+  /// The rule for a host now; `nil` when there is none.
+  ///
+  /// - Throws: ``HostError/Code/listExpired`` for a host that the expired list routes, under ``SignedHostList/ExpiryPolicy/fail``.
+  public func match(_ host: HostName, port: Int) throws -> HostRule? {
+    let (rules, expiry) = state.withLock { ($0.rules, $0.expiry) }
+    guard let rule = rules.match(host, port: port) else { return nil }
+    guard let expiry, expiry.date <= clock.date() else { return rule }
+    switch expiry.policy {
+    case .keep: return rule
+    case .drop: return nil
+    default:
+      guard !rule.isExclusion else { return rule }
+      throw HostError(
+        .listExpired, "the signed list of hosts expired at \(expiry.date), and its policy is to fail: fetch a newer list.",
+        host: host.description)
+    }
+  }
+}

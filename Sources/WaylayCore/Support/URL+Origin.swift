@@ -2,7 +2,7 @@ import Foundation
 
 extension URL {
   /// Whether two URLs have one origin (RFC 6454): scheme, host and port.
-  func hasSameOrigin(as other: URL) -> Bool {
+  package func hasSameOrigin(as other: URL) -> Bool {
     scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
       && portOrDefault == other.portOrDefault
   }

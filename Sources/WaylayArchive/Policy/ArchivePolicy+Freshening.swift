@@ -1,0 +1,134 @@
+extension ArchivePolicy {
+  /// The record that a 304, or a `HEAD`, makes of a stored one (RFC 9111, sections 3.2, 4.3.4 and 4.3.5).
+  package func freshen(
+    _ record: CacheRecord, by response: Response, for request: CacheRequest, options: CacheOptions = CacheOptions()
+  ) -> CacheRecord {
+    let directives = ResponseDirectives(response.fields)
+    let new = FieldRules.stored(response.fields, directives, isShared: isShared)
+    var merged = FieldRules.updated(record.fields, by: new)
+    // Age and Date are the new answer's, or none: without a Date it counts from when it came.
+    merged[values: .date] = new[values: .date]
+    var aged = merged
+    aged.append(contentsOf: response.fields.filter { $0.name == .age })
+    var fresh = self.record(
+      of: Response(status: record.status, fields: aged, requestTime: response.requestTime, responseTime: response.responseTime),
+      ResponseDirectives(merged), to: request, options)
+    fresh.method = record.method
+    fresh.trailers = record.trailers
+    fresh.extent = record.extent
+    fresh.completeLength = record.completeLength
+    // The bytes are the same ones, whatever the new head says about them.
+    fresh.flags.remove(.decoded)
+    fresh.flags.formUnion(record.flags.intersection(.decoded))
+    if fresh.vary == record.vary { fresh.requests = Self.adding(fresh.requests, to: record.requests) }
+    return fresh
+  }
+
+  /// The requests that one stored response is known to answer: the newest last, and not without end.
+  private static func adding(_ new: [RequestDigest], to old: [RequestDigest]) -> [RequestDigest] {
+    Array((old.filter { !new.contains($0) } + new).suffix(16))
+  }
+
+  /// A 304 to conditions of ours.
+  func notModified(
+    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord],
+    _ options: CacheOptions
+  ) -> ResponseOutcome {
+    let validating = decision.validating.filter(records.indices.contains)
+    var identified = identified(by: response.fields, records, among: validating)
+    // Only what one stored response has was sent, so that is what the answer is about, even if it does not say so.
+    if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
+    guard let index = decision.selected.flatMap({ identified.contains($0) ? $0 : nil }) ?? latest(identified, records),
+      let form = Self.form(of: records[index], for: request, method, isLastResort: true)
+    else {
+      var outcome = ResponseOutcome(.again, ArchiveReason(.validatorUnknown, ruling: "ETag"))
+      outcome.updates = validating.map { .init(index: $0, record: records[$0].invalidated()) }
+      return outcome
+    }
+    var outcome = ResponseOutcome(
+      .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+    for position in identified { freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome) }
+    if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
+      outcome.reason.age = fresh.age(at: response.responseTime) / 1000
+      outcome.reason.lifetime = fresh.lifetime
+      outcome.reason.lifetimeSource = fresh.lifetimeSource
+    }
+    return outcome
+  }
+
+  private func freshen(
+    _ index: Int, _ records: [CacheRecord], by response: Response, _ request: CacheRequest, _ options: CacheOptions, isAnswer: Bool,
+    _ outcome: inout ResponseOutcome
+  ) {
+    var fresh = freshen(records[index], by: response, for: request, options: options)
+    // Another variant of the same representation stays that variant.
+    if !isAnswer, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
+    outcome.updates.append(.init(index: index, record: fresh))
+    let directives = ResponseDirectives(fresh.fields)
+    let isForbidden = directives.isNoStore && !directives.isMustUnderstand || isShared && directives.isPrivate
+    if isForbidden, fresh.lifetimeSource != .forced, options.mode != .record { outcome.removals.append(index) }
+  }
+
+  /// A 304 to the client's own conditions: it goes to the client, and freshens what it names.
+  func clientsNotModified(
+    _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
+  ) -> ResponseOutcome {
+    var outcome = ResponseOutcome(.network, ArchiveReason(.request, ruling: "condition"))
+    guard !request.directives.isNoStore else { return outcome }
+    for index in identified(by: response.fields, records, among: matching(request, records, .get)) {
+      freshen(index, records, by: response, request, options, isAnswer: true, &outcome)
+    }
+    return outcome
+  }
+
+  /// Which stored responses a 304 is about (RFC 9111, section 4.3.4).
+  func identified(by fields: HTTPFields, _ records: [CacheRecord], among indices: [Int]) -> [Int] {
+    let modified = fields.first { $0.name == .lastModified }?.value
+    func hasSameDate(_ index: Int) -> Bool { modified != nil && records[index].lastModified == modified }
+    guard let tag = fields.first(where: { $0.name == .eTag })?.value else {
+      return latest(indices.filter(hasSameDate), records).map { [$0] } ?? []
+    }
+    guard EntityTag.isWeak(tag) else {
+      return indices.filter { index in
+        guard let stored = records[index].entityTag else {
+          return hasSameDate(index) && records[index].flags.contains(.strongLastModified)
+        }
+        return EntityTag.areStronglyEqual(stored, tag)
+      }
+    }
+    let weak = indices.filter { index in records[index].entityTag.map { EntityTag.areWeaklyEqual($0, tag) } ?? hasSameDate(index) }
+    return latest(weak, records).map { [$0] } ?? []
+  }
+
+  private static func hasValidator(_ fields: HTTPFields) -> Bool {
+    fields.contains { $0.name == .eTag || $0.name == .lastModified }
+  }
+
+  private func latest(_ indices: [Int], _ records: [CacheRecord]) -> Int? {
+    indices.max { Self.isLater(records[$1], than: records[$0]) && records[$0] != records[$1] }
+  }
+
+  /// A 200 to `HEAD` (RFC 9111, section 4.3.5): freshens the stored responses to `GET`, or says that they no longer hold.
+  func head(_ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions) -> ResponseOutcome {
+    let matching = matching(request, records, .head).filter { records[$0].method == .get }
+    guard !matching.isEmpty else { return replace(response, request, .head, records, options) }
+    var outcome = ResponseOutcome(.network, ArchiveReason(.request, ruling: "HEAD"))
+    for index in matching {
+      if describes(response.fields, records[index]) {
+        if !request.directives.isNoStore { freshen(index, records, by: response, request, options, isAnswer: true, &outcome) }
+      } else {
+        outcome.updates.append(.init(index: index, record: records[index].invalidated()))
+      }
+    }
+    return outcome
+  }
+
+  /// Whether the validators and the length that a `HEAD` brings are those of a stored response.
+  private func describes(_ fields: HTTPFields, _ record: CacheRecord) -> Bool {
+    if let tag = fields.first(where: { $0.name == .eTag })?.value, tag != record.entityTag { return false }
+    if let date = fields.first(where: { $0.name == .lastModified })?.value, date != record.lastModified { return false }
+    guard let length = fields.first(where: { $0.name == .contentLength })?.value else { return true }
+    if let stored = record.fields.first(where: { $0.name == .contentLength })?.value { return length == stored }
+    return record.flags.contains(.decoded) || record.completeLength.map { "\($0)" == length } ?? true
+  }
+}

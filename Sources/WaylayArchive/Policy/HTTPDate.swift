@@ -1,0 +1,59 @@
+/// An HTTP date (RFC 9110, section 5.6.7) as seconds since 1970.
+///
+/// Read strictly, because a date that is not one makes a response stale (RFC 9111, section 5.3), but in any letter case, as section 4.2 asks of a
+/// cache: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`. Zones other than `GMT` are no dates.
+package enum HTTPDate {
+  /// The seconds since 1970 of a date; `nil` when it is none.
+  ///
+  /// - Parameter now: Decides on the century of a year with two digits: none is more than 50 years ahead.
+  package static func seconds(_ text: String, now: CacheTime) -> Int64? {
+    var reader = Reader(Array(text.utf8))
+    guard let day = reader.weekday() else { return nil }
+    switch day {
+    case .short where reader.skip(", "): return reader.preferred()
+    case .short where reader.skip(" "): return reader.asctime()
+    case .long where reader.skip(", "): return reader.obsolete(now: now)
+    default: return nil
+    }
+  }
+
+  /// The date in the preferred form, as `Date` has it.
+  package static func text(seconds: Int64) -> String {
+    // The years 0 to 9999: what the form can say.
+    let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
+    let (dayQuotient, dayRemainder) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    let days = dayRemainder < 0 ? dayQuotient - 1 : dayQuotient
+    let rest = dayRemainder < 0 ? dayRemainder + 86_400 : dayRemainder
+    let (year, month, day) = civil(days)
+    let weekday = Int(((days % 7) + 11) % 7)
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let yearText = String(repeating: "0", count: max(0, 4 - "\(year)".utf8.count)) + "\(year)"
+    return "\(weekdayNames[weekday]), \(two(day)) \(monthNames[Int(month) - 1]) \(yearText) "
+      + "\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+  }
+
+  private static let weekdayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// Days since 1970 of a date of the Gregorian calendar.
+  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// The date of a number of days since 1970.
+  static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth + (shiftedMonth < 10 ? 3 : -9)
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  }
+}

@@ -76,7 +76,13 @@ extension InterceptedRequest {
 /// gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets another.
 public final class DialGate: Sendable {
   /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for it.
-  final class Ticket: Sendable {}
+  final class Ticket: Sendable {
+    let route: Route?
+
+    init(_ route: Route? = nil) {
+      self.route = route
+    }
+  }
 
   private let owner = Locked<Ticket?>(nil)
 
@@ -85,6 +91,9 @@ public final class DialGate: Sendable {
 
   /// Whether an attempt has claimed it.
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
+
+  /// The route of the attempt that has claimed it, if one has.
+  package var claimant: Route? { owner.withLock { $0 }?.route }
 
   /// Closes the gate for good, unless an attempt has claimed it: from then on none gets through, and cancelling one sends nothing.
   ///

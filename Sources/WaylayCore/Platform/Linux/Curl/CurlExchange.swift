@@ -35,7 +35,7 @@
     private var isDelivered = false
     /// The response was handed over without a body, whatever the server sends.
     private var isBodyless = false
-    private let ticket = DialGate.Ticket()
+    private let ticket: DialGate.Ticket
     private var hasEnded = false
     /// What came since the last flush.
     private var pending = Data()
@@ -52,6 +52,7 @@
           .unsupportedURL, requestBytesSent: 0, message: "\(request.url?.redacted ?? "no URL") is neither http nor https.")
       }
       self.request = request
+      ticket = DialGate.Ticket(request.route)
       self.url = url
       self.transport = transport
       self.loop = loop

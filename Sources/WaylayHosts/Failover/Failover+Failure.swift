@@ -1,0 +1,33 @@
+extension Failover {
+  /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
+  func allFailed() -> URLError {
+    let attempts = log.attempts
+    let url = request.url
+    let error = HostError(allFailed: attempts, host: place.host.description)
+    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(Self.code(of: attempts), userInfo: userInfo)
+  }
+
+  /// A wrong certificate says more than an address that does not answer.
+  static func code(of attempts: [HostAttempt]) -> URLError.Code {
+    let failures = attempts.filter { $0.outcome.isAddressFault || $0.outcome == .failed }
+    let telling =
+      failures.last { $0.outcome == .certificateRefused } ?? failures.last { $0.outcome.isSuspectedHijack }
+      ?? failures.last { $0.outcome == .handshakeFailed } ?? failures.last { $0.error is TransportError } ?? failures.last
+    if let error = telling?.error as? TransportError { return error.code }
+    return telling?.outcome == .responseRejected ? .badServerResponse : .timedOut
+  }
+}
+
+extension HostError {
+  /// No address has answered.
+  init(allFailed attempts: [HostAttempt], host: String) {
+    let list = attempts.map(\.description).joined(separator: "; ")
+    let hint =
+      attempts.contains(where: \.isSuspectedHijack)
+      ? " Somebody answers in the host's place: compare the addresses with those of its owner." : ""
+    self.init(.allAddressesFailed, "no address of \(host) has answered: \(list.isEmpty ? "there is none" : list).\(hint)", host: host)
+    self.attempts = attempts
+  }
+}

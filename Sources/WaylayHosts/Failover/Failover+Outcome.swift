@@ -1,0 +1,82 @@
+extension Failover {
+  /// What is to be done after an attempt has ended without an answer.
+  enum Verdict {
+    /// Another attempt was first; nothing was sent.
+    case lost
+    /// Another address may be tried: nothing was sent.
+    case next
+    /// Something was sent, and may be sent again: all other attempts of the round end.
+    case again
+  }
+
+  /// Judges a failure and writes it down.
+  ///
+  /// - Throws: The error, where no other address would help or the request must not be sent again.
+  func judge(_ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?) throws -> Verdict {
+    guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
+    if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 { return .lost }
+    guard let outcome = HostAttempt.Outcome(error) else {
+      note(candidate, .failed, since: begin, error: error)
+      throw error
+    }
+    let isUnsent = (error as? TransportError)?.requestBytesSent == 0
+    hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
+    if isUnsent { return .next }
+    guard isRepeatable else { throw error }
+    return .again
+  }
+
+  /// Takes an answer, or rejects it.
+  ///
+  /// - Returns: `nil` when it was rejected and the request may be sent again.
+  func accept(
+    _ response: InterceptedResponse, of candidate: HostCandidate, since begin: Duration
+  ) throws -> InterceptedResponse? {
+    if let rejection = rejection(of: response) {
+      hold(.responseRejected, against: candidate, since: begin, error: rejection, wasVerified: false)
+      guard isRepeatable else { throw allFailed() }
+      return nil
+    }
+    let metrics = response.metrics
+    let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
+    health.answered(candidate, at: place, handshake: handshake)
+    note(candidate, .answered, since: begin)
+    let late = log.state.withLock { state in
+      defer { state.late = [] }
+      return state.late
+    }
+    for (candidate, time) in late { blame(candidate, for: time, handshake: handshake, isNoted: true) }
+    return response
+  }
+
+  /// What an attempt that is not over counts for, now that another address has answered: too slow for this network, or only slower.
+  func blame(_ candidate: HostCandidate, for time: Duration, handshake: Duration?, isNoted: Bool = false) {
+    let isLate = time >= max(health.deadline(of: candidate, at: place), (handshake ?? .zero) * 4)
+    let now = clock.now()
+    if isLate {
+      let ban = ban(candidate, .timedOut)
+      if !isNoted { note(candidate, .timedOut, since: now - time, ban: ban) }
+    } else {
+      health.overtaken(candidate, at: place, after: time)
+      if !isNoted { note(candidate, .overtaken, since: now - time) }
+    }
+  }
+
+  /// Bans an address, and closes its idle connections.
+  func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome) -> AddressBan {
+    let ban = health.failed(candidate, at: place, outcome)
+    transport?.closeIdleConnections(to: candidate.address.literal, port: candidate.port)
+    return ban
+  }
+
+  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed on this request alone.
+  private func hold(
+    _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error, wasVerified: Bool
+  ) {
+    guard !wasVerified else {
+      health.demoted(candidate, at: place)
+      return note(candidate, outcome, since: begin, error: error)
+    }
+    note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome))
+  }
+}

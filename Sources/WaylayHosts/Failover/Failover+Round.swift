@@ -1,0 +1,158 @@
+extension Failover {
+  /// What the children of a round come back with.
+  private enum Signal: Sendable {
+    case timer
+    case ended(Int, Result<InterceptedResponse, any Error>)
+  }
+
+  /// The attempts of a round that run and those that wait.
+  private struct Attempts {
+    let entries: [Ranking.Entry]
+    var waiting: [Int]
+    var running: [Int: Duration] = [:]
+    var done: Set<HostCandidate> = []
+    var lastStart: Duration?
+    /// When the timer that runs will go off.
+    var alarm: Duration?
+
+    init(_ entries: [Ranking.Entry]) {
+      self.entries = entries
+      waiting = Array(entries.indices)
+    }
+
+    func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
+  }
+
+  /// Tries candidates, several at once where the policy and the transport allow it, until one has answered or something was sent in vain.
+  func round(_ entries: [Ranking.Entry]) async throws -> Round {
+    let gate = hasGates ? DialGate() : nil
+    let stagger = hasGates ? policy.attempts.stagger : nil
+    return try await withThrowingTaskGroup(of: Signal.self) { group in
+      defer { group.cancelAll() }
+      var attempts = Attempts(entries)
+      while true {
+        let now = clock.now()
+        if let index = startable(attempts, gate, stagger, now) {
+          attempts.waiting.removeAll { $0 == index }
+          attempts.running[index] = now
+          attempts.lastStart = now
+          let candidate = attempts.candidate(index)
+          group.addTask { .ended(index, await attempt(candidate, gate: gate)) }
+          continue
+        }
+        if attempts.running.isEmpty { return .again(without: attempts.done) }
+        if let late = try expired(attempts, gate, now) { return .again(without: attempts.done.union(late)) }
+        if let alarm = dueTime(attempts, gate, stagger), attempts.alarm.map({ alarm < $0 }) ?? true {
+          attempts.alarm = alarm
+          group.addTask { [clock] in
+            try? await clock.sleep(alarm - now)
+            return .timer
+          }
+        }
+        switch try await group.next() {
+        case nil: return .again(without: attempts.done)
+        case .timer: attempts.alarm = nil
+        case .ended(let index, let result):
+          if let end = try end(of: index, result, &attempts, gate) { return end }
+        }
+      }
+    }
+  }
+
+  /// The next attempt to start, if one is due.
+  private func startable(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Int? {
+    guard let index = attempts.waiting.first else { return nil }
+    if attempts.running.isEmpty { return index }
+    guard let stagger, let last = attempts.lastStart, gate?.isClaimed == false else { return nil }
+    return now >= last + stagger ? index : nil
+  }
+
+  /// An attempt is over: the end of the round, or `nil` when it goes on.
+  private func end(
+    of index: Int, _ result: Result<InterceptedResponse, any Error>, _ attempts: inout Attempts, _ gate: DialGate?
+  ) throws -> Round? {
+    let candidate = attempts.candidate(index)
+    let begin = attempts.running.removeValue(forKey: index) ?? clock.now()
+    switch result {
+    case .success(let response):
+      guard let answer = try accept(response, of: candidate, since: begin) else {
+        return .again(without: attempts.done.union([candidate]))
+      }
+      let handshake = answer.metrics?.secureConnection ?? answer.metrics?.connect
+      let now = clock.now()
+      for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
+        blame(attempts.candidate(index), for: now - begin, handshake: handshake)
+      }
+      return .answered(answer)
+    case .failure(let error):
+      switch try judge(error, of: candidate, since: begin, gate: gate) {
+      case .lost:
+        // It was connected and verified: should the one that was first fail before it has sent anything, this one is the next.
+        attempts.waiting.insert(index, at: 0)
+      case .next: attempts.done.insert(candidate)
+      case .again: return .again(without: attempts.done.union([candidate]))
+      }
+      return nil
+    }
+  }
+}
+
+// MARK: - Time
+
+extension Failover {
+  /// When to look again though nothing has happened.
+  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?) -> Duration? {
+    guard let gate else { return nil }
+    if gate.isClaimed { return silenceEnd(attempts, gate) }
+    var due = limit(of: attempts)
+    if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { due = min(due, last + stagger) }
+    // The gate may be claimed without a word, and then silence counts.
+    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() { due = min(due, first + silence) }
+    return due
+  }
+
+  /// When everything that runs is late: at the deadlines while there is something else to try, else as late as is allowed.
+  private func limit(of attempts: Attempts) -> Duration {
+    let hasMore = !attempts.waiting.isEmpty || policy.fallback.allowsSystem
+    return attempts.running.map { index, begin in
+      begin + (hasMore ? health.deadline(of: attempts.candidate(index), at: place) : policy.deadlines.maximum)
+    }.max() ?? .zero
+  }
+
+  private func mayCountSilence(_ attempts: Attempts) -> Bool {
+    !isSecure && isRepeatable && (!attempts.waiting.isEmpty || attempts.running.count > 1 || policy.fallback.allowsSystem)
+  }
+
+  /// When the attempt that has taken the request has been silent for too long.
+  private func silenceEnd(_ attempts: Attempts, _ gate: DialGate) -> Duration? {
+    guard let silence = policy.silence, mayCountSilence(attempts), let index = claimant(attempts, gate) else { return nil }
+    return attempts.running[index].map { $0 + silence }
+  }
+
+  private func claimant(_ attempts: Attempts, _ gate: DialGate) -> Int? {
+    guard let route = gate.claimant else { return nil }
+    return attempts.running.keys.first { index in
+      let candidate = attempts.candidate(index)
+      return candidate.address.literal == route.address && candidate.port == route.port
+    }
+  }
+
+  /// The candidates whose time is over, when that ends the round.
+  private func expired(_ attempts: Attempts, _ gate: DialGate?, _ now: Duration) throws -> Set<HostCandidate>? {
+    guard let gate else { return nil }
+    if gate.isClaimed {
+      guard let end = silenceEnd(attempts, gate), now >= end, let index = claimant(attempts, gate), let begin = attempts.running[index]
+      else { return nil }
+      let candidate = attempts.candidate(index)
+      note(candidate, .silent, since: begin, ban: ban(candidate, .silent))
+      return [candidate]
+    }
+    // From here on none of them can send anything: they are cancelled when the round ends.
+    guard now >= limit(of: attempts), attempts.waiting.isEmpty || policy.attempts.stagger == nil || !hasGates, gate.close() else { return nil }
+    for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
+      log.state.withLock { $0.late.append((attempts.candidate(index), now - begin)) }
+      note(attempts.candidate(index), .timedOut, since: begin)
+    }
+    return Set(attempts.running.keys.map(attempts.candidate))
+  }
+}

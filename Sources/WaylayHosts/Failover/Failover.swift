@@ -1,0 +1,105 @@
+/// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is over.
+///
+/// Everything it needs is given to it, the time too; it keeps nothing beyond the request but what it tells the health book.
+struct Failover: Sendable {
+  let request: InterceptedRequest
+  let place: HostHealth.Place
+  let policy: HostRewriter.Policy
+  let health: HostHealth
+  let clock: HostClock
+  /// The rest of the chain.
+  let next: InterceptorChain.Next
+  /// What it ends in, where that is known.
+  let transport: (any Transport)?
+  /// Told of each attempt when its outcome is known.
+  let report: @Sendable (HostAttempt, AddressBan?) -> Void
+  /// When the request reached the rewriter.
+  let start: Duration
+  let log = Log()
+
+  /// What has happened so far.
+  final class Log: Sendable {
+    struct State {
+      var attempts: [HostAttempt] = []
+      /// Addresses that were late: held against them only when another one proves that the network is not to blame.
+      var late: [(candidate: HostCandidate, after: Duration)] = []
+    }
+
+    let state = Locked(State())
+
+    var attempts: [HostAttempt] { state.withLock { $0.attempts } }
+  }
+
+  /// How a round of attempts ended.
+  enum Round: Sendable {
+    case answered(InterceptedResponse)
+    /// To be gone on with, without these candidates.
+    case again(without: Set<HostCandidate>)
+  }
+
+  /// Gets the request answered by one of the candidates, or the system's way, or throws.
+  func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
+    var entries = entries
+    while !entries.isEmpty {
+      switch try await round(entries) {
+      case .answered(let response): return response
+      case .again(let done): entries.removeAll { done.contains($0.candidate) }
+      }
+    }
+    guard policy.fallback.allowsSystem else { throw allFailed() }
+    return try await systemWay()
+  }
+
+  /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with it.
+  var hasGates: Bool { transport?.capabilities.contains(.gates) ?? true }
+
+  var isSecure: Bool { request.url?.scheme?.lowercased() == "https" }
+
+  /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
+  var isRepeatable: Bool {
+    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method) && request.body.isReplayable
+  }
+
+  /// One attempt at one address.
+  func attempt(_ candidate: HostCandidate, gate: DialGate?) async -> Result<InterceptedResponse, any Error> {
+    do {
+      var request = request
+      request.route = try Route(candidate.address.literal, port: candidate.port, gate: gate)
+      return .success(try await next(request))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The request as it would have gone without the rewriter; its answer has to pass the check too.
+  func systemWay() async throws -> InterceptedResponse {
+    let begin = clock.now()
+    do {
+      let response = try await next(request)
+      if let rejection = rejection(of: response) {
+        note(nil, .responseRejected, since: begin, error: rejection)
+        throw allFailed()
+      }
+      note(nil, .answered, since: begin)
+      return response
+    } catch let error as TransportError {
+      note(nil, HostAttempt.Outcome(error) ?? .failed, since: begin, error: error)
+      throw log.attempts.count > 1 ? allFailed() : error
+    }
+  }
+
+  /// Why an answer is not taken for the host's own.
+  func rejection(of response: InterceptedResponse) -> HostError? {
+    guard !isSecure, let reason = policy.responseCheck?.rejection(of: response) else { return nil }
+    return HostError(.responseRejected, "the response check has rejected the answer: \(reason).", host: place.host.description)
+  }
+
+  /// Writes an attempt down and tells who listens.
+  func note(
+    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration, error: (any Error)? = nil, ban: AddressBan? = nil
+  ) {
+    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: clock.now() - begin, error: error)
+    log.state.withLock { $0.attempts.append(attempt) }
+    report(attempt, ban)
+  }
+}

@@ -1,0 +1,116 @@
+/// What was learnt about the addresses of hosts: times, failures, bans. Safe from any thread.
+package final class HostHealth: Sendable {
+  /// A host and the port of its URL: what an address is good for.
+  package struct Place: Hashable, Sendable {
+    package let host: HostName
+    package let port: Int
+
+    package init(_ host: HostName, port: Int) {
+      self.host = host
+      self.port = port
+    }
+  }
+
+  /// An address of a host and the port that is dialled.
+  private struct Endpoint: Hashable {
+    let address: HostAddress
+    let port: Int
+  }
+
+  private struct State {
+    var places: [Place: [Endpoint: AddressRecord]] = [:]
+    var pace = HandshakePace()
+    var count = 0
+  }
+
+  /// Addresses that are remembered; beyond it those that were used longest ago are forgotten.
+  private let capacity: Int
+  private let policy: HostRewriter.Policy
+  private let clock: HostClock
+  private let state = Locked(State())
+
+  package init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
+    self.policy = policy
+    self.clock = clock
+    self.capacity = capacity
+  }
+
+  /// What is known of the candidates, in their order.
+  package func records(of candidates: [HostCandidate], at place: Place) -> [AddressRecord] {
+    let known = state.withLock { $0.places[place] }
+    guard let known else { return Array(repeating: AddressRecord(), count: candidates.count) }
+    return candidates.map { known[Endpoint($0)] ?? AddressRecord() }
+  }
+
+  /// When an attempt that begins now counts as late.
+  package func deadline(of candidate: HostCandidate, at place: Place) -> Duration {
+    let (pace, own) = state.withLock { ($0.pace, $0.places[place]?[Endpoint(candidate)]?.smoothed) }
+    return pace.deadline(own: own, limits: policy.deadlines)
+  }
+
+  /// An address has answered: what was held against it is forgotten.
+  ///
+  /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
+  package func answered(_ candidate: HostCandidate, at place: Place, handshake: Duration?) {
+    let now = clock.now()
+    change(candidate, at: place) { $0.answered(in: handshake, at: now) }
+    if let handshake { state.withLock { $0.pace.add(handshake) } }
+  }
+
+  /// Another address was connected first.
+  package func overtaken(_ candidate: HostCandidate, at place: Place, after time: Duration) {
+    let now = clock.now()
+    change(candidate, at: place) { $0.overtaken(after: time, at: now) }
+  }
+
+  /// An address has failed: it is banned for a time that grows with its failures.
+  ///
+  /// - Returns: The ban.
+  @discardableResult
+  package func failed(_ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome) -> AddressBan {
+    let now = clock.now()
+    return change(candidate, at: place) { record in
+      let ban = AddressBan(cause: outcome, until: now + policy.bans.duration(of: outcome, failures: record.failures))
+      record.failed(ban, at: now)
+      return ban
+    }
+  }
+
+  /// The network is another one: bans, times and the pace belonged to the one before.
+  package func networkChanged() {
+    state.withLock { $0 = State() }
+  }
+
+  @discardableResult
+  private func change<Result>(_ candidate: HostCandidate, at place: Place, _ body: (inout AddressRecord) -> Result) -> Result {
+    state.withLock { state in
+      let key = Endpoint(candidate)
+      let isNew = state.places[place]?[key] == nil
+      let result = body(&state.places[place, default: [:]][key, default: AddressRecord()])
+      if isNew {
+        state.count += 1
+        if state.count > capacity { state.forgetOldest() }
+      }
+      return result
+    }
+  }
+}
+
+extension HostHealth.Endpoint {
+  fileprivate init(_ candidate: HostCandidate) {
+    self.init(address: candidate.address, port: candidate.port)
+  }
+}
+
+extension HostHealth.State {
+  /// Forgets an eighth of the addresses, so that it is not done for each new one.
+  fileprivate mutating func forgetOldest() {
+    let uses = places.values.flatMap { $0.values.map(\.lastUse) }.sorted()
+    let limit = uses[uses.count / 8]
+    for (place, records) in places {
+      let kept = records.filter { $0.value.lastUse > limit }
+      places[place] = kept.isEmpty ? nil : kept
+    }
+    count = places.values.reduce(0) { $0 + $1.count }
+  }
+}

@@ -1,0 +1,68 @@
+/// The candidates of a request in the order in which they are tried.
+///
+/// Proven addresses by their measured time, then those of which nothing is known, then those that others have overtaken, at last the banned ones, the
+/// one that failed longest ago first. Within each group the families alternate (RFC 8305, section 4).
+package struct Ranking: Sendable {
+  package struct Entry: Sendable, Hashable {
+    package let candidate: HostCandidate
+    package let record: AddressRecord
+    package let ban: AddressBan?
+  }
+
+  /// In the order in which they are tried.
+  package let entries: [Entry]
+
+  /// Ranks candidates. The order of equals is kept.
+  package init(_ candidates: [HostCandidate], records: [AddressRecord], at now: Duration) {
+    let entries = zip(candidates, records).map { Entry(candidate: $0, record: $1, ban: $1.ban(at: now)) }
+    guard entries.count > 1 else {
+      self.entries = entries
+      return
+    }
+    let groups = Dictionary(grouping: entries, by: \.group)
+    self.entries = groups.keys.sorted().flatMap { Self.interleaved(Self.sorted(groups[$0] ?? [])) }
+  }
+
+  /// A stable sort: `sort` is one, but does not promise it.
+  private static func sorted(_ entries: [Entry]) -> [Entry] {
+    entries.enumerated().sorted { one, other in
+      let (left, right) = (one.element.order, other.element.order)
+      return left == right ? one.offset < other.offset : left < right
+    }.map(\.element)
+  }
+
+  /// Alternates the families, beginning with that of the first.
+  private static func interleaved(_ entries: [Entry]) -> [Entry] {
+    guard let first = entries.first?.candidate.address.isIPv6 else { return [] }
+    let ours = entries.filter { $0.candidate.address.isIPv6 == first }
+    let others = entries.filter { $0.candidate.address.isIPv6 != first }
+    guard !others.isEmpty else { return entries }
+    return (0..<max(ours.count, others.count)).flatMap { index in
+      [ours, others].compactMap { $0.indices.contains(index) ? $0[index] : nil }
+    }
+  }
+}
+
+extension Ranking.Entry {
+  fileprivate var group: Int {
+    if ban != nil { return 3 }
+    if record.isProven { return 0 }
+    return record.overtakings == 0 && record.failures == 0 ? 1 : 2
+  }
+
+  fileprivate var order: Duration {
+    switch group {
+    case 0: record.smoothed ?? .zero
+    case 1: .zero
+    default: record.lastUse
+    }
+  }
+
+  /// What is known of it, for a person.
+  package var standing: String {
+    if let ban { return "banned: \(ban.cause)" }
+    if record.isProven { return "proven" }
+    if record.failures > 0 { return "failed before" }
+    return record.overtakings > 0 ? "overtaken before" : "untried"
+  }
+}

@@ -48,7 +48,8 @@ let package = Package(
       // a top-level entry is missing here.
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
-        "Sources/CWaylayCurl", "Sources/TestOrigin", "Sources/WaylayArchive", "Sources/WaylayCore", "Sources/WaylayHosts",
+        "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
+        "Sources/WaylayCore", "Sources/WaylayHosts",
         "Sources/WaylayMocks", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -117,6 +118,18 @@ let package = Package(
         .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: settings),
+    // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
+    .target(name: "CLyingResolver"),
+    // Hijackers of every kind on loopback, for tests and examples.
+    .target(name: "HijackLab", dependencies: ["TestOrigin"], swiftSettings: settings),
+    .executableTarget(
+      name: "hijack-lab",
+      dependencies: [
+        "CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Hijack",
+      swiftSettings: settings),
     .executableTarget(
       name: "stress",
       dependencies: [
@@ -125,9 +138,9 @@ let package = Package(
       path: "Examples/Stress",
       swiftSettings: settings),
     .executableTarget(
-      name: "tour", dependencies: ["Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
+      name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
     .testTarget(name: "DocumentationTests", dependencies: ["Waylay", "WaylayTesting"], swiftSettings: settings),
-    .testTarget(name: "ExamplesTests", dependencies: ["stress", "tour"], swiftSettings: settings),
+    .testTarget(name: "ExamplesTests", dependencies: ["hijack-lab", "stress", "tour"], swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",
       dependencies: [
@@ -155,7 +168,7 @@ let package = Package(
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [
-        "TestOrigin", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
+        "HijackLab", "TestOrigin", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -11,13 +11,14 @@ extension TestOrigin {
 
   /// Starts a server on a port that is free on all of several loopback addresses, such as `127.0.0.1`, `127.0.0.2` and `::1`.
   ///
-  /// Apple systems have `127.0.0.1` and `::1` only, unless others were added by hand.
+  /// Apple systems have `127.0.0.1` and `::1` only, unless others were added by hand. A particular port, one that another server has on other
+  /// addresses for example, fails when it is taken.
   public static func start(
-    hosts: [String] = ["127.0.0.1"], tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
+    hosts: [String] = ["127.0.0.1"], port: Int = 0, tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
   ) async throws -> TestOrigin {
     let pipeline = Pipeline(journal: Journal(behaviour), contexts: try tls.map(SecureContexts.init))
     let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-    let listeners = Listeners(hosts: hosts, pipeline: pipeline, group: group)
+    let listeners = Listeners(hosts: hosts, port: port, pipeline: pipeline, group: group)
     do {
       let port = try await listeners.open()
       return TestOrigin(listeners: listeners, group: group, pipeline: pipeline, port: port)
@@ -49,13 +50,16 @@ actor Listeners {
   nonisolated let hosts: [String]
   private let pipeline: Pipeline
   private let group: MultiThreadedEventLoopGroup
-  private var port = 0
+  private var port: Int
+  private let isPortGiven: Bool
   private var listening: [String: any Channel] = [:]
   private var refusing: [String: ClosedPort] = [:]
 
-  init(hosts: [String], pipeline: Pipeline, group: MultiThreadedEventLoopGroup) {
+  init(hosts: [String], port: Int = 0, pipeline: Pipeline, group: MultiThreadedEventLoopGroup) {
     precondition(!hosts.isEmpty && Set(hosts).count == hosts.count, "one or more hosts, each once")
     self.hosts = hosts
+    self.port = port
+    isPortGiven = port > 0
     self.pipeline = pipeline
     self.group = group
   }
@@ -70,7 +74,7 @@ actor Listeners {
         return port
       } catch {
         await close()
-        guard let error = error as? IOError, error.errnoCode == EADDRINUSE, attempts < 100 else { throw error }
+        guard let error = error as? IOError, error.errnoCode == EADDRINUSE, attempts < 100, !isPortGiven else { throw error }
         port = 0
       }
     }

@@ -22,6 +22,8 @@ public struct HostError: Error, Sendable {
   public let timeToLive: Duration?
   /// The error that was thrown first, where there was one.
   public let underlying: (any Error)?
+  /// What was tried, in the order in which it ended; for ``Code/allAddressesFailed``.
+  public internal(set) var attempts: [HostAttempt] = []
 
   /// Makes an error of the given kind.
   public init(
@@ -70,6 +72,14 @@ extension HostError {
     public static let malformedAnswer = Code("malformedAnswer")
     /// The answer holds only addresses that a public name must not have (DNS rebinding).
     public static let answerRefused = Code("answerRefused")
+    /// No address of the host has answered: see ``HostError/attempts``.
+    public static let allAddressesFailed = Code("allAddressesFailed")
+    /// The answer over plain `http` is not the host's own, as the response check says.
+    public static let responseRejected = Code("responseRejected")
+    /// The transport cannot dial addresses, and the policy allows no other way.
+    public static let transportIncapable = Code("transportIncapable")
+    /// A rule asks for a resolver, and the rewriter has none.
+    public static let noResolver = Code("noResolver")
   }
 }
 

@@ -76,10 +76,10 @@ extension InterceptedRequest {
 /// gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets another.
 public final class DialGate: Sendable {
   /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for it.
-  final class Ticket: Sendable {
+  package final class Ticket: Sendable {
     let route: Route?
 
-    init(_ route: Route? = nil) {
+    package init(_ route: Route? = nil) {
       self.route = route
     }
   }
@@ -103,7 +103,7 @@ public final class DialGate: Sendable {
   }
 
   /// Claims the gate: `true` for the first, and for the same one again.
-  func claim(_ ticket: Ticket) -> Bool {
+  package func claim(_ ticket: Ticket) -> Bool {
     owner.withLock { owner in
       owner = owner ?? ticket
       return owner === ticket
@@ -111,13 +111,13 @@ public final class DialGate: Sendable {
   }
 
   /// Gives the gate back, if it was the attempt's.
-  func release(_ ticket: Ticket) {
+  package func release(_ ticket: Ticket) {
     owner.withLock { if $0 === ticket { $0 = nil } }
   }
 
   func isClaimed(by ticket: Ticket) -> Bool { owner.withLock { $0 === ticket } }
 
-  func lost(to route: Route?) -> TransportError {
+  package func lost(to route: Route?) -> TransportError {
     TransportError(
       .cancelled, phase: .connecting, requestBytesSent: 0, address: route?.address,
       message: "another attempt of the same request was connected first: nothing was sent to this address.")

@@ -41,11 +41,7 @@ extension Failover {
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.answered(candidate, at: place, handshake: handshake)
     note(candidate, .answered, since: begin)
-    let late = log.state.withLock { state in
-      defer { state.late = [] }
-      return state.late
-    }
-    for (candidate, time) in late { blame(candidate, for: time, handshake: handshake, isNoted: true) }
+    for (candidate, time) in log.takeLate() { blame(candidate, for: time, handshake: handshake, isNoted: true) }
     return response
   }
 

@@ -23,10 +23,11 @@ extension Failover {
     func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
   }
 
-  /// Tries candidates, several at once where the policy and the transport allow it, until one has answered or something was sent in vain.
-  func round(_ entries: [Ranking.Entry]) async throws -> Round {
+  /// Tries candidates until one has answered, something was sent in vain, or all that run are late.
+  ///
+  /// - Parameter stagger: How long to wait before the next is tried beside those that run; `nil`: one after the other.
+  func round(_ entries: [Ranking.Entry], stagger: Duration?) async throws -> Round {
     let gate = hasGates ? DialGate() : nil
-    let stagger = hasGates ? policy.attempts.stagger : nil
     return try await withThrowingTaskGroup(of: Signal.self) { group in
       defer { group.cancelAll() }
       var attempts = Attempts(entries)
@@ -41,7 +42,7 @@ extension Failover {
           continue
         }
         if attempts.running.isEmpty { return .again(without: attempts.done) }
-        if let late = try expired(attempts, gate, now) { return .again(without: attempts.done.union(late)) }
+        if let late = expired(attempts, gate, stagger, now) { return .again(without: attempts.done.union(late)) }
         if let alarm = dueTime(attempts, gate, stagger), attempts.alarm.map({ alarm < $0 }) ?? true {
           attempts.alarm = alarm
           group.addTask { [clock] in
@@ -104,7 +105,7 @@ extension Failover {
   private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?) -> Duration? {
     guard let gate else { return nil }
     if gate.isClaimed { return silenceEnd(attempts, gate) }
-    var due = limit(of: attempts)
+    var due = limit(of: attempts, stagger)
     if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { due = min(due, last + stagger) }
     // The gate may be claimed without a word, and then silence counts.
     if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() { due = min(due, first + silence) }
@@ -112,8 +113,8 @@ extension Failover {
   }
 
   /// When everything that runs is late: at the deadlines while there is something else to try, else as late as is allowed.
-  private func limit(of attempts: Attempts) -> Duration {
-    let hasMore = !attempts.waiting.isEmpty || policy.fallback.allowsSystem
+  private func limit(of attempts: Attempts, _ stagger: Duration?) -> Duration {
+    let hasMore = !attempts.waiting.isEmpty || policy.fallback.allowsSystem || (stagger == nil && log.hasLate)
     return attempts.running.map { index, begin in
       begin + (hasMore ? health.deadline(of: attempts.candidate(index), at: place) : policy.deadlines.maximum)
     }.max() ?? .zero
@@ -138,7 +139,7 @@ extension Failover {
   }
 
   /// The candidates whose time is over, when that ends the round.
-  private func expired(_ attempts: Attempts, _ gate: DialGate?, _ now: Duration) throws -> Set<HostCandidate>? {
+  private func expired(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Set<HostCandidate>? {
     guard let gate else { return nil }
     if gate.isClaimed {
       guard let end = silenceEnd(attempts, gate), now >= end, let index = claimant(attempts, gate), let begin = attempts.running[index]
@@ -148,7 +149,7 @@ extension Failover {
       return [candidate]
     }
     // From here on none of them can send anything: they are cancelled when the round ends.
-    guard now >= limit(of: attempts), attempts.waiting.isEmpty || policy.attempts.stagger == nil || !hasGates, gate.close() else { return nil }
+    guard now >= limit(of: attempts, stagger), attempts.waiting.isEmpty || stagger == nil, gate.close() else { return nil }
     for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
       log.state.withLock { $0.late.append((attempts.candidate(index), now - begin)) }
       note(attempts.candidate(index), .timedOut, since: begin)

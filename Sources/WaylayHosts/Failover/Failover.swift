@@ -28,6 +28,16 @@ struct Failover: Sendable {
     let state = Locked(State())
 
     var attempts: [HostAttempt] { state.withLock { $0.attempts } }
+
+    var hasLate: Bool { state.withLock { !$0.late.isEmpty } }
+
+    /// Those that were late, which are none any more.
+    func takeLate() -> [(candidate: HostCandidate, after: Duration)] {
+      state.withLock { state in
+        defer { state.late = [] }
+        return state.late
+      }
+    }
   }
 
   /// How a round of attempts ended.
@@ -39,15 +49,24 @@ struct Failover: Sendable {
 
   /// Gets the request answered by one of the candidates, or the system's way, or throws.
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
+    if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
+    if policy.fallback.allowsSystem { return try await systemWay() }
+    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is allowed.
+    let late = log.takeLate().map(\.candidate)
+    if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
+    throw allFailed()
+  }
+
+  /// Rounds of attempts until one has answered; `nil` when none has.
+  private func rounds(_ entries: [Ranking.Entry], stagger: Duration?) async throws -> InterceptedResponse? {
     var entries = entries
     while !entries.isEmpty {
-      switch try await round(entries) {
+      switch try await round(entries, stagger: hasGates ? stagger : nil) {
       case .answered(let response): return response
       case .again(let done): entries.removeAll { done.contains($0.candidate) }
       }
     }
-    guard policy.fallback.allowsSystem else { throw allFailed() }
-    return try await systemWay()
+    return nil
   }
 
   /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with it.

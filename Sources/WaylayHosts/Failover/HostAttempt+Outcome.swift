@@ -18,8 +18,8 @@ extension HostAttempt.Outcome {
 }
 
 extension TransportError {
-  /// libcurl has one code for all failures to connect, and says more in its text.
-  fileprivate var isRefusal: Bool { message.contains("refused") }
+  /// Whether somebody has refused, rather than nobody been reached.
+  fileprivate var isRefusal: Bool { (underlying as? POSIXError)?.code == .ECONNREFUSED || message.contains("refused") }
 
   /// What answers in TLS's place is not TLS: in the words of OpenSSL and its kin.
   fileprivate var isForeignProtocol: Bool {

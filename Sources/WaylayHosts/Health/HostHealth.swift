@@ -12,12 +12,12 @@ package final class HostHealth: Sendable {
   }
 
   /// An address of a host and the port that is dialled.
-  private struct Endpoint: Hashable {
+  fileprivate struct Endpoint: Hashable {
     let address: HostAddress
     let port: Int
   }
 
-  private struct State {
+  fileprivate struct State {
     var places: [Place: [Endpoint: AddressRecord]] = [:]
     var pace = HandshakePace()
     var count = 0
@@ -74,6 +74,12 @@ package final class HostHealth: Sendable {
       record.failed(ban, at: now)
       return ban
     }
+  }
+
+  /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
+  package func demoted(_ candidate: HostCandidate, at place: Place) {
+    let now = clock.now()
+    change(candidate, at: place) { $0.failed(nil, at: now) }
   }
 
   /// The network is another one: bans, times and the pace belonged to the one before.

@@ -36,6 +36,7 @@
     static let primaryAddress: Int32 = 0x100000 + 32
     static let requestSize: Int32 = 0x200000 + 12
     static let verifyResult: Int32 = 0x200000 + 13
+    static let systemError: Int32 = 0x200000 + 25
     static let connectCount: Int32 = 0x200000 + 26
     static let primaryPort: Int32 = 0x200000 + 40
     static let httpVersion: Int32 = 0x200000 + 46

@@ -48,7 +48,13 @@
       self.init(
         Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
         phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure), requestBytesSent: Int64(sent),
-        address: address, message: "\(text) (libcurl \(code)).")
+        address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
+    }
+
+    /// Why a connection could not be opened: refused or no way there.
+    private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
+      easy.flatMap { POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError))) }
+        .map { POSIXError($0) }
     }
 
     private static func code(_ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?) -> URLError.Code {

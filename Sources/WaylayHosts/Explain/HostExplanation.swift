@@ -1,0 +1,71 @@
+/// What a ``HostRewriter`` would do with a URL now, and why. Its ``description`` is a table for a person.
+///
+/// ```swift
+/// print(await rewriter.explain(url))
+/// // api.example.com:443, rule "api.example.com: 203.0.113.7, 2001:db8::7", then the system's way
+/// // 1  203.0.113.7:443    rule  proven  12.4 ms
+/// // 2  [2001:db8::7]:443  rule  untried
+/// ```
+public struct HostExplanation: Sendable, CustomStringConvertible {
+  /// The host and port of the URL; `nil` for a URL without.
+  public let host: String?
+  /// The rule that the host falls under; `nil`: the request is left alone.
+  public let rule: HostRule?
+  /// The addresses in the order in which they would be tried.
+  public let candidates: [Row]
+  /// What comes before the table: the rule and what happens at its end.
+  public let summary: String
+  /// Why there are no addresses, where there should be some.
+  public let error: (any Error)?
+
+  /// One address.
+  public struct Row: Sendable, Hashable {
+    /// The address, and where it is known from.
+    public let candidate: HostCandidate
+    /// What is known of it, for a person: `proven`, `untried`, `banned: certificate refused`.
+    public let standing: String
+    /// The measured time to connect and agree on TLS, smoothed.
+    public let handshake: Duration?
+    /// How long it is kept for last from now on; `nil` when it is not banned.
+    public let ban: Duration?
+  }
+
+  /// The summary and the table.
+  public var description: String {
+    let cells = candidates.enumerated().map { index, row in
+      let source = row.candidate.source + (row.candidate.age.map { ", \($0.components.seconds) s old" } ?? "")
+      return [
+        "\(index + 1)", row.candidate.description, source + (row.candidate.isStale ? ", stale" : ""), row.standing,
+        row.handshake.map { "\($0.milliseconds) ms" } ?? "", row.ban.map { "for \($0.components.seconds) s" } ?? "",
+      ]
+    }
+    let lines = Self.table(cells)
+    return ([summary] + lines + (error.map { ["error: \($0)"] } ?? [])).joined(separator: "\n")
+  }
+
+  /// Rows of cells as lines with columns.
+  static func table(_ rows: [[String]]) -> [String] {
+    guard let first = rows.first else { return [] }
+    let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let line = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }.joined(separator: "  ")
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+}
+
+extension [HostAttempt] {
+  /// The attempts as a table for a person: address, source, outcome, times.
+  public var table: String {
+    HostExplanation.table(
+      [["address", "source", "outcome", "started", "took"]]
+        + map { attempt in
+          [
+            attempt.candidate?.description ?? "the system's way", attempt.candidate?.source ?? "",
+            attempt.outcome.description + (attempt.isSuspectedHijack ? " (suspected hijack)" : ""), "\(attempt.start.milliseconds) ms",
+            "\(attempt.duration.milliseconds) ms",
+          ]
+        }
+    ).joined(separator: "\n")
+  }
+}

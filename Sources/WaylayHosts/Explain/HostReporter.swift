@@ -1,0 +1,86 @@
+/// Tells subscribers, the log and the counters what happens. Safe from any thread.
+final class HostReporter: Sendable {
+  private struct State {
+    var subscribers: [UInt64: AsyncStream<HostEvent>.Continuation] = [:]
+    var lastSubscriber: UInt64 = 0
+    var counters = HostCounters()
+  }
+
+  private let state = Locked(State())
+  private let logger: Logger?
+
+  init(logger: Logger?) {
+    self.logger = logger
+  }
+
+  deinit {
+    for subscriber in state.withLock({ $0.subscribers.values }) { subscriber.finish() }
+  }
+
+  var counters: HostCounters { state.withLock { $0.counters } }
+
+  func count(_ change: (inout HostCounters) -> Void) {
+    state.withLock { change(&$0.counters) }
+  }
+
+  func events(bufferingNewest limit: Int) -> AsyncStream<HostEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
+    let number = state.withLock { state in
+      state.lastSubscriber += 1
+      state.subscribers[state.lastSubscriber] = continuation
+      return state.lastSubscriber
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  /// An attempt is over.
+  func attempted(_ attempt: HostAttempt, ban: AddressBan?, now: Duration, request: InterceptedRequest, host: HostName) {
+    count { counters in
+      if attempt.candidate != nil { counters.attempts += 1 }
+      if attempt.outcome.isAddressFault { counters.faults += 1 }
+      if attempt.isSuspectedHijack { counters.suspectedHijacks += 1 }
+      if ban != nil { counters.bans += 1 }
+    }
+    log(attempt, request, host)
+    let duration = ban.map { max($0.until - now, .zero) }
+    send { HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error) }
+  }
+
+  /// Something else than an attempt.
+  func happened(_ kind: HostEvent.Kind, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {
+    if let logger, logger.logLevel <= .debug {
+      var metadata: Logger.Metadata = [LogKey.load: "\(request.id)", HostLogKey.host: "\(host)"]
+      if let error = error as? HostError { metadata[LogKey.error] = "\(error.message)" }
+      logger.debug("host \(kind)", metadata: metadata)
+    }
+    send { HostEvent(id: request.id, kind: kind, host: host, url: request.url, attempt: nil, ban: nil, error: error) }
+  }
+
+  private func send(_ make: () -> HostEvent) {
+    let subscribers = state.withLock { $0.subscribers }
+    guard !subscribers.isEmpty else { return }
+    let event = make()
+    for subscriber in subscribers.values { subscriber.yield(event) }
+  }
+
+  /// A suspected hijack is news for whoever runs the app; everything else is detail.
+  private func log(_ attempt: HostAttempt, _ request: InterceptedRequest, _ host: HostName) {
+    let level: Logger.Level = attempt.isSuspectedHijack ? .warning : .debug
+    guard let logger, logger.logLevel <= level else { return }
+    var metadata: Logger.Metadata = [
+      LogKey.load: "\(request.id)", HostLogKey.host: "\(host)", HostLogKey.outcome: "\(attempt.outcome)",
+      LogKey.milliseconds: "\(attempt.duration.milliseconds)", HostLogKey.address: "\(attempt.candidate?.description ?? "system")",
+    ]
+    if let source = attempt.candidate?.source { metadata[HostLogKey.source] = "\(source)" }
+    switch attempt.error {
+    case let error as TransportError: metadata[LogKey.error] = "\(error)"
+    case let error as HostError: metadata[LogKey.error] = "\(error.message)"
+    case let error?: metadata[LogKey.error] = "\(type(of: error))"
+    case nil: break
+    }
+    logger.log(level: level, attempt.isSuspectedHijack ? "suspected hijack" : "address attempted", metadata: metadata)
+  }
+}

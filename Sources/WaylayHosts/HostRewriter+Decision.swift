@@ -1,0 +1,120 @@
+extension HostRewriter {
+  /// Where a request would go.
+  struct Decision: Sendable {
+    let rule: HostRule
+    let ranking: Ranking
+  }
+
+  /// The addresses of a host in the order in which they are tried; `nil` when its requests are left alone.
+  ///
+  /// - Throws: ``HostError`` when there should be addresses and are none.
+  func decide(_ place: HostHealth.Place, _ url: URL?) async throws -> Decision? {
+    guard let rule = try rule(for: place) else { return nil }
+    guard rule.endpoints.isEmpty else { return decision(rule, Self.candidates(of: rule, port: place.port), place) }
+    guard let cache else {
+      throw HostError(
+        .noResolver, "the rule \"\(rule)\" names no address, and the rewriter has no resolver: give it one, or the rule addresses.",
+        host: place.host.description)
+    }
+    let query = HostQuery(place.host, port: place.port)
+    let answer: ResolutionCache.Answer
+    if let cached = cache.cached(query) { answer = cached } else { answer = try await cache.answer(query) }
+    let isSecure = url?.scheme?.lowercased() == "https"
+    return decision(rule, Self.candidates(of: answer, port: place.port, isSecure: isSecure), place)
+  }
+
+  /// The same without waiting, for what the cache or the rule holds; `nil` otherwise.
+  package func warmDecision(for url: URL) -> [HostCandidate]? {
+    guard let place = Self.place(of: url), let rule = try? rule(for: place) else { return nil }
+    let candidates: [HostCandidate]
+    if !rule.endpoints.isEmpty {
+      candidates = Self.candidates(of: rule, port: place.port)
+    } else if let answer = cache?.cached(HostQuery(place.host, port: place.port)) {
+      candidates = Self.candidates(of: answer, port: place.port, isSecure: url.scheme == "https")
+    } else {
+      return nil
+    }
+    return decision(rule, candidates, place).ranking.entries.map(\.candidate)
+  }
+
+  private func rule(for place: HostHealth.Place) throws -> HostRule? {
+    guard let rule = try ruleSource.match(place.host, port: place.port), !rule.isExclusion else { return nil }
+    if !faults.isEmpty, rule.endpoints.isEmpty, let fault = faults[rule.pattern] { throw fault }
+    return rule
+  }
+
+  private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ place: HostHealth.Place) -> Decision {
+    let records = health.records(of: candidates, at: place)
+    return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.now()))
+  }
+
+  private static func candidates(of rule: HostRule, port: Int) -> [HostCandidate] {
+    rule.endpoints.map { HostCandidate($0.address, port: $0.port ?? port, source: "rule") }
+  }
+
+  /// An HTTPS record's port and protocols are for `https` (RFC 9460, section 9); what speaks HTTP/3 only is out of reach.
+  private static func candidates(of answer: ResolutionCache.Answer, port: Int, isSecure: Bool) -> [HostCandidate] {
+    let all = answer.resolution.candidates
+    let usable = all.filter { $0.protocols.isEmpty || $0.protocols.contains("h2") || $0.protocols.contains("http/1.1") }
+    return (usable.isEmpty ? all : usable).map { candidate in
+      HostCandidate(
+        candidate.address, port: isSecure ? candidate.port ?? port : port, source: answer.resolution.source, age: answer.age,
+        isStale: answer.isStale)
+    }
+  }
+}
+
+// MARK: - Without addresses
+
+extension HostRewriter {
+  /// The rules or the resolvers have no address for the request.
+  func withoutAddresses(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
+  ) async throws -> InterceptedResponse {
+    if error is CancellationError { throw error }
+    reporter.count { $0.requests += 1 }
+    reporter.happened(.unresolved, request: request, host: place.host, error: error)
+    // An entry that cannot be used, or a list that has expired, is no failure of the network: nothing is dialled on a guess.
+    let code = (error as? HostError)?.code
+    let isOurs = code == .invalidRule || code == .invalidName || code == .listExpired || code == .noResolver
+    guard policy.fallback.allowsSystem, !isOurs else {
+      reporter.count { $0.failures += 1 }
+      reporter.happened(.failed, request: request, host: place.host, error: error)
+      throw Self.urlError(.cannotFindHost, error, request.url)
+    }
+    return try await systemWay(request, next, place, error)
+  }
+
+  /// The transport cannot dial addresses.
+  func incapable(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ transport: any Transport
+  ) async throws -> InterceptedResponse {
+    let name = String(describing: type(of: transport))
+    let error = HostError(
+      .transportIncapable,
+      """
+      \(name) cannot dial the address of a host, so the request would go wherever the system's resolver says: use a transport with routes, which is \
+      CurlTransport on Linux (on Apple platforms there is none yet), or the policy .prefer, which goes the system's way.
+      """, host: place.host.description)
+    guard policy.fallback.allowsSystem else {
+      reporter.count { $0.failures += 1 }
+      reporter.happened(.failed, request: request, host: place.host, error: error)
+      throw Self.urlError(.resourceUnavailable, error, request.url)
+    }
+    return try await systemWay(request, next, place, error)
+  }
+
+  private func systemWay(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
+  ) async throws -> InterceptedResponse {
+    reporter.count { $0.systemWays += 1 }
+    reporter.happened(.wentSystemWay, request: request, host: place.host, error: error)
+    return try await next(request)
+  }
+
+  private static func urlError(_ code: URLError.Code, _ error: any Error, _ url: URL?) -> URLError {
+    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: (error as? HostError)?.message ?? "\(error)"]
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(code, userInfo: userInfo)
+  }
+}

@@ -1,0 +1,186 @@
+public import Logging
+
+/// Dials the addresses that an app trusts in place of those that the network's resolver names, with `https` intact.
+///
+/// ```swift
+/// let rewriter = HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
+/// let registry = InterceptorRegistry { rewriter }
+/// let session = URLSession(configuration: .default.intercepted(by: registry))
+/// let (data, response) = try await session.data(from: url)
+/// ```
+///
+/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against, cookies, redirects and
+/// errors: a ``Route`` decides where the socket goes, and nothing else. An address that does not answer, or answers with a certificate of somebody else,
+/// is left for the next one within the same request, before any byte of the request was sent; what was learnt holds for the requests after it. A redirect to
+/// another host is routed anew.
+///
+/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule lists is left alone.
+///
+/// ### Platforms
+///
+/// It needs a transport that dials addresses (``TransportCapabilities/routes``): `CurlTransport`, the default on Linux. `URLSession` offers nothing of the kind, so
+/// on Apple platforms a request fails under ``Policy/require``, with ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a
+/// ``HostEvent``.
+public final class HostRewriter: RequestInterceptor {
+  /// The rules in force; replacing them takes effect for the next request.
+  public let ruleSource: HostRuleSource
+  /// Entries of ``init(_:)`` that cannot be used. Requests to their hosts fail with them.
+  public let problems: [HostError]
+
+  let policy: Policy
+  let cache: ResolutionCache?
+  let health: HostHealth
+  let clock: HostClock
+  let reporter: HostReporter
+  /// Hosts whose entries cannot be used, and why.
+  let faults: [HostPattern: HostError]
+
+  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be written. The policy is ``Policy/prefer``.
+  ///
+  /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody meant them to.
+  public convenience init(_ table: [String: [String]]) {
+    var rules: [HostRule] = []
+    var faults: [HostPattern: HostError] = [:]
+    var problems: [HostError] = []
+    for (text, endpoints) in table.sorted(by: { $0.key < $1.key }) {
+      do {
+        let pattern = try HostPattern(text)
+        let isTaken = rules.contains { $0.pattern == pattern }
+        do {
+          guard !isTaken else { throw HostError(.invalidRule, "two entries are for \"\(pattern)\": keep one.", host: text) }
+          guard !endpoints.isEmpty else { throw HostError(.invalidRule, "the entry \"\(text)\" has no addresses: add some.", host: text) }
+          rules.append(try HostRule(text, endpoints: endpoints))
+        } catch {
+          let fault = HostError(error, entry: text)
+          problems.append(fault)
+          faults[pattern] = fault
+          if !isTaken { rules.append(HostRule(pattern)) }
+        }
+      } catch {
+        problems.append(HostError(error, entry: text))
+      }
+    }
+    // The patterns differ, which is all that can be wrong with a set of rules.
+    let source = HostRuleSource((try? HostRules(rules)) ?? .none)
+    self.init(rules: source, resolver: nil, policy: .prefer, logger: nil, clock: .system, faults: faults, problems: problems)
+  }
+
+  /// Makes a rewriter.
+  ///
+  /// - Parameters:
+  ///   - rules: Which hosts are routed, and where to; can be replaced at run time.
+  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets one in front.
+  ///   - policy: How hard it insists, and how it tries.
+  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``. Default: nowhere.
+  ///   - clock: The time for deadlines and bans.
+  public convenience init(
+    rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
+  ) {
+    self.init(rules: rules, resolver: resolver, policy: policy, logger: logger, clock: clock, faults: [:], problems: [])
+  }
+
+  /// Makes a rewriter from rules, which ``ruleSource`` can replace.
+  public convenience init(
+    rules: HostRules, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
+  ) {
+    self.init(rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
+  }
+
+  private init(
+    rules: HostRuleSource, resolver: (any HostResolver)?, policy: Policy, logger: Logger?, clock: HostClock,
+    faults: [HostPattern: HostError], problems: [HostError]
+  ) {
+    ruleSource = rules
+    cache = resolver.map { $0 as? ResolutionCache ?? ResolutionCache($0, clock: clock) }
+    self.policy = policy
+    self.clock = clock
+    self.faults = faults
+    self.problems = problems
+    health = HostHealth(policy: policy, clock: clock)
+    reporter = HostReporter(logger: logger)
+    for problem in problems { logger?.error("\(problem)") }
+  }
+
+  /// Whether a rule routes the request's host.
+  public func canInit(with request: URLRequest) -> Bool {
+    guard let place = Self.place(of: request.url) else { return false }
+    do {
+      guard let rule = try ruleSource.match(place.host, port: place.port) else { return false }
+      return !rule.isExclusion
+    } catch {
+      // The load tells why.
+      return true
+    }
+  }
+
+  /// Sends the request to the best of the host's addresses, and to the next ones where that does not answer.
+  ///
+  /// - Throws: A `URLError` with a ``HostError`` beneath, when no address has answered.
+  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    // A route that somebody has set already is theirs.
+    guard request.route == nil, let place = Self.place(of: request.url) else { return try await next(request) }
+    let start = clock.now()
+    let decision: Decision
+    do {
+      guard let made = try await decide(place, request.url) else { return try await next(request) }
+      decision = made
+    } catch {
+      return try await withoutAddresses(request, next, place, error)
+    }
+    reporter.count { $0.requests += 1 }
+    let transport = try next.transport(for: request.url)
+    if let transport, !transport.capabilities.contains(.routes) { return try await incapable(request, next, place, transport) }
+    let failover = Failover(
+      request: request, place: place, policy: policy, health: health, clock: clock, next: next, transport: transport,
+      report: { [reporter, clock] attempt, ban in
+        if attempt.candidate == nil { reporter.count { $0.systemWays += 1 } }
+        reporter.attempted(attempt, ban: ban, now: clock.now(), request: request, host: place.host)
+      }, start: start)
+    do {
+      return try await failover.load(decision.ranking.entries)
+    } catch {
+      if !(error is CancellationError) {
+        reporter.count { $0.failures += 1 }
+        reporter.happened(.failed, request: request, host: place.host, error: error)
+      }
+      throw error
+    }
+  }
+
+  /// The network is another one: bans and measured times are forgotten, and the cache looks anew.
+  ///
+  /// Call it when the device has changed networks; on Apple platforms an `NWPathMonitor` knows.
+  public func networkChanged() {
+    health.networkChanged()
+    cache?.networkChanged()
+  }
+
+  /// What happens from now on.
+  ///
+  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> { reporter.events(bufferingNewest: limit) }
+
+  /// What it has done so far.
+  public var counters: HostCounters { reporter.counters }
+
+  static func place(of url: URL?) -> HostHealth.Place? {
+    guard let url, let port = url.port ?? defaultPort(of: url), let host = url.host, let name = try? HostName(host) else { return nil }
+    return HostHealth.Place(name, port: port)
+  }
+
+  private static func defaultPort(of url: URL) -> Int? {
+    switch url.scheme {
+    case "https", "HTTPS": 443
+    case "http", "HTTP": 80
+    case let scheme?: scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
+    case nil: nil
+    }
+  }
+}
+
+extension HostError {
+  /// What is wrong with an entry of a table.
+  fileprivate init(_ error: any Error, entry: String) {
+    self = error as? HostError ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error).", host: entry)
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+import WaylayCore
+import WaylayHosts
+
+/// The rest of a chain, made up: each address does what it was told to. Nothing of it takes time but what a clock says.
+final class FakeNetwork: Sendable {
+  /// What an address does.
+  enum Behaviour: Sendable {
+    /// It is connected after so long, and answers.
+    case answers(after: Duration = .zero, status: Int = 200)
+    /// It takes the request and never answers.
+    case takesAndIsSilent
+    /// It never connects.
+    case hangs
+    case fails(TransportError)
+    /// It is connected at once, claims the gate, and fails before it has sent anything.
+    case claimsAndFails(TransportError, after: Duration)
+  }
+
+  /// A request that came.
+  struct Visit: Sendable {
+    let address: String
+    let request: InterceptedRequest
+    let time: Duration
+  }
+
+  private struct State {
+    var behaviours: [String: Behaviour] = [:]
+    var visits: [Visit] = []
+    var sent: [String] = []
+    var cancelled: [String] = []
+    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  let time = StepClock()
+  private let state: Locked<State>
+
+  /// - Parameter behaviours: By address; `system` is the system's way.
+  init(_ behaviours: [String: Behaviour]) {
+    state = Locked(State(behaviours: behaviours))
+  }
+
+  func set(_ behaviour: Behaviour, for address: String) {
+    state.withLock { $0.behaviours[address] = behaviour }
+  }
+
+  /// Where attempts went, in order.
+  var visited: [String] { state.withLock { $0.visits.map(\.address) } }
+  var visits: [Visit] { state.withLock { $0.visits } }
+  /// Which addresses got the request.
+  var sent: [String] { state.withLock { $0.sent } }
+  var cancelled: [String] { state.withLock { $0.cancelled } }
+
+  /// Waits until so many attempts have been begun.
+  func visits(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        if state.visits.count >= count { return true }
+        state.waiters.append((count, continuation))
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  var next: InterceptorChain.Next {
+    InterceptorChain.Next { try await self.load($0) }
+  }
+
+  func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    let address = request.route?.address ?? "system"
+    let (behaviour, waiters) = state.withLock { state in
+      state.visits.append(Visit(address: address, request: request, time: time.now - .seconds(1)))
+      let done = state.waiters.filter { $0.count <= state.visits.count }
+      state.waiters.removeAll { $0.count <= state.visits.count }
+      return (state.behaviours[address], done)
+    }
+    for waiter in waiters { waiter.continuation.resume() }
+    let ticket = DialGate.Ticket(request.route)
+    do {
+      switch behaviour {
+      case nil, .hangs?: try await time.clock.sleep(.seconds(1_000_000))
+      case .answers(let delay, let status)?:
+        if delay > .zero { try await time.clock.sleep(delay) }
+        try claim(request, ticket)
+        var response = InterceptedResponse(to: request, status: .init(code: status), body: .text(address), source: .network)
+        var metrics = LoadMetrics()
+        metrics.secureConnection = delay
+        metrics.isConnectionReused = false
+        response.metrics = metrics
+        return response
+      case .takesAndIsSilent?:
+        try claim(request, ticket)
+        try await time.clock.sleep(.seconds(1_000_000))
+      case .fails(let error)?:
+        if error.requestBytesSent != 0 { try claim(request, ticket) }
+        throw error
+      case .claimsAndFails(let error, let delay)?:
+        guard request.route?.gate?.claim(ticket) ?? true else { throw DialGate().lost(to: request.route) }
+        try? await time.clock.sleep(delay)
+        request.route?.gate?.release(ticket)
+        throw error
+      }
+    } catch is CancellationError {
+      state.withLock { $0.cancelled.append(address) }
+      throw CancellationError()
+    }
+    throw URLError(.unknown)
+  }
+
+  /// Sends the request, unless another attempt was first.
+  private func claim(_ request: InterceptedRequest, _ ticket: DialGate.Ticket) throws {
+    if let gate = request.route?.gate, !gate.claim(ticket) { throw gate.lost(to: request.route) }
+    state.withLock { $0.sent.append(request.route?.address ?? "system") }
+  }
+}
+
+extension TransportError {
+  /// A failure before anything was sent.
+  static func unsent(_ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "refused") -> TransportError {
+    TransportError(code, phase: phase, requestBytesSent: 0, message: message)
+  }
+
+  static let refused = unsent(.cannotConnectToHost)
+  static let rogue = unsent(.serverCertificateHasUnknownRoot, .securing, "self-signed certificate")
+  /// A failure after the request was sent.
+  static let sentAndLost = TransportError(.networkConnectionLost, phase: .receiving, requestBytesSent: 100, message: "empty reply")
+}
+
+/// A rewriter for `api.test` over a made-up network.
+struct Rig {
+  let network: FakeNetwork
+  let rewriter: HostRewriter
+
+  init(
+    _ behaviours: [String: FakeNetwork.Behaviour], addresses: [String]? = nil, policy: HostRewriter.Policy = .require
+  ) throws {
+    network = FakeNetwork(behaviours)
+    let addresses = addresses ?? behaviours.keys.filter { $0 != "system" }.sorted()
+    rewriter = HostRewriter(rules: try HostRules(["api.test": addresses]), policy: policy, clock: network.time.clock)
+  }
+
+  /// Loads, and returns who has answered.
+  @discardableResult
+  func load(
+    _ method: String = "GET", _ url: String = "https://api.test/", body: MessageBody = .empty
+  ) async throws -> String {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.httpMethod = method
+    let response = try await rewriter.startLoading(InterceptedRequest(request, body: body), next: network.next)
+    return String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
+  }
+
+  /// The error that a load fails with.
+  func failure(_ method: String = "GET", _ url: String = "https://api.test/", body: MessageBody = .empty) async -> (any Error)? {
+    do {
+      try await load(method, url, body: body)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The addresses in the order in which they would be tried now, and what is known of them.
+  func standings(_ url: String = "https://api.test/") async throws -> [String] {
+    await rewriter.explain(try #require(URL(string: url))).candidates.map { "\($0.candidate.address) \($0.standing)" }
+  }
+}
+
+/// The error beneath what an app sees.
+func hostError(_ error: (any Error)?) -> HostError? {
+  (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? HostError ?? error as? HostError
+}

@@ -52,6 +52,8 @@ extension HostError {
     public static let invalidName = Code("invalidName")
     /// A rule, or a list of rules, that cannot be used.
     public static let invalidRule = Code("invalidRule")
+    /// A key for signed lists that is not one.
+    public static let invalidKey = Code("invalidKey")
     /// A signed list that is not what the holder of a trusted key has signed.
     public static let listForged = Code("listForged")
     /// A signed list that is older than the one before.

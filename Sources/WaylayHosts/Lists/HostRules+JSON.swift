@@ -1,0 +1,107 @@
+import Foundation
+
+extension HostRules {
+  /// Reads a list of rules, as an app downloads it from its server.
+  ///
+  /// ```json
+  /// {"rules": [
+  ///   {"host": "api.example.com", "addresses": ["203.0.113.7", "[2001:db8::7]:8443"]},
+  ///   {"host": "*.example.com"},
+  ///   {"host": "legacy.example.com", "exclude": true}
+  /// ]}
+  /// ```
+  ///
+  /// A rule without addresses asks the resolver. `host` is a ``HostPattern``, each address a ``HostEndpoint``. Other members beside `rules`
+  /// are left to the app; other members of a rule are mistakes, because a misspelt `exclude` would route what must not be routed.
+  ///
+  /// A list that comes over a connection which cannot be trusted should be signed: see ``SignedHostList``.
+  ///
+  /// - Throws: ``HostError/Code/invalidRule`` with the number of the entry, counted from 0, and its host; no rule is taken from such a
+  ///   list.
+  public init(json: Data) throws {
+    try self.init(entries: JSONList(json).entries("rules"))
+  }
+
+  init(entries: [Any]) throws {
+    try self.init(entries.enumerated().map { try Self.rule($0.element, number: $0.offset) })
+  }
+
+  private static func rule(_ entry: Any, number: Int) throws -> HostRule {
+    guard let members = entry as? [String: Any] else {
+      throw HostError(.invalidRule, "entry \(number) is not an object: write {\"host\": \"api.example.com\", \"addresses\": […]}.")
+    }
+    guard let host = members["host"] as? String else {
+      throw HostError(.invalidRule, "entry \(number) has no \"host\", or one that is not a text.")
+    }
+    func invalid(_ problem: String, _ underlying: (any Error)? = nil) -> HostError {
+      HostError(.invalidRule, "entry \(number) (\"\(host)\"): \(problem)", host: host, underlying: underlying)
+    }
+    if let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min() {
+      throw invalid("\"\(unknown)\" is not known: a rule has \"host\", \"addresses\" and \"exclude\".")
+    }
+    let isExclusion: Bool
+    switch members["exclude"] {
+    case nil: isExclusion = false
+    case let value as Bool: isExclusion = value
+    default: throw invalid("\"exclude\" is true or false.")
+    }
+    let addresses: [String]
+    switch members["addresses"] {
+    case nil: addresses = []
+    case let values as [String]: addresses = values
+    default: throw invalid("\"addresses\" is a list of texts.")
+    }
+    guard !isExclusion || addresses.isEmpty else { throw invalid("a host that is left alone has no addresses.") }
+    do {
+      return isExclusion ? try HostRule(excluding: host) : try HostRule(host, endpoints: addresses)
+    } catch let error as HostError {
+      throw invalid(error.message, error)
+    }
+  }
+}
+
+/// The top level of a list: an object, some of whose members are wanted.
+struct JSONList {
+  /// More than any list of hosts needs, and little enough to be parsed at once.
+  static let maximumSize = 16 << 20
+
+  private let members: [String: Any]
+
+  init(_ data: Data) throws {
+    guard data.count <= Self.maximumSize else {
+      throw HostError(.invalidRule, "the list has \(data.count) bytes, and \(Self.maximumSize) is the most that is read.")
+    }
+    let value: Any
+    do {
+      value = try JSONSerialization.jsonObject(with: data)
+    } catch {
+      throw HostError(.invalidRule, "the list is not JSON: \(Self.reason(error))", underlying: error)
+    }
+    guard let members = value as? [String: Any] else {
+      throw HostError(.invalidRule, "the list is not a JSON object: write {\"rules\": […]}.")
+    }
+    self.members = members
+  }
+
+  func entries(_ name: String) throws -> [Any] {
+    guard let entries = members[name] as? [Any] else { throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a list.") }
+    return entries
+  }
+
+  func text(_ name: String) throws -> String {
+    guard let text = members[name] as? String else { throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a text.") }
+    return text
+  }
+
+  /// A whole number, not negative.
+  func number(_ name: String) throws -> UInt64 {
+    guard let number = members[name] as? NSNumber, let value = UInt64(exactly: number.doubleValue), value <= 1 << 53 else {
+      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a whole number from 0 to 2^53.")
+    }
+    return value
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    (error as NSError).userInfo["NSDebugDescription"] as? String ?? "\(error)"
+  }
+}

@@ -12,14 +12,22 @@ extension MockResponse: CustomStringConvertible {
     switch content {
     case .message(let message):
       let type = message.fields.first { $0.name == .contentType }.map { " " + $0.value } ?? ""
-      if let file = message.file { return "\(message.status.code)\(type), \(file.lastPathComponent)" }
-      let length = message.body.length.map { ", \($0) bytes" } ?? ", a stream"
-      return "\(message.status.code)\(type)" + (message.body.isEmpty ? "" : length)
+      return "\(message.status.code)\(type)" + message.body.description
     case .error(let error): return "error \(error)"
     case .failure(let failure): return "URLError \(failure.code.rawValue) while \(failure.phase)"
     case .never: return "no answer ever"
     case .live: return edits.isEmpty ? "the live answer" : "the live answer, changed"
     case .computed, .awaited: return "computed from the request"
+    }
+  }
+}
+
+extension MockResponse.Body {
+  fileprivate var description: String {
+    switch self {
+    case .message(let body): body.isEmpty ? "" : body.length.map { ", \($0) bytes" } ?? ", a stream"
+    case .file(let file): ", \(file.lastPathComponent)"
+    case .template: ", a template"
     }
   }
 }

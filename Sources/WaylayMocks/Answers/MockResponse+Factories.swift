@@ -43,9 +43,7 @@ extension MockResponse {
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
-      return MockResponse(
-        .message(Message()),
-        defect: MockError(.invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error).", underlying: error))
+      return .broken(MockError(.invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error).", underlying: error))
     }
   }
 
@@ -67,7 +65,7 @@ extension MockResponse {
   ///
   /// A stream that can be read once serves one request; use `MessageBody.stream(length:replaying:)` for more.
   public static func body(_ body: MessageBody, type: String? = nil, status: Int = 200) -> MockResponse {
-    let response = MockResponse(.message(Message(body: body))).status(status)
+    let response = MockResponse(.message(Message(body: .message(body)))).status(status)
     return type.map { response.header("Content-Type", $0) } ?? response
   }
 
@@ -94,7 +92,7 @@ extension MockResponse {
   ///
   /// What the closure throws fails the load: a `URLError` as it is.
   public static func computed(_ make: @escaping @Sendable (MockRequest) throws -> MockResponse) -> MockResponse {
-    MockResponse(.computed(needsBody: true, make))
+    MockResponse(.computed(make))
   }
 
   /// An answer that is computed from the request, and takes its time.

@@ -11,7 +11,7 @@ extension MockResponse {
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
     let fileType = type ?? ContentType.of(pathExtension: url.pathExtension)
     // The length is looked up for each request: a test may write the file later.
-    let response = MockResponse(.message(Message(file: url))).status(status)
+    let response = MockResponse(.message(Message(body: .file(url)))).status(status)
     return fileType.map { response.header("Content-Type", $0) } ?? response
   }
 
@@ -27,9 +27,8 @@ extension MockResponse {
   ) -> MockResponse {
     guard let url = bundle.url(forResource: name, withExtension: pathExtension, subdirectory: subdirectory) else {
       let file = [subdirectory.map { $0 + "/" } ?? "", name, pathExtension.map { "." + $0 } ?? ""].joined()
-      return MockResponse(
-        .message(Message()),
-        defect: MockError(
+      return .broken(
+        MockError(
           .unreadableFile,
           "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in Package.swift."))
     }
@@ -37,19 +36,16 @@ extension MockResponse {
   }
 }
 
-extension MockResponse.Message {
-  /// The message with its file as the body.
-  func opened() throws -> MockResponse.Message {
-    guard let file else { return self }
+extension MessageBody {
+  /// A file that can be read now.
+  static func existing(_ file: URL) throws -> MessageBody {
     var isDirectory: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory)
     guard exists, !isDirectory.boolValue, FileManager.default.isReadableFile(atPath: file.path) else {
       let reason = !exists ? "is not there" : isDirectory.boolValue ? "is a folder" : "cannot be read"
       throw MockError(.unreadableFile, "the file \(file.path) of an answer \(reason): check its path.")
     }
-    var message = self
-    message.body = .file(file)
-    return message
+    return .file(file)
   }
 }
 

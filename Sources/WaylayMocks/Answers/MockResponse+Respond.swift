@@ -19,7 +19,7 @@ extension MockResponse {
     // What is computed is computed when the request arrives; the rest happens when the answer is due.
     let computed: MockResponse? =
       switch content {
-      case .computed(_, let make): try make(request)
+      case .computed(let make): try make(request)
       case .awaited(let make): try await make(request)
       default: nil
       }
@@ -43,9 +43,8 @@ extension MockResponse {
     if let refusal = credentials?.refusal(of: request.request) { return refusal }
     switch content {
     case .message(let message):
-      let message = try message.opened()
       return InterceptedResponse(
-        to: request.request, status: message.status, fields: message.fields, body: message.body, source: .mock)
+        to: request.request, status: message.status, fields: message.fields, body: try message.body(for: request), source: .mock)
     case .error(let error): throw error
     case .failure(let failure): throw failure.error(for: request.request)
     case .never: try await Never.comes()
@@ -62,11 +61,10 @@ extension MockResponse {
     for edit in edits {
       switch edit {
       case .message(let change):
-        var message = Message(status: response.status, fields: response.fields, body: response.body)
+        var message = Message(status: response.status, fields: response.fields)
         change(&message)
         response.status = message.status
         response.fields = message.fields
-        response.body = message.body
       case .response(let change): response = try await change(response, request)
       }
     }

@@ -29,7 +29,7 @@ public struct MockResponse: Sendable {
     case failure(MockFault.Failure)
     case never
     case live
-    case computed(needsBody: Bool, @Sendable (MockRequest) throws -> MockResponse)
+    case computed(@Sendable (MockRequest) throws -> MockResponse)
     case awaited(@Sendable (MockRequest) async throws -> MockResponse)
   }
 
@@ -39,13 +39,19 @@ public struct MockResponse: Sendable {
     case response(@Sendable (InterceptedResponse, MockRequest) async throws -> InterceptedResponse)
   }
 
-  /// A response that is there already.
+  /// A response that is there already, or is filled in from files and requests.
   struct Message: Sendable {
     var status: HTTPResponse.Status = .ok
     var fields: HTTPFields = [:]
-    var body: MessageBody = .empty
-    /// The file that the body comes from, looked for when a request comes.
-    var file: URL?
+    var body = Body.message(.empty)
+  }
+
+  /// Where the body of a message comes from.
+  enum Body: Sendable {
+    case message(MessageBody)
+    /// A file, looked for when a request comes.
+    case file(URL)
+    case template(MockTemplate)
   }
 
   var content: Content
@@ -93,7 +99,7 @@ public struct MockResponse: Sendable {
     guard timing.isImmediate, bodyFault == nil else { return false }
     switch content {
     case .message(let message):
-      return message.file == nil && message.body.inMemory != nil && edits.allSatisfy { if case .message = $0 { true } else { false } }
+      return message.isImmediate && edits.allSatisfy { if case .message = $0 { true } else { false } }
     case .error, .failure: return true
     case .computed, .never, .live, .awaited: return false
     }
@@ -102,9 +108,29 @@ public struct MockResponse: Sendable {
   /// Whether the answer looks at the request's body.
   package var needsBody: Bool {
     switch content {
-    case .computed(let needsBody, _): needsBody
-    case .awaited: true
-    case .message, .error, .failure, .never, .live: false
+    case .message(let message): if case .template(let template) = message.body { template.needsBody } else { false }
+    case .computed, .awaited: true
+    case .error, .failure, .never, .live: false
+    }
+  }
+}
+
+extension MockResponse.Message {
+  /// Whether making it neither waits nor opens a file.
+  fileprivate var isImmediate: Bool {
+    switch body {
+    case .message(let body): body.inMemory != nil
+    case .file: false
+    case .template: true
+    }
+  }
+
+  /// The body for a request.
+  func body(for request: MockRequest) throws -> MessageBody {
+    switch body {
+    case .message(let body): body
+    case .file(let file): try .existing(file)
+    case .template(let template): .text(try template.filled(from: request))
     }
   }
 }

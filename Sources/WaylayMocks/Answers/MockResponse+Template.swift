@@ -1,0 +1,40 @@
+extension MockResponse {
+  /// A response with a text that is filled in from the request.
+  ///
+  /// ```swift
+  /// Stub(.get, "/users/:id") {
+  ///   .template(#"{"id": {{path.id}}, "page": {{query.page|1}}}"#, type: "application/json")
+  /// }
+  /// ```
+  ///
+  /// | placeholder | stands for |
+  /// |---|---|
+  /// | `{{method}}`, `{{url}}`, `{{host}}` | what they say |
+  /// | `{{path}}` | the path, percent-encoded |
+  /// | `{{path.id}}` | the value of `:id` in the stub's URL pattern |
+  /// | `{{query.page}}` | the query item's value, decoded; the first of several |
+  /// | `{{header.Accept}}` | the header field, in whatever letter case |
+  /// | `{{body}}` | the whole body as text |
+  /// | `{{body.user.name}}`, `{{body.items[0]}}` | a value of the JSON body: texts as they are, anything else as JSON |
+  /// | `{{call}}` | how often the stub was called before, from 0 |
+  ///
+  /// `{{query.page|1}}` falls back to `1`, and `\{{` stands for two braces. In a JSON type, texts are escaped as JSON strings need it; the quotes
+  /// round them belong to the template. An unknown placeholder, and a value that the request lacks, fail the load with
+  /// ``MockError/Code/invalidTemplate``. For anything that needs a condition or a loop, use a closure.
+  ///
+  /// - Parameters:
+  ///   - text: The template.
+  ///   - type: The value of `Content-Type`.
+  ///   - status: The status.
+  public static func template(
+    _ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200
+  ) -> MockResponse {
+    let media = type.prefix { $0 != ";" }.lowercased()
+    do throws(MockError) {
+      let template = try MockTemplate(text, isJSON: media.hasSuffix("/json") || media.hasSuffix("+json"))
+      return MockResponse(.message(Message(body: .template(template)))).status(status).header("Content-Type", type)
+    } catch {
+      return .broken(error)
+    }
+  }
+}

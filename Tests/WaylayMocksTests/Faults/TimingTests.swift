@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+import WaylayCore
+import WaylayMocks
+
+@Suite("The time that answers take", .timeLimit(.minutes(1))) struct TimingTests {
+  @Test("a delay is waited for on the mock's clock, and not a moment longer")
+  func delay() async throws {
+    let clock = MockClock()
+    let log = DelegateLog()
+    let session = Answering(.text("late").delay(.seconds(30)), clock: clock).session(delegate: log)
+    defer { session.invalidateAndCancel() }
+    session.dataTask(with: .mocked).resume()
+    try await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(29_999))
+    #expect(clock.sleepers == 1)
+    #expect(log.entries.isEmpty)
+    clock.advance(by: .milliseconds(1))
+    #expect(try await log.completed() == [.response(200), .data("late"), .completed(nil)])
+  }
+
+  @Test("cancelling during a delay ends it at once, leaves no timer and delivers nothing later")
+  func cancelDuringDelay() async throws {
+    let clock = MockClock()
+    let log = DelegateLog()
+    let session = Answering(.text("late").delay(.seconds(30)), clock: clock).session(delegate: log)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: .mocked)
+    task.resume()
+    try await clock.waitForSleepers()
+    task.cancel()
+    #expect(try await log.completed() == [.completed(.cancelled)])
+    while clock.sleepers > 0 { await Task.yield() }
+    clock.advance(by: .seconds(60))
+    // Another load goes the whole way after it: what the first one had left would have come before.
+    let other = session.dataTask(with: .mocked)
+    other.resume()
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(30))
+    #expect(try await log.entries(4) == [.completed(.cancelled), .response(200), .data("late"), .completed(nil)])
+  }
+
+  @Test("cancelling while the body trickles ends it at once")
+  func cancelDuringBody() async throws {
+    let clock = MockClock()
+    let log = DelegateLog()
+    let session = Answering(.text("0123456789").bandwidth(bytesPerSecond: 1), clock: clock).session(delegate: log)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: .mocked)
+    task.resume()
+    for count in 1...3 {
+      try await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+      _ = try await log.entries(count + 1)
+    }
+    try await clock.waitForSleepers()
+    task.cancel()
+    #expect(try await log.completed() == [.response(200), .data("0"), .data("1"), .data("2"), .completed(.cancelled)])
+    while clock.sleepers > 0 { await Task.yield() }
+    clock.advance(by: .seconds(60))
+    #expect(log.entries.count == 5)
+  }
+
+  @Test("the direct way waits, and is cancelled, in the same way")
+  func direct() async throws {
+    let clock = MockClock()
+    let registry = InterceptorRegistry { Answering(.text("late").delay(.seconds(5)), clock: clock) }
+    let load = Task { try await registry.data(for: URLRequest(url: .mocked)).0 }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(5))
+    #expect(try await load.value == Data("late".utf8))
+    let cancelled = Task { try await registry.data(for: URLRequest(url: .mocked)).0 }
+    try await clock.waitForSleepers()
+    cancelled.cancel()
+    let error = await #expect(throws: URLError.self) { try await cancelled.value }
+    #expect(error?.code == .cancelled)
+    while clock.sleepers > 0 { await Task.yield() }
+  }
+
+  @Test("an answer that never comes waits for the cancellation, without a timer")
+  func never() async throws {
+    let clock = MockClock()
+    let log = DelegateLog()
+    let session = Answering(.never, clock: clock).session(delegate: log)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: .mocked)
+    task.resume()
+    #expect(clock.sleepers == 0)
+    task.cancel()
+    #expect(try await log.completed() == [.completed(.cancelled)])
+  }
+
+  @Test("the first byte and the last have times of their own")
+  func total() async throws {
+    let clock = MockClock(isAutomatic: true)
+    let response = try await MockResponse.text("0123456789").delay(.seconds(1)).total(.seconds(6)).direct(clock: clock)
+    #expect(clock.now.offset == .seconds(1))
+    var times: [Duration] = []
+    for try await chunk in response.body {
+      #expect(chunk.count == 1)
+      times.append(clock.now.offset)
+    }
+    #expect(times.count == 10)
+    #expect(times.first.map { abs($0.inMilliseconds - 1500) < 5 } == true)
+    #expect(clock.now.offset.inMilliseconds == 6000)
+  }
+
+  @Test("an empty body, and one of unknown length, end at the total time too")
+  func totalOfOthers() async throws {
+    for response in [MockResponse.status(204), .stream(AsyncStream<Data> { $0.finish() })] {
+      let clock = MockClock(isAutomatic: true)
+      let answer = try await response.total(.seconds(3)).direct(clock: clock)
+      _ = try await answer.body.collect(upTo: 10)
+      #expect(clock.now.offset == .seconds(3))
+    }
+  }
+
+  @Test("a body comes at the bandwidth, in pieces of 50 ms", arguments: [(1000, 100.0, 200), (100_000, 1e6, 2), (10, 1e9, 1), (3, 0.5, 3)])
+  func bandwidth(length: Int, rate: Double, pieces: Int) async throws {
+    let clock = MockClock(isAutomatic: true)
+    let response = try await MockResponse.data(Data(count: length)).bandwidth(bytesPerSecond: rate).direct(clock: clock)
+    #expect(clock.now.offset == .zero)
+    var count = 0
+    for try await _ in response.body { count += 1 }
+    #expect(count == pieces)
+    #expect(abs(clock.now.offset.inMilliseconds - Double(length) / rate * 1000) < 1)
+  }
+
+  @Test("the chunks of a stream come with pauses between them")
+  func pauses() async throws {
+    let clock = MockClock(isAutomatic: true)
+    let response = try await MockResponse.chunks(["a", "b", "c"], every: .fixed(.seconds(2))).delay(.seconds(1)).direct(clock: clock)
+    var times: [Duration] = []
+    for try await _ in response.body { times.append(clock.now.offset) }
+    #expect(times == [.seconds(1), .seconds(3), .seconds(5)])
+  }
+
+  @Test(
+    "a network adds its latency both ways, the time of the upload, and that of the body",
+    arguments: [
+      (MockNetwork.threeG, 0, 97_500, 1200.0), (.threeG, 41_250, 0, 1200), (.edge, 25_000, 30_000, 2840), (.lte, 0, 6_250_000, 1115),
+      (.dsl, 0, 250_000, 1010), (.wifi, 0, 5_000_000, 1002), (.twoG, 6_250, 31_250, 2300),
+      (MockNetwork(latency: .milliseconds(10), downstream: 100, upstream: 50), 50, 100, 2020),
+    ])
+  func networks(network: MockNetwork, sent: Int, received: Int, milliseconds: Double) async throws {
+    let clock = MockClock(isAutomatic: true)
+    var request = URLRequest.mocked("POST")
+    request.httpBody = Data(count: sent)
+    let response = try await MockResponse.data(Data(count: received)).network(network).direct(to: request, clock: clock)
+    _ = try await response.body.collect(upTo: received)
+    #expect(abs(clock.now.offset.inMilliseconds - milliseconds) < 2)
+  }
+
+  @Test("lost packets are sent again after a timeout, as the seed has it")
+  func loss() async throws {
+    func time(_ network: MockNetwork, seed: UInt64) async throws -> Double {
+      let clock = MockClock(isAutomatic: true)
+      let response = try await MockResponse.data(Data(count: 146_000)).network(network).direct(clock: clock, seed: seed)
+      _ = try await response.body.collect(upTo: 146_000)
+      return clock.now.offset.inMilliseconds
+    }
+    let without = try await time(.wifi, seed: 1)
+    let lossy = try await time(.wifi.loss(0.2), seed: 1)
+    // About 20 of 100 packets, 200 ms each.
+    #expect((1000...8000).contains(lossy - without))
+    #expect(try await time(.wifi.loss(0.2), seed: 1) == lossy)
+    #expect(try await time(.wifi.loss(0.2), seed: 2) != lossy)
+    let task = Task { try await MockResponse.text("x").network(.wifi.loss(1)).direct() }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test("random delays follow their laws, and the seed")
+  func laws() async throws {
+    func draws(_ delay: MockDelay, seed: UInt64 = 1) async throws -> [Double] {
+      let environment = MockEnvironment(clock: MockClock(isAutomatic: true), seed: seed)
+      let clock = try #require(environment.clock as? MockClock)
+      var draws: [Double] = []
+      for _ in 0..<2000 {
+        let before = clock.now.offset
+        let request = MockRequest(InterceptedRequest(URLRequest(url: .mocked)))
+        _ = try await MockResponse.text("").delay(delay).respond(to: request, next: .none, in: environment)
+        draws.append((clock.now.offset - before).inMilliseconds)
+      }
+      return draws
+    }
+    let uniform = try await draws(.uniform(from: .milliseconds(100), to: .milliseconds(300)))
+    #expect(uniform.allSatisfy { (100...300).contains($0) })
+    #expect((190...210).contains(uniform.reduce(0, +) / 2000))
+    let logNormal = try await draws(.logNormal(median: .milliseconds(80), sigma: 0.4)).sorted()
+    #expect((75...85).contains(logNormal[1000]))
+    // The 97.7th percentile is two sigma out: 80 ms · e^0.8.
+    #expect((160...197).contains(logNormal[1954]))
+    #expect(try await draws(.logNormal(median: .milliseconds(80), sigma: 0)).allSatisfy { abs($0 - 80) < 0.001 })
+    #expect(try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5) == draws(.uniform(from: .zero, to: .seconds(1)), seed: 5))
+    #expect(try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5) != draws(.uniform(from: .zero, to: .seconds(1)), seed: 6))
+  }
+
+  @Test("extreme times do not overflow")
+  func extremes() async throws {
+    for response in [
+      MockResponse.text("xy").delay(.seconds(Int64.max)), .text("xy").delay(.logNormal(median: .seconds(Int64.max), sigma: 100)),
+      .text("xy").delay(.uniform(from: .zero, to: .seconds(Int64.max))), .text("xy").bandwidth(bytesPerSecond: .leastNonzeroMagnitude),
+      .text("xy").total(.seconds(Int64.max)), .chunks(["x", "y"], every: .fixed(.seconds(Int64.max))),
+      .text("xy").network(MockNetwork(latency: .seconds(Int64.max), downstream: 1e-300, upstream: 1e300)),
+    ] {
+      #expect(try await response.direct().text == "xy")
+    }
+  }
+
+  @Test("the clock of the machine works as well")
+  func machine() async throws {
+    let start = ContinuousClock.now
+    #expect(try await MockResponse.text("x").delay(.milliseconds(2)).answer(clock: ContinuousClock()).text == "x")
+    #expect(ContinuousClock.now - start >= .milliseconds(2))
+  }
+
+  @Test("a computed answer is computed when the request arrives, and its own delay comes after that of whoever computed it")
+  func computed() async throws {
+    let clock = MockClock(isAutomatic: true)
+    let computedAt = Locked<Duration?>(nil)
+    let response = MockResponse.computed { _ in
+      computedAt.withLock { $0 = clock.now.offset }
+      return .text("x").delay(.seconds(2))
+    }
+    _ = try await response.delay(.seconds(1)).direct(clock: clock)
+    #expect(computedAt.withLock { $0 } == .zero)
+    #expect(clock.now.offset == .seconds(3))
+  }
+}
+
+extension Duration {
+  var inMilliseconds: Double {
+    Double(components.seconds) * 1000 + Double(components.attoseconds) * 1e-15
+  }
+}

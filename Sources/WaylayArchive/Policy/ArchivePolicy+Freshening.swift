@@ -38,6 +38,16 @@ extension ArchivePolicy {
     var identified = identified(by: response.fields, records, among: validating)
     // Only what one stored response has was sent, so that is what the answer is about, even if it does not say so.
     if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
+    if identified.isEmpty, let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
+      let form = Self.form(of: records[index], for: request, method, isLastResort: true)
+    {
+      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on the fly do): the stored
+      // response may be used, but section 4.3.4 forbids changing it.
+      var outcome = ResponseOutcome(
+        .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+      outcome.answerRecord = records[index]
+      return outcome
+    }
     guard let index = decision.selected.flatMap({ identified.contains($0) ? $0 : nil }) ?? latest(identified, records),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     else {
@@ -49,11 +59,24 @@ extension ArchivePolicy {
       .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
     for position in identified { freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome) }
     if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
+      outcome.answerRecord = fresh
       outcome.reason.age = fresh.age(at: response.responseTime) / 1000
       outcome.reason.lifetime = fresh.lifetime
       outcome.reason.lifetimeSource = fresh.lifetimeSource
     }
+    // RFC 9111, section 5.2.1.5: nothing of the response to such a request is kept, not even its head.
+    if request.directives.isNoStore { outcome.updates = [] }
     return outcome
+  }
+
+  private static func only(_ indices: [Int], where isMeant: (Int) -> Bool) -> Int? {
+    indices.count == 1 ? indices.first.flatMap { isMeant($0) ? $0 : nil } : nil
+  }
+
+  /// Whether the two tags differ in nothing but that the stored one is weak.
+  private func isWeaklyNamed(_ record: CacheRecord, by fields: HTTPFields) -> Bool {
+    guard let stored = record.entityTag, let tag = fields.first(where: { $0.name == .eTag })?.value else { return false }
+    return EntityTag.isWeak(stored) && EntityTag.areWeaklyEqual(stored, tag)
   }
 
   private func freshen(

@@ -32,8 +32,10 @@ extension ArchivePolicy {
     guard let text = fields.first(where: { $0.name == .lastModified })?.value, let modified = HTTPDate.seconds(text, now: now),
       modified < date
     else { return Lifetime(seconds: 0, source: .none) }
-    let guess = Double(date.subtractingSaturating(modified)) * min(max(heuristicFraction, 0), 1)
-    return Lifetime(seconds: min(Int64(guess), max(0, heuristicLimit)), source: .heuristic)
+    let fraction = heuristicFraction.isFinite ? min(max(heuristicFraction, 0), 1) : 0
+    // No date is further back than 10 000 years: the product is far from what an Int64 can hold.
+    let guess = Int64(Double(min(date.subtractingSaturating(modified), FieldBytes.maximumDelta * 1000)) * fraction)
+    return Lifetime(seconds: min(guess, max(0, heuristicLimit)), source: .heuristic)
   }
 
   /// `Date`, in seconds; the time of the response where there is none, several, or something that is none (RFC 9110, section 6.6.1).

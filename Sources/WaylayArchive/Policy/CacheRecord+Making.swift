@@ -48,7 +48,7 @@ extension CacheRecord {
   }
 
   /// A part that has grown into the whole answers like a 200 (RFC 9111, section 3.4).
-  mutating func becomeWhole() {
+  package mutating func becomeWhole() {
     extent = nil
     status = 200
     fields[values: .contentRange] = []

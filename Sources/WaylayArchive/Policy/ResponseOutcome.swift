@@ -5,7 +5,7 @@ package struct ResponseOutcome: Sendable {
     case network
     /// The client gets a stored response: in place of a 304, or of an error.
     ///
-    /// Its record is the one in ``ResponseOutcome/updates``, where there is one, even if it is among the removals too.
+    /// Its record is ``ResponseOutcome/answerRecord``, where there is one, and else the one that was asked about.
     case stored(CacheAnswer)
     /// The client gets the stored part up to the offset of ``Storing/join(index:offset:_:)``, and behind it the body that comes; the head is
     /// that of the joined record, once ``CacheRecord/becomeWhole()`` has made it whole.
@@ -24,6 +24,8 @@ package struct ResponseOutcome: Sendable {
   package var answer: Answer
   /// Why the answer is what it is, or why it is not stored.
   package var reason: ArchiveReason
+  /// The record of a stored answer, freshened; it is what the client's head is made of, whether or not it is kept.
+  package var answerRecord: CacheRecord?
   /// New heads for stored bodies.
   package var updates: [Update] = []
   /// Records to be removed: what is stored takes their place, or they must not be kept.

@@ -10,8 +10,8 @@
 public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
   /// A private HTTP cache, to the letter of RFC 9111.
   case online
-  /// A stored answer whatever its age; the network for a miss, and for a request that asks for a fresh answer (`reloadIgnoringLocalCacheData`,
-  /// `Cache-Control: no-cache`).
+  /// A stored answer whatever its age; the network for a miss, and for a request that asks for a fresh answer by its cache policy or by
+  /// `Cache-Control: no-cache`.
   case preferArchive
   /// A stored answer whatever its age and whatever the request asks for; a miss is an error.
   case offline

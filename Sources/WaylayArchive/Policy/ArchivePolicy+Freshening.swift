@@ -41,8 +41,8 @@ extension ArchivePolicy {
     if identified.isEmpty, let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     {
-      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on the fly do): the stored
-      // response may be used, but section 4.3.4 forbids changing it.
+      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on the fly do): the
+      // stored response may be used, but section 4.3.4 forbids changing it.
       var outcome = ResponseOutcome(
         .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
       outcome.answerRecord = records[index]

@@ -1,5 +1,5 @@
-/// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes are those that were written
-/// is the store's to check, by its checksum; what cannot be a record is refused here.
+/// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes are those that were
+/// written is the store's to check, by its checksum; what cannot be a record is refused here.
 extension CacheRecord {
   /// The version of the form. Another one is not read.
   private static let version: UInt8 = 1

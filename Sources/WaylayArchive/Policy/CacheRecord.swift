@@ -1,4 +1,5 @@
-/// What is kept of a stored response beside its body: everything that decisions need, read off its head once, when it is stored or freshened.
+/// What is kept of a stored response beside its body: everything that decisions need, read off its head once, when it is stored or
+/// freshened.
 package struct CacheRecord: Hashable, Sendable {
   /// The method of the requests that it answers: `.get`, or `.head` for a response without a body.
   package var method: CacheMethod

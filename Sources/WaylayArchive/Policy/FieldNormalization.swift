@@ -1,5 +1,5 @@
-/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter case where the field's
-/// specification says that it does not count, and order where it does not count.
+/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter case where the
+/// field's specification says that it does not count, and order where it does not count.
 enum FieldNormalization {
   /// The form of `value`, which is `name`'s (in lower case).
   static func normalized(_ value: String, of name: String) -> [UInt8] {
@@ -55,7 +55,7 @@ enum FieldNormalization {
     Array(members.joined(separator: [FieldBytes.comma]))
   }
 
-  /// Languages by falling weight. Those of one weight keep their order, because servers take it for a preference (RFC 9110, section 12.5.4).
+  /// Languages by falling weight. Those of one weight keep their order: servers take it for a preference (RFC 9110, section 12.5.4).
   private static func byWeight(_ members: [[UInt8]]) -> [[UInt8]] {
     let weighted = members.enumerated().map { (weight: weight($0.element), index: $0.offset, member: $0.element) }
     return weighted.sorted { ($1.weight, $0.index) < ($0.weight, $1.index) }.map(\.member)

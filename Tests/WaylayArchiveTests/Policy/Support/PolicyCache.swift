@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import WaylayArchive
 
-/// A cache that is nothing but the policy: what it decides is done to a dictionary, at a time that the test sets. Every record goes through its
-/// binary form.
+/// A cache that is nothing but the policy: what it decides is done to a dictionary, at a time that the test sets. Every record goes through
+/// its binary form.
 struct PolicyCache {
   struct Entry {
     var record: [UInt8]

@@ -55,7 +55,8 @@ extension ArchivePolicy {
   func forward(_ request: CacheRequest, _ plan: Plan, _ reason: ArchiveReason) -> CacheDecision {
     var decision = CacheDecision(.forward, reason)
     if plan.asksPastCaches {
-      decision.addedFields[values: .cacheControl] = ["no-cache"]
+      let own = request.value(of: "cache-control").map { "\($0), no-cache" }
+      decision.addedFields[values: .cacheControl] = [own ?? "no-cache"]
       decision.addedFields[values: .pragma] = ["no-cache"]
     }
     return decision

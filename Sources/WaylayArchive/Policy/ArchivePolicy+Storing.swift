@@ -103,7 +103,8 @@ extension ArchivePolicy {
     record.lastModified = fields.first { $0.name == .lastModified }.map(\.value).flatMap { $0.isEmpty ? nil : $0 }
     record.vary = Vary(fields)
     if case .fields(let names) = record.vary { record.requests = [request.digest(of: names, digest)] }
-    if !record.flags.contains(.decoded), let length = fields.first(where: { $0.name == .contentLength })?.value {
+    // Where both are there, the coding of the transfer counts (RFC 9112, section 6.3).
+    if !record.flags.contains(.decoded), !response.fields.contains(.transferEncoding), let length = fields.first(where: { $0.name == .contentLength })?.value {
       record.completeLength = FieldBytes.number(Array(length.utf8)[...])
     }
     return record

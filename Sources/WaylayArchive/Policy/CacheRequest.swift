@@ -23,7 +23,7 @@ package struct CacheRequest: Sendable {
   /// Reads a request of the loading system.
   package init(_ request: URLRequest) {
     self.init(
-      method: (request.httpMethod ?? "GET").uppercased(), url: request.url, fields: .dictionary(request.allHTTPHeaderFields ?? [:]),
+      method: request.httpMethod ?? "GET", url: request.url, fields: .dictionary(request.allHTTPHeaderFields ?? [:]),
       cachePolicy: request.cachePolicy)
   }
 

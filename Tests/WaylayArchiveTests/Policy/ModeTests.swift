@@ -37,6 +37,8 @@ struct ModeTests {
     #expect(cache.sent.last?["Cache-Control"] == "no-cache")
     #expect(cache.sent.last?["Pragma"] == "no-cache")
     #expect(cache.sent.last?["If-None-Match"] == nil)
+    cache.load("GET", [.cacheControl: "max-age=5"], cachePolicy: .reloadIgnoringLocalAndRemoteCacheData) { _ in .init() }
+    #expect(cache.sent.last?["Cache-Control"] == "max-age=5, no-cache")
   }
 
   @Test(

@@ -1,17 +1,122 @@
 import Foundation
+import Logging
 import WaylayArchive
+import WaylayCore
 
 extension EntryDraft {
   /// A draft whose parts all come from one word.
   static func sample(
-    _ key: String, partition: ArchivePartition = .shared, head: String? = nil, tags: Set<String> = [], isPinned: Bool = false,
-    mediaType: String = "application/octet-stream", stored: TimeInterval = 1_800_000_000, replacing: [EntryID] = []
+    _ key: String, partition: ArchivePartition = .shared, host: String = "example.com", head: String? = nil, tags: Set<String> = [],
+    isPinned: Bool = false, mediaType: String = "application/octet-stream", stored: TimeInterval = 1_800_000_000, replacing: [EntryID] = []
   ) -> EntryDraft {
     EntryDraft(
       key: ArchiveKey(key, partition: partition), head: Array((head ?? "head of \(key)").utf8),
       details: EntryDetails(
-        url: "https://example.com/\(key)", host: "example.com", mediaType: mediaType, stored: Date(timeIntervalSince1970: stored),
+        url: "https://\(host)/\(key)", host: host, mediaType: mediaType, stored: Date(timeIntervalSince1970: stored),
         tags: tags, isPinned: isPinned),
       replacing: replacing)
+  }
+}
+
+extension Data {
+  /// Bytes that look random and are the same each time.
+  static func noise(_ count: Int, seed: UInt64 = 1) -> Data {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    var bytes = [UInt8](repeating: 0, count: count)
+    for index in bytes.indices {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      bytes[index] = UInt8(truncatingIfNeeded: state >> 24)
+    }
+    return Data(bytes)
+  }
+}
+
+/// A directory that goes with the test.
+final class TemporaryDirectory: Sendable {
+  let url: URL
+
+  init() {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-store-\(UUID().uuidString)", isDirectory: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  /// All files, by their paths within the directory.
+  var files: [String] {
+    (FileManager.default.enumerator(atPath: url.path)?.allObjects as? [String] ?? []).filter { path in
+      var isDirectory: ObjCBool = false
+      return FileManager.default.fileExists(atPath: url.appendingPathComponent(path).path, isDirectory: &isDirectory)
+        && !isDirectory.boolValue
+    }.sorted()
+  }
+
+  /// The bytes of all files of entries.
+  var entryBytes: Int64 {
+    files.filter { $0.hasPrefix("entries/") }.reduce(0) { $0 + Int64(contents($1).count) }
+  }
+
+  func contents(_ path: String) -> Data {
+    (try? Data(contentsOf: url.appendingPathComponent(path))) ?? Data()
+  }
+
+  func write(_ data: Data, _ path: String) throws {
+    let file = url.appendingPathComponent(path)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try data.write(to: file)
+  }
+
+  func store(_ options: DiskStore.Options = .init(logger: .silent)) throws -> DiskStore {
+    try DiskStore(at: url, options: options)
+  }
+}
+
+extension Logger {
+  static var silent: Logger { Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() } }
+
+  /// A logger that keeps its lines.
+  static func keeping(_ lines: Locked<[String]>) -> Logger {
+    Logger(label: "kept") { _ in KeepingHandler(lines: lines) }
+  }
+
+  private struct KeepingHandler: LogHandler {
+    let lines: Locked<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      lines.withLock { $0.append("\(event.level): \(event.message)") }
+    }
+  }
+}
+
+extension ArchiveStore {
+  /// The bodies under a key, oldest first.
+  func bodies(_ key: String, partition: ArchivePartition = .shared) async throws -> [Data] {
+    var bodies: [Data] = []
+    for entry in try await entries(for: ArchiveKey(key, partition: partition)) {
+      bodies.append(try await entry.body().collect(upTo: 1 << 30))
+    }
+    return bodies
+  }
+
+  /// Writes an entry piece by piece.
+  @discardableResult
+  func write(_ draft: EntryDraft, _ body: Data, by size: Int) async throws -> StoredEntry {
+    let writer = try makeWriter(for: draft.key)
+    var rest = body[...]
+    while !rest.isEmpty {
+      try await writer.append(Data(rest.prefix(size)))
+      rest = rest.dropFirst(size)
+    }
+    return try await writer.commit(draft)
   }
 }

@@ -7,7 +7,7 @@ struct EntryIndex<Payload> {
   /// The place of an entry, valid until it is removed.
   typealias Handle = Int32
 
-  private struct Node {
+  fileprivate struct Node {
     var hash: UInt64
     var newer: Handle
     var older: Handle
@@ -85,6 +85,9 @@ struct EntryIndex<Payload> {
     set { nodes[Int(handle)].payload = newValue }
   }
 
+  /// The digest of an entry.
+  func hash(_ handle: Handle) -> UInt64 { nodes[Int(handle)].hash }
+
   /// The handles of all entries of a digest, oldest first.
   func handles(_ hash: UInt64) -> [Handle] {
     var found: [Handle] = []
@@ -125,6 +128,8 @@ struct EntryIndex<Payload> {
   /// Whether the entry has been hit since the hand passed it.
   func isVisited(_ handle: Handle) -> Bool { nodes[Int(handle)].isVisited }
 
+  func isPinned(_ handle: Handle) -> Bool { nodes[Int(handle)].isPinned }
+
   /// Has eviction pass an entry over, or no longer.
   mutating func setPinned(_ isPinned: Bool, _ handle: Handle) {
     guard nodes[Int(handle)].isPinned != isPinned else { return }
@@ -156,6 +161,15 @@ struct EntryIndex<Payload> {
       handle = nodes[Int(handle)].newer
     }
     return all
+  }
+
+  /// How many places there are to look at with ``place(_:)``.
+  var places: Int { nodes.count }
+
+  /// What is in a place, to go through all entries a few at a time; in no order.
+  func place(_ number: Int) -> (hash: UInt64, payload: Payload, isVisited: Bool)? {
+    guard number < nodes.count, let payload = nodes[number].payload else { return nil }
+    return (nodes[number].hash, payload, nodes[number].isVisited)
   }
 
   /// Forgets everything.
@@ -193,3 +207,6 @@ struct EntryIndex<Payload> {
     for handle in handles { place(handle, hash: nodes[Int(handle)].hash) }
   }
 }
+
+extension EntryIndex: Sendable where Payload: Sendable {}
+extension EntryIndex.Node: Sendable where Payload: Sendable {}

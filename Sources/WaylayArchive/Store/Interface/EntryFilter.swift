@@ -11,16 +11,21 @@ public struct EntryFilter: Sendable {
   let partition: ArchivePartition?
   /// The key that alone has to be looked at, where there is one.
   let key: ArchiveKey?
+  /// Whether the partition says it all, so that no entry has to be looked at.
+  let isWhole: Bool
   let matches: @Sendable (StoredEntry) -> Bool
 
-  init(partition: ArchivePartition? = nil, key: ArchiveKey? = nil, _ matches: @escaping @Sendable (StoredEntry) -> Bool) {
+  init(
+    partition: ArchivePartition? = nil, key: ArchiveKey? = nil, isWhole: Bool = false, _ matches: @escaping @Sendable (StoredEntry) -> Bool
+  ) {
     self.partition = partition
     self.key = key
+    self.isWhole = isWhole
     self.matches = matches
   }
 
   /// Every entry.
-  public static let all = EntryFilter { _ in true }
+  public static let all = EntryFilter(isWhole: true) { _ in true }
 
   /// The entries under one key.
   public static func key(_ key: ArchiveKey) -> EntryFilter {
@@ -46,7 +51,7 @@ public struct EntryFilter: Sendable {
 
   /// The entries of one partition.
   public static func partition(_ partition: ArchivePartition) -> EntryFilter {
-    EntryFilter(partition: partition) { $0.key.partition == partition }
+    EntryFilter(partition: partition, isWhole: true) { $0.key.partition == partition }
   }
 
   /// The entries that were stored, or last freshened, before a time.

@@ -44,15 +44,19 @@ public struct StoredEntry: Sendable, Identifiable {
   ///
   /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, each before it is given out.
   ///
+  /// - Parameters:
+  ///   - range: The bytes that are wanted: all of them unless you say otherwise.
+  ///   - isStreamed: Whether a large body shall come piece by piece even where it could be mapped.
   /// - Throws: ``ArchiveError/Code/unreadable`` when the bytes are not those that were stored.
-  public func body(in range: Range<Int64>? = nil) async throws -> MessageBody {
+  public func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
       throw ArchiveError(.unreadable, "bytes \(range) were asked of a stored body that has \(bodyLength): ask for a part of it.")
     }
-    if contents.isMapped || contents.inMemory != nil || range.count <= StoredChunks.size {
+    if (contents.isMapped && !isStreamed) || contents.inMemory != nil || range.count <= StoredChunks.size {
       return .data(try await contents.read(range))
     }
+    let contents = try await contents.opened()
     return .stream(length: Int64(range.count)) { StoredChunks(contents: contents, range: range) }
   }
 }

@@ -1,0 +1,49 @@
+/// Puts numbers (little-endian) and counted bytes one after the other.
+struct ByteSink {
+  var bytes: [UInt8] = []
+
+  mutating func put<Number: FixedWidthInteger>(_ number: Number) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func put(_ counted: [UInt8]) {
+    put(UInt32(truncatingIfNeeded: counted.count))
+    bytes.append(contentsOf: counted)
+  }
+
+  mutating func put(_ text: String) {
+    put(Array(text.utf8))
+  }
+}
+
+/// Takes apart what a ``ByteSink`` made, or what somebody made of it since: never reads beyond the end, never traps.
+struct ByteSource {
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  var remaining: Int { bytes.endIndex - position }
+
+  mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
+    let width = Number.bitWidth / 8
+    guard remaining >= width else { return nil }
+    defer { position += width }
+    return bytes.withUnsafeBytes { raw in
+      Number(littleEndian: raw.loadUnaligned(fromByteOffset: position - bytes.startIndex, as: Number.self))
+    }
+  }
+
+  mutating func counted() -> [UInt8]? {
+    guard let count = number(UInt32.self), Int(count) <= remaining else { return nil }
+    defer { position += Int(count) }
+    return Array(bytes[position..<position + Int(count)])
+  }
+
+  mutating func text() -> String? {
+    counted().map { String(decoding: $0, as: UTF8.self) }
+  }
+}

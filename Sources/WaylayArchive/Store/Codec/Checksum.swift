@@ -1,0 +1,70 @@
+/// XXH64 (Collet): finds damage at the speed of memory. Not a protection against forgery; that is what encryption is for.
+enum Checksum {
+  private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
+  private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+  private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
+  private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
+  private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
+
+  /// The checksum of bytes. The seed says what they are and where they belong, so that right bytes in the wrong place do not pass.
+  static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    let count = bytes.count
+    var position = 0
+    var hash: UInt64
+    if count >= 32 {
+      var (a, b, c, d) = (seed &+ prime1 &+ prime2, seed &+ prime2, seed, seed &- prime1)
+      while count - position >= 32 {
+        a = round(a, word(bytes, position))
+        b = round(b, word(bytes, position + 8))
+        c = round(c, word(bytes, position + 16))
+        d = round(d, word(bytes, position + 24))
+        position += 32
+      }
+      hash = rotated(a, 1) &+ rotated(b, 7) &+ rotated(c, 12) &+ rotated(d, 18)
+      hash = merged(merged(merged(merged(hash, a), b), c), d)
+    } else {
+      hash = seed &+ prime5
+    }
+    hash = hash &+ UInt64(count)
+    while count - position >= 8 {
+      hash = rotated(hash ^ round(0, word(bytes, position)), 27) &* prime1 &+ prime4
+      position += 8
+    }
+    if count - position >= 4 {
+      let half = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
+      hash = rotated(hash ^ (half &* prime1), 23) &* prime2 &+ prime3
+      position += 4
+    }
+    while position < count {
+      hash = rotated(hash ^ (UInt64(bytes[position]) &* prime5), 11) &* prime1
+      position += 1
+    }
+    hash = (hash ^ (hash >> 33)) &* prime2
+    hash = (hash ^ (hash >> 29)) &* prime3
+    return hash ^ (hash >> 32)
+  }
+
+  /// The checksum of an array.
+  static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+    bytes.withUnsafeBytes { of($0, seed: seed) }
+  }
+
+  /// A seed from two numbers.
+  static func seed(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    (first &* prime1) ^ rotated(second &* prime2, 31)
+  }
+
+  @inline(__always) private static func word(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+  }
+
+  @inline(__always) private static func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
+
+  @inline(__always) private static func round(_ state: UInt64, _ word: UInt64) -> UInt64 {
+    rotated(state &+ (word &* prime2), 31) &* prime1
+  }
+
+  @inline(__always) private static func merged(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
+    (hash ^ round(0, lane)) &* prime1 &+ prime4
+  }
+}

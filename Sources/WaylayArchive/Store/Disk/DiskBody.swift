@@ -1,0 +1,203 @@
+import Foundation
+
+/// A body in a file.
+struct DiskBody: StoredBody {
+  /// What is the same for all bodies of a store.
+  struct Context: Sendable {
+    var files: FileSystem
+    var sealing: Sealing
+    var pool: IOPool
+    /// The files whose whole contents have been checked, and how they were then.
+    let verified = Locked<[EntryFile: FileStamp]>([:])
+
+    init(files: FileSystem, sealing: Sealing, pool: IOPool) {
+      self.files = files
+      self.sealing = sealing
+      self.pool = pool
+    }
+  }
+
+  let context: Context
+  let path: String
+  let file: EntryFile
+  let digest: [UInt8]
+  let offset: Int64
+  let chunks: [BodyChunk]
+  let length: Int64
+  var inMemory: Data?
+  /// Held open, the body stays readable when its entry goes.
+  private var descriptor: FileDescriptor?
+
+  init(
+    context: Context, path: String, file: EntryFile, digest: [UInt8], offset: Int64, chunks: [BodyChunk], inMemory: Data?,
+    descriptor: FileDescriptor? = nil
+  ) {
+    self.context = context
+    self.path = path
+    self.file = file
+    self.digest = digest
+    self.offset = offset
+    self.chunks = chunks
+    self.inMemory = inMemory
+    self.descriptor = descriptor
+    length = chunks.reduce(0) { $0 + Int64($1.plain) }
+    storedLength = chunks.reduce(0) { $0 + Int64($1.stored) }
+    isPlain = !context.sealing.isEncrypting && !chunks.contains(where: \.isCompressed)
+  }
+
+  private let storedLength: Int64
+  /// Whether the file has the bytes as they were given.
+  private let isPlain: Bool
+
+  var isMapped: Bool { inMemory == nil && isPlain }
+
+  func opened() async throws -> any StoredBody {
+    guard inMemory == nil, descriptor == nil else { return self }
+    var copy = self
+    copy.descriptor = try await context.pool.perform { try open() }
+    return copy
+  }
+
+  func read(_ range: Range<Int64>) async throws -> Data {
+    guard range.lowerBound >= 0, range.upperBound <= length else { throw ArchiveError.beyondTheEnd(range, length) }
+    if range.isEmpty { return Data() }
+    if let inMemory { return try await MemoryBody(data: inMemory).read(range) }
+    return try await context.pool.perform { try readNow(range) }
+  }
+
+  /// Reads on the caller's thread.
+  func readNow(_ range: Range<Int64>) throws -> Data {
+    let descriptor = try descriptor ?? open()
+    if isMapped, range.count > StoredChunks.size { return try map(range, descriptor) }
+    if isPlain { return try readPlain(range, descriptor) }
+    var result = Data()
+    result.reserveCapacity(range.count)
+    for piece in pieces(range) {
+      let bytes: [UInt8]
+      do {
+        bytes = try context.files.read(Int(piece.chunk.stored), from: descriptor, at: piece.fileOffset)
+      } catch {
+        throw unreadable("\(error)", error)
+      }
+      guard let plain = context.sealing.opened(chunk: Data(bytes), piece.chunk, piece.place, digest: digest) else {
+        throw unreadable("its bytes are not those that were stored")
+      }
+      result.append(piece.part.count == plain.count ? plain : plain.subdata(in: piece.part))
+    }
+    return result
+  }
+
+  /// Whole chunks in one call, checked where they are.
+  private func readPlain(_ range: Range<Int64>, _ descriptor: FileDescriptor) throws -> Data {
+    let pieces = pieces(range)
+    guard let first = pieces.first, let last = pieces.last else { return Data() }
+    let count = Int(last.fileOffset + Int64(last.chunk.stored) - first.fileOffset)
+    let start = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+    let buffer = UnsafeMutableRawBufferPointer(start: start, count: count)
+    let bytes = Data(bytesNoCopy: start, count: count, deallocator: .custom { start, _ in start.deallocate() })
+    let found: Int
+    do {
+      found = try context.files.read(buffer, from: descriptor, at: first.fileOffset)
+    } catch {
+      throw unreadable("\(error)", error)
+    }
+    guard found == count else { throw unreadable("its file is too short") }
+    for piece in pieces {
+      let start = Int(piece.fileOffset - first.fileOffset)
+      let chunk = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(piece.chunk.stored)])
+      guard Sealing.isIntact(chunk, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
+    }
+    let skipped = first.part.lowerBound
+    return skipped == 0 && range.count == count ? bytes : bytes[skipped..<skipped + range.count]
+  }
+
+  private func open() throws -> FileDescriptor {
+    do {
+      return try context.files.openForReading(path)
+    } catch {
+      throw unreadable("\(error)", error)
+    }
+  }
+
+  private func unreadable(_ reason: String, _ error: (any Error)? = nil) -> ArchiveError {
+    ArchiveError(.unreadable, "a stored body cannot be read: \(reason). Load it anew.", underlying: error)
+  }
+
+  private struct Piece {
+    var chunk: BodyChunk
+    var place: Sealing.Place
+    var fileOffset: Int64
+    /// The part of the chunk's bytes that is wanted.
+    var part: Range<Int>
+  }
+
+  /// The chunks that a range touches.
+  private func pieces(_ range: Range<Int64>) -> [Piece] {
+    var pieces: [Piece] = []
+    var start: Int64 = 0
+    var fileOffset = offset
+    for (index, chunk) in chunks.enumerated() {
+      if start >= range.upperBound { break }
+      let end = start + Int64(chunk.plain)
+      if end > range.lowerBound {
+        let part = Int(max(range.lowerBound - start, 0))..<Int(min(range.upperBound, end) - start)
+        pieces.append(
+          Piece(chunk: chunk, place: Sealing.Place(file: file.number, index: UInt64(index)), fileOffset: fileOffset, part: part))
+      }
+      start = end
+      fileOffset += Int64(chunk.stored)
+    }
+    return pieces
+  }
+
+  /// The file as memory, once it has been checked; a file that has not been written to since need not be checked again.
+  private func map(_ range: Range<Int64>, _ descriptor: FileDescriptor) throws -> Data {
+    let length = Int(offset + storedLength)
+    // A mapping beyond the end of a file would be a signal, not an error.
+    guard let stamp = descriptor.stamp, stamp.size >= Int64(length) else { throw unreadable("its file is too short") }
+    let start: UnsafeRawPointer
+    do {
+      start = try descriptor.mapped(length)
+    } catch {
+      throw unreadable("\(error)", error)
+    }
+    let mapping = Mapping(start: start, length: length)
+    let isVerified = context.verified.withLock { $0[file].map { $0.hasSameContents(as: stamp) } ?? false }
+    if !isVerified {
+      for piece in pieces(range) {
+        let bytes = UnsafeRawBufferPointer(start: start + Int(piece.fileOffset), count: Int(piece.chunk.stored))
+        guard Sealing.isIntact(bytes, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
+      }
+      if range.count == Int(self.length) {
+        context.verified.withLock { verified in
+          // Enough for any working set of large bodies; a body that is checked twice is no harm.
+          if verified.count >= 4096 { verified = [:] }
+          verified[file] = stamp
+        }
+      }
+    }
+    return mapping.data(Int(offset + range.lowerBound)..<Int(offset + range.upperBound))
+  }
+}
+
+/// A mapped file, given back when nobody holds its bytes any more.
+private final class Mapping: @unchecked Sendable {
+  // Unchecked: the bytes are only read.
+  private let start: UnsafeRawPointer
+  private let length: Int
+
+  init(start: UnsafeRawPointer, length: Int) {
+    self.start = start
+    self.length = length
+  }
+
+  deinit {
+    munmap(UnsafeMutableRawPointer(mutating: start), length)
+  }
+
+  func data(_ range: Range<Int>) -> Data {
+    Data(
+      bytesNoCopy: UnsafeMutableRawPointer(mutating: start + range.lowerBound), count: range.count,
+      deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+  }
+}

@@ -1,0 +1,236 @@
+import Foundation
+
+// What only the thread of the journal does.
+extension DiskStore {
+  /// Does something whose failure is logged and otherwise borne.
+  func attempt(_ what: String, _ work: (DiskStore) throws -> Void) {
+    do {
+      try work(self)
+    } catch {
+      options.logger.warning("the archive in \(directory) could not \(what): \(error)")
+    }
+  }
+
+  /// Writes an entry that has been put.
+  func write(_ id: EntryID, _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data) {
+    defer { state.withLock { $0.waiting -= body.count } }
+    let slot = state.withLock { state in state.find(id).map { state.index[$0] } }
+    // Gone before it was written.
+    guard var slot else { return }
+    let headFile = slot.headFile(digest.0)
+    let bodyFile = slot.bodyFile(digest.0)
+    let made = headFile == bodyFile ? [headFile] : [headFile, bodyFile]
+    do {
+      try begin(made)
+      let (stored, chunks) = try sealed(body, bodyFile, draft.details, digest)
+      if headFile != bodyFile { try makeFile(bodyFile, stored) }
+      let block = HeadBlock(key: draft.key, details: draft.details, head: draft.head, chunks: chunks)
+      let isInline = headFile == bodyFile
+      try writeHead(block, &slot, digest, followedBy: isInline ? stored.first : nil)
+      slot.bodyOffset = isInline ? slot.headLength : 0
+      slot.bodyLength = block.storedBodyLength
+      slot.cost = DiskSlot.cost(
+        headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
+      try journal?.append(slot.record(low: digest.0, isVisited: false))
+      settle(id, slot, block, digest)
+    } catch {
+      fail(id, made, error, url: draft.details.url)
+    }
+  }
+
+  /// Writes a new head for an entry.
+  func rewriteHead(_ id: EntryID, head: [UInt8], details: EntryDetails) {
+    guard let (old, number) = state.withLock({ state in state.find(id).map { (state.index[$0], state.number()) } }) else { return }
+    var slot = old
+    slot.head = number
+    let digest = (id.hash, slot.high)
+    let file = slot.headFile(id.hash)
+    do {
+      guard let folder = state.withLock({ $0.folders[slot.partition] }) else { return }
+      let oldPath = path(old.headFile(id.hash), folder: folder)
+      var block = try decode(readHead(oldPath, old)[...], old, digest)
+      block.head = head
+      block.details = details
+      slot.stored = Self.milliseconds(details.stored)
+      slot.isPinned = details.isPinned
+      try begin([file])
+      try writeHead(block, &slot, digest, followedBy: nil)
+      slot.cost = DiskSlot.cost(
+        headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength, isInline: false)
+      try journal?.append(slot.record(low: id.hash, isVisited: true))
+      if !settle(id, slot, block, digest) { discard([file]) }
+      if old.head != old.body { discard([old.headFile(id.hash)]) }
+    } catch {
+      discard([file])
+      if handle(error, old, id.hash), error is Damage { return }
+      // The old head is still good: that is what is stored.
+      state.withLock { state in
+        guard let handle = state.find(id) else { return }
+        state.index[handle].pending &-= 1
+        if state.index[handle].pending == 0 { state.forget(id) }
+      }
+      options.logger.warning("the archive in \(directory) could not write a new head for entry \(id): \(error)")
+    }
+  }
+
+  private func readHead(_ path: String, _ slot: DiskSlot) throws -> [UInt8] {
+    do {
+      let bytes = try files.read(Int(slot.headLength), from: files.openForReading(path), at: 0)
+      guard bytes.count == Int(slot.headLength) else { throw Damage(reason: "its file is too short") }
+      return bytes
+    } catch let error as SystemError where error.isMissing {
+      throw Damage(reason: "its file is gone", isMissing: true)
+    }
+  }
+
+  /// Notes in the index what has been written of an entry.
+  ///
+  /// Says `false` when the entry was removed while it was written; the job that notes that comes later.
+  @discardableResult
+  private func settle(_ id: EntryID, _ written: DiskSlot, _ block: HeadBlock, _ digest: (UInt64, UInt64)) -> Bool {
+    state.withLock { state in
+      guard let handle = state.find(id) else { return false }
+      var slot = written
+      let now = state.index[handle]
+      slot.pending = now.pending &- 1
+      slot.hits = now.hits
+      slot.isPinned = now.isPinned
+      slot.isDurable = true
+      state.usage.bytes += slot.cost - now.cost
+      state.index[handle] = slot
+      state.loose.remove(slot.headFile(digest.0))
+      state.loose.remove(slot.bodyFile(digest.0))
+      if slot.pending == 0, let kept = state.tier.first(digest.0, where: { $0.id == id }) {
+        let before = state.tier[kept]
+        var entry = before
+        if let folder = state.folders[slot.partition] {
+          let isSmall = block.bodyLength <= Int64(BodyChunk.size)
+          entry = self.entry(
+            block, slot, digest, path: path(slot.bodyFile(digest.0), folder: folder), inMemory: isSmall ? before.contents.inMemory : nil)
+          entry.hits = Int(slot.hits)
+        }
+        state.unpin(entry, upTo: options.memory)
+      }
+      return true
+    }
+  }
+
+  /// Gives an entry up that could not be written.
+  private func fail(_ id: EntryID, _ made: [EntryFile], _ error: any Error, url: String) {
+    let cost = state.withLock { state in state.find(id).map { state.take($0, id.hash).cost } }
+    discard(made)
+    if let error = error as? SystemError, error.isMissing, isGone() { return }
+    options.logger.warning("the archive in \(directory) could not write entry \(id): \(error)")
+    report(StoreEvent(.refused, id: id, url: url, bytes: cost ?? 0, reason: "the disk would not take it: \(error)"))
+  }
+
+  /// Removes what is left of an entry that is in the index no more.
+  func drop(_ slot: DiskSlot, _ low: UInt64, _ event: StoreEvent?) {
+    var event = event
+    if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable, state.withLock({ !$0.observers.isEmpty }) {
+      let url = try? load(slot, (low, slot.high))?.details.url
+      event = StoreEvent(.evicted, id: known.id, url: url, bytes: known.bytes, reason: known.reason)
+    }
+    var record = JournalRecord(.remove)
+    record.low = low
+    record.number = slot.number
+    attempt("note a removal") { try $0.journal?.append(record) }
+    discard(slot.head == slot.body ? [slot.headFile(low)] : [slot.headFile(low), slot.bodyFile(low)])
+    if let event { report(event) }
+  }
+
+  /// Removes files that no entry uses.
+  func discard(_ gone: [EntryFile]) {
+    let folders = state.withLock { $0.folders }
+    for file in gone {
+      guard let folder = folders[file.partition] else { continue }
+      do {
+        try files.unlink(path(file, folder: folder))
+        state.withLock { _ = $0.loose.remove(file) }
+        context.verified.withLock { _ = $0.removeValue(forKey: file) }
+      } catch {
+        // It stays among the loose ones, and goes when the archive is opened next.
+        options.logger.warning("the archive in \(directory) could not remove a file: \(error)")
+      }
+    }
+  }
+
+  /// After opening: what a kill left goes, and what the limits do not allow any more.
+  func tidy(removing loose: Set<EntryFile>) {
+    enqueue { store in
+      if !loose.isEmpty { store.discard(Array(loose)) }
+      store.trim(to: store.limits)
+    }
+  }
+}
+
+extension DiskStore {
+  /// Says in the journal that files are about to be made.
+  func begin(_ made: [EntryFile]) throws {
+    state.withLock { $0.loose.formUnion(made) }
+    try journal?.append(made.map(\.looseRecord))
+  }
+
+  /// A body as it goes to a file, in chunks.
+  func sealed(
+    _ body: Data, _ file: EntryFile, _ details: EntryDetails, _ digest: (UInt64, UInt64)
+  ) throws -> ([Data], [BodyChunk]) {
+    var pieces: [Data] = []
+    var chunks: [BodyChunk] = []
+    let isCompressed = options.compressesText && details.isText
+    var start = body.startIndex
+    while start < body.endIndex {
+      let end = min(start + BodyChunk.size, body.endIndex)
+      let place = Sealing.Place(file: file.number, index: UInt64(chunks.count))
+      let (bytes, chunk) = try context.sealing.sealed(
+        chunk: body[start..<end], compressing: isCompressed, place, digest: Self.bytes(digest))
+      pieces.append(bytes)
+      chunks.append(chunk)
+      start = end
+    }
+    return (pieces, chunks)
+  }
+
+  /// Writes a head block to a file of its own, or to one that it shares with a small body.
+  func writeHead(_ block: HeadBlock, _ slot: inout DiskSlot, _ digest: (UInt64, UInt64), followedBy body: Data?) throws {
+    let place = Sealing.Place.head(slot.head)
+    var bytes = try context.sealing.sealed(block.encoded(), place, digest: Self.bytes(digest))
+    slot.headLength = UInt32(truncatingIfNeeded: bytes.count)
+    slot.headCheck = Checksum.of(bytes, seed: place.seed)
+    if let body { bytes.append(contentsOf: body) }
+    try files.write(bytes, to: create(slot.headFile(digest.0)), at: 0)
+  }
+
+  private func makeFile(_ file: EntryFile, _ pieces: [Data]) throws {
+    let descriptor = try create(file)
+    var offset: Int64 = 0
+    for piece in pieces {
+      try files.write(piece, to: descriptor, at: offset)
+      offset += Int64(piece.count)
+    }
+  }
+
+  /// Makes a file, and its folder where it is the first.
+  func create(_ file: EntryFile) throws -> FileDescriptor {
+    guard let folder = state.withLock({ $0.folders[file.partition] }) else { throw SystemError("create", code: ENOENT) }
+    let path = path(file, folder: folder)
+    do {
+      return try files.create(path)
+    } catch let error as SystemError where error.isMissing {
+      try files.makeDirectory(directory + "/" + Opening.entriesFolder + "/" + folder)
+      return try files.create(path)
+    } catch let error as SystemError where error.code == EEXIST {
+      // Only a journal that lost records does not know of it, and then nobody else does.
+      try files.unlink(path)
+      return try files.create(path)
+    }
+  }
+}
+
+extension EntryDetails {
+  /// Whether the body is text by its media type.
+  var isText: Bool {
+    mediaType.hasPrefix("text/") || mediaType.hasSuffix("+json") || mediaType.hasSuffix("+xml")
+      || ["application/json", "application/javascript", "application/xml", "application/x-javascript"].contains(mediaType)
+  }
+}

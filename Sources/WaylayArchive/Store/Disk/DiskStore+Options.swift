@@ -1,0 +1,54 @@
+public import Crypto
+import Foundation
+
+extension DiskStore {
+  /// How a store on disk behaves.
+  ///
+  /// ```swift
+  /// let options = DiskStore.Options(limits: StoreLimits(bytes: 1 << 30), compressesText: true)
+  /// ```
+  public struct Options: Sendable {
+    /// How much it may hold.
+    public var limits: StoreLimits
+    /// The bytes of entries that are kept in memory as well, to answer without waiting. What is still to be written comes on top.
+    public var memory: Int
+    /// Whether textual bodies are compressed (zlib) before they are written.
+    public var compressesText: Bool
+    /// What to do when another process, or another store of this one, writes to the directory.
+    public var whenLocked: Lock
+    /// Gives the key that heads and bodies are encrypted with (AES-GCM); asked once, when the store is opened. Without it, nothing is.
+    public var encryptionKey: (@Sendable () throws -> SymmetricKey)?
+    /// Names the folder of a partition. At most 64 letters, digits, hyphens, underscores and dots; for anything else, and for `nil`, a
+    /// keyed digest of the partition is taken. A name that another partition has already would mix their files, though not their answers.
+    public var folderName: (@Sendable (ArchivePartition) -> String?)?
+    /// Where failures and damage are logged.
+    public var logger: Logger
+    /// The calls to the file system.
+    package var faults: (@Sendable (_ call: String) -> Int32?)?
+
+    /// Chooses.
+    public init(
+      limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false, whenLocked: Lock = .fail,
+      encryptionKey: (@Sendable () throws -> SymmetricKey)? = nil, folderName: (@Sendable (ArchivePartition) -> String?)? = nil,
+      logger: Logger? = nil
+    ) {
+      self.limits = limits
+      self.memory = memory
+      self.compressesText = compressesText
+      self.whenLocked = whenLocked
+      self.encryptionKey = encryptionKey
+      self.folderName = folderName
+      self.logger = logger ?? Logger(label: "waylay.archive.store")
+    }
+  }
+
+  /// What to do about a directory that somebody else writes to, or that may not be written to.
+  public struct Lock: Hashable, Sendable {
+    let opensForReading: Bool
+
+    /// Fail with ``ArchiveError/Code/locked``, or ``ArchiveError/Code/directoryUnusable`` when permissions are lacking.
+    public static let fail = Lock(opensForReading: false)
+    /// Open for reading, and see what the other process stores.
+    public static let readOnly = Lock(opensForReading: true)
+  }
+}

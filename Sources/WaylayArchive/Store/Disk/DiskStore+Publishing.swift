@@ -1,0 +1,95 @@
+import Foundation
+
+/// An entry whose body a writer has written.
+struct Publication: Sendable {
+  var draft: EntryDraft
+  var digest: (UInt64, UInt64)
+  /// The file of the body; `nil` for a body of no bytes.
+  var file: EntryFile?
+  var chunks: [BodyChunk]
+  /// The entry that it is already, with a shorter body.
+  var known: EntryID?
+  /// What has been counted of it against the limits.
+  var reserved: Int64
+  var isLast: Bool
+}
+
+extension DiskStore {
+  /// Makes an entry of a written body; on the thread of the journal.
+  func publish(_ publication: Publication) throws -> StoredEntry {
+    let (draft, digest) = (publication.draft, publication.digest)
+    let (old, number, partition) = try state.withLock { state in
+      try check(state, head: draft.head.count, bytes: 0)
+      let old = publication.known.flatMap { state.find($0) }.map { state.index[$0] }
+      if publication.known != nil, old == nil { throw ArchiveError.writerOvertaken }
+      return (old, state.number(), self.partition(draft.key.partition, in: &state))
+    }
+    var record = JournalRecord(.put)
+    record.flags = draft.details.isPinned ? .pinned : []
+    record.partition = publication.file?.partition ?? partition
+    (record.low, record.high) = digest
+    record.number = old?.number ?? number
+    record.head = number
+    record.body = publication.file?.number ?? number
+    record.stored = Self.milliseconds(draft.details.stored)
+    record.hits = old?.hits ?? 0
+    var slot = DiskSlot(record)
+    slot.isPinned = draft.details.isPinned
+    let block = HeadBlock(key: draft.key, details: draft.details, head: draft.head, chunks: publication.chunks)
+    do {
+      try begin([slot.headFile(digest.0)])
+      try writeHead(block, &slot, digest, followedBy: nil)
+      let isInline = slot.head == slot.body
+      slot.bodyOffset = isInline ? slot.headLength : 0
+      slot.bodyLength = block.storedBodyLength
+      slot.cost = DiskSlot.cost(headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
+      let (cost, bytes) = (slot.cost, slot.cost - (old?.cost ?? 0) - publication.reserved)
+      guard cost <= limits.entryBytes else { throw ArchiveError.entryTooLarge(cost, limits.entryBytes) }
+      let hasRoom = state.withLock { makeRoom(for: max(bytes, 0), count: old == nil ? 1 : 0, in: &$0) }
+      guard hasRoom else { throw ArchiveError.storeFull }
+      try journal?.append(slot.record(low: digest.0, isVisited: old != nil))
+    } catch {
+      discard([slot.headFile(digest.0)])
+      guard let error = error as? SystemError else { throw error }
+      if error.isMissing { _ = isGone() }
+      options.logger.warning("the archive in \(directory) could not write an entry: \(error)")
+      throw ArchiveError(
+        .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.", underlying: error)
+    }
+    let path = state.withLock { $0.folders[slot.partition] }.map { self.path(slot.bodyFile(digest.0), folder: $0) } ?? ""
+    let entry = entry(block, slot, digest, path: path, inMemory: nil)
+    let isThere = state.withLock { state in
+      if let known = publication.known {
+        guard let handle = state.find(known) else { return false }
+        slot.pending = state.index[handle].pending
+        state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
+        state.index[handle] = slot
+        state.index.setPinned(slot.isPinned || !publication.isLast, handle)
+      } else {
+        state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned || !publication.isLast)
+        if !publication.isLast { state.resumed.insert(slot.number) }
+        state.usage.bytes += slot.cost - publication.reserved
+        state.usage.count += 1
+      }
+      state.loose.remove(slot.headFile(digest.0))
+      state.loose.remove(slot.bodyFile(digest.0))
+      if slot.pending == 0 {
+        state.forget(entry.id)
+        state.keep(entry, upTo: options.memory)
+      }
+      dropLater(takeReplaced(draft.replacing.filter { $0 != entry.id }, in: &state), in: &state)
+      return true
+    }
+    // Removed while the head was written: its files go with the job that notes that, but for the new head.
+    guard isThere else {
+      discard([slot.headFile(digest.0)])
+      throw ArchiveError.writerOvertaken
+    }
+    if let old, old.head != slot.body, old.head != slot.head { discard([old.headFile(digest.0)]) }
+    return entry
+  }
+}
+
+extension ArchiveError {
+  static let writerOvertaken = ArchiveError(.notWritten, "the entry was removed while its body was still being written: start anew.")
+}

@@ -1,0 +1,290 @@
+import Foundation
+
+extension DiskStore {
+  /// A file that does not hold what the journal says.
+  struct Damage: Error {
+    let reason: String
+    var isMissing = false
+  }
+
+  /// All entries of a key where they are in memory, none where there are none, and `nil` otherwise.
+  public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
+    let digest = hash.digest(key)
+    return state.withLock { state in
+      if state.isClosed || state.isLost { return [] }
+      // A reader does not know what the writer has stored since.
+      if state.index.isMissing(digest.0) { return journal == nil ? nil : [] }
+      guard let found = state.wanted(key, digest), found.allSatisfy({ $0.entry != nil }) else { return nil }
+      for hit in found { state.visit(hit.handle, digest.0) }
+      return found.compactMap(\.entry)
+    }
+  }
+
+  /// The entries of a key, oldest first.
+  public func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
+    if let entries = cached(key) { return entries }
+    return try await context.pool.perform { [self] in
+      if journal == nil { refresh() }
+      return entriesNow(for: key, hash.digest(key))
+    }
+  }
+
+  private func entriesNow(for key: ArchiveKey, _ digest: (UInt64, UInt64)) -> [StoredEntry] {
+    var result: [StoredEntry] = []
+    // An entry that changes while it is read is read again; three changes in a row are a busy entry, and a miss.
+    for _ in 0..<3 {
+      let found = state.withLock { state in
+        state.isClosed || state.isLost ? [] : state.slots(digest)
+      }
+      result = []
+      var hasChanged = false
+      for (slot, entry) in found {
+        if let entry {
+          if entry.key == key { result.append(entry) }
+          continue
+        }
+        do {
+          guard let entry = try load(slot, digest, wanted: key) else { continue }
+          if keep(entry, slot) { result.append(entry) } else { hasChanged = true }
+        } catch {
+          hasChanged = !handle(error, slot, digest.0) || hasChanged
+        }
+      }
+      if !hasChanged { break }
+    }
+    state.withLock { state in
+      for entry in result {
+        if let handle = state.find(entry.id) { state.visit(handle, digest.0) }
+      }
+    }
+    return result.sorted { $0.id.number < $1.id.number }
+  }
+
+  /// Reads an entry's head, and its body where that is small; `nil` when it has another key than the one wanted.
+  func load(_ slot: DiskSlot, _ digest: (UInt64, UInt64), wanted key: ArchiveKey? = nil) throws -> StoredEntry? {
+    guard let folder = state.withLock({ $0.folders[slot.partition] }) else { throw Damage(reason: "its folder is not known") }
+    let path = path(slot.headFile(digest.0), folder: folder)
+    let isSmall = slot.bodyLength <= Int64(BodyChunk.size + context.sealing.overhead)
+    let isTogether = isSmall && slot.head == slot.body
+    let headLength = Int(slot.headLength)
+    let bytes = try read(path, count: headLength + (isTogether ? Int(slot.bodyLength) : 0), at: 0)
+    let block = try decode(bytes[..<headLength], slot, digest)
+    if let key, block.key != key { return nil }
+    let file = slot.bodyFile(digest.0)
+    let bodyPath = slot.head == slot.body ? path : self.path(file, folder: folder)
+    var inMemory: Data?
+    if isSmall {
+      let stored =
+        isTogether ? Data(bytes[headLength...]) : Data(try read(bodyPath, count: Int(slot.bodyLength), at: Int64(slot.bodyOffset)))
+      inMemory = try open(stored, block.chunks, file, digest)
+    }
+    return entry(block, slot, digest, path: bodyPath, inMemory: inMemory)
+  }
+
+  /// The entry that a head block describes.
+  func entry(
+    _ block: HeadBlock, _ slot: DiskSlot, _ digest: (UInt64, UInt64), path: String, inMemory: Data?
+  ) -> StoredEntry {
+    let body = DiskBody(
+      context: context, path: path, file: slot.bodyFile(digest.0), digest: Self.bytes(digest), offset: Int64(slot.bodyOffset),
+      chunks: block.chunks, inMemory: inMemory)
+    return StoredEntry(
+      id: EntryID(number: slot.number, hash: digest.0), key: block.key, head: block.head, details: block.details, hits: Int(slot.hits),
+      storedBytes: slot.cost, contents: body)
+  }
+
+  /// Takes a head block apart, once it is known to be the one that was written.
+  func decode(_ bytes: ArraySlice<UInt8>, _ slot: DiskSlot, _ digest: (UInt64, UInt64)) throws -> HeadBlock {
+    let place = Sealing.Place.head(slot.head)
+    guard bytes.withUnsafeBytes({ Checksum.of($0, seed: place.seed) }) == slot.headCheck else {
+      throw Damage(reason: "its head is not the one that was stored")
+    }
+    guard let plain = context.sealing.opened(bytes, place, digest: Self.bytes(digest)),
+      let block = HeadBlock(decoding: plain), block.storedBodyLength == slot.bodyLength
+    else { throw Damage(reason: "its head cannot be read") }
+    return block
+  }
+
+  private func open(_ stored: Data, _ chunks: [BodyChunk], _ file: EntryFile, _ digest: (UInt64, UInt64)) throws -> Data {
+    var body = Data()
+    var offset = stored.startIndex
+    for (index, chunk) in chunks.enumerated() {
+      let end = offset + Int(chunk.stored)
+      let place = Sealing.Place(file: file.number, index: UInt64(index))
+      guard end <= stored.endIndex,
+        let plain = context.sealing.opened(chunk: stored[offset..<end], chunk, place, digest: Self.bytes(digest))
+      else { throw Damage(reason: "its body is not the one that was stored") }
+      if chunks.count == 1 { return plain }
+      body.append(plain)
+      offset = end
+    }
+    return body
+  }
+
+  private func read(_ path: String, count: Int, at offset: Int64) throws -> [UInt8] {
+    do {
+      let file = try files.openForReading(path)
+      // What a damaged journal asks for may be more than there is memory.
+      guard let size = file.stamp?.size, offset + Int64(count) <= size else { throw Damage(reason: "its file is too short") }
+      let bytes = try files.read(count, from: file, at: offset)
+      guard bytes.count == count else { throw Damage(reason: "its file is too short") }
+      return bytes
+    } catch let error as SystemError where error.isMissing {
+      throw Damage(reason: "its file is gone", isMissing: true)
+    }
+  }
+
+  /// Keeps an entry that was read in memory, unless it has changed meanwhile.
+  private func keep(_ entry: StoredEntry, _ slot: DiskSlot) -> Bool {
+    state.withLock { state in
+      guard let handle = state.find(entry.id) else { return false }
+      let now = state.index[handle]
+      guard now.head == slot.head, now.bodyLength == slot.bodyLength, now.pending == 0 else { return false }
+      state.keep(entry, upTo: options.memory)
+      return true
+    }
+  }
+
+  /// Drops an entry that cannot be read, and says whether that is settled; `false` when it has only changed meanwhile.
+  func handle(_ error: any Error, _ slot: DiskSlot, _ low: UInt64) -> Bool {
+    guard let damage = error as? Damage else {
+      // The system's trouble, not the entry's: a miss now, and perhaps a hit later.
+      options.logger.warning("entry \(slot.number) of the archive in \(directory) could not be read now: \(error)")
+      return true
+    }
+    if damage.isMissing, isGone() { return true }
+    let isDropped = state.withLock { state in
+      guard let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head,
+        state.index[handle].bodyLength == slot.bodyLength
+      else { return false }
+      state.take(handle, low)
+      return true
+    }
+    guard isDropped else { return false }
+    options.logger.warning("entry \(slot.number) of the archive in \(directory) is dropped: \(damage.reason)")
+    let event = StoreEvent(
+      .damaged, id: EntryID(number: slot.number, hash: low), bytes: slot.cost, reason: damage.reason)
+    if journal == nil {
+      report(event)
+    } else {
+      enqueue { $0.drop(slot, low, event) }
+    }
+    return true
+  }
+
+  /// Whether the whole directory went away; then there is nothing to be had of it any more.
+  func isGone() -> Bool {
+    var status = stat()
+    guard stat(directory + "/" + Identity.fileName, &status) != 0, errno == ENOENT || errno == ENOTDIR else { return false }
+    let isNews = state.withLock { state in
+      defer {
+        state.isLost = true
+        state.index.removeAll()
+        state.tier.removeAll()
+        state.tierBytes = 0
+        state.usage = StoreUsage()
+        state.loose = []
+      }
+      return !state.isLost
+    }
+    if isNews {
+      options.logger.error(
+        "the directory of the archive in \(directory) is gone: nothing is stored and nothing found until it is opened anew")
+    }
+    return true
+  }
+
+  static func bytes(_ digest: (UInt64, UInt64)) -> [UInt8] {
+    var sink = ByteSink()
+    sink.put(digest.0)
+    sink.put(digest.1)
+    return sink.bytes
+  }
+}
+
+extension DiskStore.State {
+  /// The entries of a key, as far as they are in memory; `nil` when one of another key has the same digest and is not in memory.
+  fileprivate func wanted(
+    _ key: ArchiveKey, _ digest: (UInt64, UInt64)
+  ) -> [(handle: EntryIndex<DiskSlot>.Handle, entry: StoredEntry?)]? {
+    var found: [(handle: EntryIndex<DiskSlot>.Handle, entry: StoredEntry?)] = []
+    for handle in index.handles(digest.0) where index[handle].high == digest.1 {
+      let number = index[handle].number
+      guard let kept = tier.first(digest.0, where: { $0.id.number == number }) else { return nil }
+      if tier[kept].key == key { found.append((handle, tier[kept])) }
+    }
+    return found.count < 2 ? found : found.sorted { index[$0.handle].number < index[$1.handle].number }
+  }
+
+  /// The slots of a digest, and what is in memory of them.
+  fileprivate func slots(_ digest: (UInt64, UInt64)) -> [(DiskSlot, StoredEntry?)] {
+    index.handles(digest.0).compactMap { handle in
+      let slot = index[handle]
+      guard slot.high == digest.1 else { return nil }
+      return (slot, tier.first(digest.0) { $0.id.number == slot.number }.map { tier[$0] })
+    }
+  }
+
+  /// Notes a hit.
+  fileprivate mutating func visit(_ handle: EntryIndex<DiskSlot>.Handle, _ low: UInt64) {
+    index.visit(handle)
+    index[handle].hits &+= 1
+    let number = index[handle].number
+    if let kept = tier.first(low, where: { $0.id.number == number }) {
+      tier.visit(kept)
+      tier[kept].hits = Int(index[handle].hits)
+    }
+  }
+
+  /// Takes an entry out of the index and out of memory; its files become loose.
+  @discardableResult
+  mutating func take(_ handle: EntryIndex<DiskSlot>.Handle, _ low: UInt64) -> DiskSlot {
+    let slot = index.remove(handle)
+    usage.bytes -= slot.cost
+    usage.count -= 1
+    loose.insert(slot.headFile(low))
+    loose.insert(slot.bodyFile(low))
+    forget(slot.number, low)
+    return slot
+  }
+
+  /// Keeps an entry in memory in the place of what was kept of it before.
+  mutating func keep(_ entry: StoredEntry, upTo limit: Int, isPinned: Bool = false) {
+    let wasPinned = forget(entry.id.number, entry.id.hash)
+    let cost = Self.memory(entry)
+    guard isPinned || wasPinned || cost <= limit / 8 else { return }
+    tier.insert(entry, hash: entry.id.hash, isPinned: isPinned || wasPinned)
+    tierBytes += cost
+    trimMemory(upTo: limit)
+  }
+
+  /// Lets an entry go from memory when it has to; until now it was still to be written.
+  mutating func unpin(_ entry: StoredEntry, upTo limit: Int) {
+    forget(entry.id.number, entry.id.hash)
+    keep(entry, upTo: limit)
+  }
+
+  /// Lets an entry go from memory.
+  mutating func forget(_ id: EntryID) {
+    forget(id.number, id.hash)
+  }
+
+  private mutating func trimMemory(upTo limit: Int) {
+    while tierBytes > limit, let handle = tier.candidate() {
+      tierBytes -= Self.memory(tier.remove(handle))
+    }
+  }
+
+  /// Says whether it was pinned.
+  @discardableResult
+  private mutating func forget(_ number: UInt64, _ low: UInt64) -> Bool {
+    guard let handle = tier.first(low, where: { $0.id.number == number }) else { return false }
+    let isPinned = tier.isPinned(handle)
+    tierBytes -= Self.memory(tier.remove(handle))
+    return isPinned
+  }
+
+  private static func memory(_ entry: StoredEntry) -> Int {
+    entry.head.count + entry.key.bytes.count * 2 + 512 + (entry.contents.inMemory?.count ?? 0) + Int(entry.bodyLength / 4096)
+  }
+}

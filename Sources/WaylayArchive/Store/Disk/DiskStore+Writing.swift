@@ -1,0 +1,186 @@
+import Foundation
+
+extension DiskStore {
+  /// The longest head.
+  private static let longestHead = 1 << 20
+  /// The bytes that may wait to be written before the next entry is refused.
+  private static let mostWaiting = 32 << 20
+
+  /// Stores an entry whose body is at hand; it is written behind.
+  @discardableResult
+  public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
+    let digest = hash.digest(draft.key)
+    let bytes = Self.estimate(draft, body: Int64(body.count))
+    // Also after a failure: what made room has gone, and its files are to follow.
+    defer { work() }
+    return try state.withLock { state in
+      try check(state, head: draft.head.count, bytes: bytes)
+      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting else { throw ArchiveError.busy }
+      let replaced = takeReplaced(draft.replacing, in: &state)
+      // The new one first, then the old one: a kill between the two leaves both, not neither.
+      defer { dropLater(replaced, in: &state) }
+      guard makeRoom(for: bytes, count: 1, in: &state) else { throw ArchiveError.storeFull }
+      let (entry, slot) = enter(draft, digest, body, bytes, in: &state)
+      state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned)
+      state.usage.bytes += bytes
+      state.usage.count += 1
+      state.keep(entry, upTo: options.memory, isPinned: true)
+      state.waiting += body.count
+      state.jobs.append { $0.write(entry.id, draft, digest, body) }
+      return entry
+    }
+  }
+
+  /// Gives an entry another head; its body stays where it is.
+  @discardableResult
+  public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
+    defer { work() }
+    return try state.withLock { state in
+      try check(state, head: head.count, bytes: 0)
+      guard let handle = state.find(entry.id) else { return nil }
+      state.index[handle].pending &+= 1
+      state.index[handle].isPinned = details.isPinned
+      state.index.setPinned(details.isPinned || state.resumed.contains(entry.id.number), handle)
+      let number = entry.id.number
+      var new = state.tier.first(entry.id.hash) { $0.id.number == number }.map { state.tier[$0] } ?? entry
+      new.head = head
+      new.details = details
+      state.keep(new, upTo: options.memory, isPinned: true)
+      state.jobs.append { $0.rewriteHead(entry.id, head: head, details: details) }
+      return new
+    }
+  }
+
+  /// Starts an entry whose body is still to come.
+  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
+    try state.withLock { try check($0, head: 0, bytes: 0) }
+    return DiskWriter(store: self, key: key, digest: hash.digest(key))
+  }
+
+  /// A writer that goes on at the end of a stored body; `nil` while another one does.
+  public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+    try state.withLock { try check($0, head: 0, bytes: 0) }
+    // What is still to be written is a file afterwards.
+    try await perform { _ in }
+    let digest = hash.digest(entry.key)
+    let slot = state.withLock { state -> DiskSlot? in
+      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id.number).inserted else {
+        return nil
+      }
+      state.index.setPinned(true, handle)
+      return state.index[handle]
+    }
+    guard let slot else { return nil }
+    do {
+      return try await context.pool.perform { [self] in
+        guard let entry = try load(slot, digest, wanted: entry.key), let body = entry.contents as? DiskBody,
+          let folder = state.withLock({ $0.folders[slot.partition] })
+        else { throw Damage(reason: "it has another key") }
+        let file = slot.bodyFile(digest.0)
+        // A body within the file of its head cannot grow there.
+        let descriptor = slot.head == slot.body || slot.bodyOffset > 0 ? nil : try files.openForWriting(path(file, folder: folder))
+        return DiskWriter(
+          store: self, key: entry.key, digest: digest, known: entry.id,
+          file: descriptor.map { DiskWriter.File(descriptor: $0, file: file) }, chunks: descriptor == nil ? [] : body.chunks,
+          buffer: descriptor == nil ? entry.contents.inMemory ?? Data() : Data())
+      }
+    } catch {
+      release(entry.id)
+      _ = handle(error, slot, digest.0)
+      return nil
+    }
+  }
+
+  /// Removes entries.
+  public func remove(_ ids: [EntryID]) {
+    guard journal != nil else { return }
+    state.withLock { state in
+      for (slot, low) in takeReplaced(ids, in: &state) { state.jobs.append { $0.drop(slot, low, nil) } }
+    }
+    work()
+  }
+}
+
+extension DiskStore {
+  /// Throws when nothing can be stored.
+  func check(_ state: State, head: Int, bytes: Int64) throws {
+    if journal == nil { throw ArchiveError.readOnly }
+    if state.isClosed { throw ArchiveError.closed }
+    if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+    if head > Self.longestHead { throw ArchiveError.entryTooLarge(Int64(head), Int64(Self.longestHead)) }
+    if bytes > limits.entryBytes { throw ArchiveError.entryTooLarge(bytes, limits.entryBytes) }
+  }
+
+  /// What an entry will take, before it is compressed and encrypted.
+  static func estimate(_ draft: EntryDraft, body: Int64) -> Int64 {
+    let details = draft.details
+    let text = details.url.utf8.count + details.host.utf8.count + details.mediaType.utf8.count
+    let chunks = (body + Int64(BodyChunk.size) - 1) / Int64(BodyChunk.size)
+    let head = draft.head.count + draft.key.bytes.count + draft.key.partition.bytes.count + text + 60
+    return DiskSlot.bookkeeping + Int64(head) + body + chunks * 16
+  }
+
+  private func enter(
+    _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, in state: inout State
+  ) -> (StoredEntry, DiskSlot) {
+    var record = JournalRecord(.put)
+    record.partition = partition(draft.key.partition, in: &state)
+    record.high = digest.1
+    record.number = state.number()
+    record.head = record.number
+    record.body = body.count <= BodyChunk.size ? record.head : state.number()
+    record.stored = Self.milliseconds(draft.details.stored)
+    if draft.details.isPinned { record.flags = .pinned }
+    var slot = DiskSlot(record)
+    slot.cost = bytes
+    slot.isDurable = false
+    slot.pending = 1
+    let entry = StoredEntry(
+      id: EntryID(number: slot.number, hash: digest.0), key: draft.key, head: draft.head, details: draft.details, storedBytes: bytes,
+      contents: MemoryBody(data: body))
+    return (entry, slot)
+  }
+
+  /// Takes out what a new entry replaces; its files stay until ``dropLater(_:in:)``.
+  func takeReplaced(_ ids: [EntryID], in state: inout State) -> [(DiskSlot, UInt64)] {
+    ids.compactMap { id in state.find(id).map { (state.take($0, id.hash), id.hash) } }
+  }
+
+  func dropLater(_ slots: [(DiskSlot, UInt64)], in state: inout State) {
+    for (slot, low) in slots { state.jobs.append { $0.drop(slot, low, nil) } }
+  }
+
+  /// The number of a partition, which gets a folder the first time.
+  func partition(_ partition: ArchivePartition, in state: inout State) -> UInt32 {
+    let digest = hash.digest(partition.bytes).0
+    if let number = state.partitions[digest] { return number }
+    let number = (state.folders.keys.max() ?? 0) + 1
+    let wanted = options.folderName?(partition)
+    let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
+    state.partitions[digest] = number
+    state.folders[number] = folder
+    var record = JournalRecord(.partition)
+    record.partition = number
+    record.stored = digest
+    record.folder = Array(folder.utf8)
+    state.jobs.append { [record] in $0.attempt("note a partition") { try $0.journal?.append(record) } }
+    return number
+  }
+
+  static func milliseconds(_ date: Date) -> UInt64 {
+    UInt64(clamping: Int64(max(0, min(date.timeIntervalSince1970 * 1000, 9e15))))
+  }
+
+  /// Ends a writer's hold on an entry.
+  func release(_ id: EntryID) {
+    state.withLock { state in
+      state.resumed.remove(id.number)
+      if let handle = state.find(id) { state.index.setPinned(state.index[handle].isPinned, handle) }
+    }
+  }
+}
+
+extension ArchiveError {
+  static let busy = ArchiveError(
+    .storeFull, "the disk does not keep up with what is stored: more than 32 MB wait to be written. Store less, or later.")
+}

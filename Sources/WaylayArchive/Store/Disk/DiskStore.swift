@@ -1,0 +1,233 @@
+import Crypto
+import Foundation
+
+/// A store in a directory: what is in it outlives the process, also one that is killed.
+///
+/// ```swift
+/// let store = try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 1 << 30)))
+/// ```
+///
+/// One journal, in which everything that happens is a record with a checksum, and a file or two per entry, under names that are never used
+/// again. The index is in memory: what is not stored is known without asking the disk. Writing happens behind the caller; a killed process
+/// loses what had not been written yet, which is well under a second's worth, and never leaves an entry that is half one thing and half
+/// another, because every byte is checked before it is given out.
+///
+/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. The directory and its files are for their owner alone
+/// (0700, 0600). Opening reads the journal, on the caller's thread: some milliseconds for 100 000 entries.
+///
+/// Not for a directory on a network file system, where locks and mapped files do not keep their promises.
+public final class DiskStore: ArchiveStore {
+  typealias Job = @Sendable (DiskStore) -> Void
+
+  struct State: Sendable {
+    var index: EntryIndex<DiskSlot>
+    var usage: StoreUsage
+    /// Entries in memory: those that were asked for lately, and all that are still to be written.
+    var tier = EntryIndex<StoredEntry>()
+    var tierBytes = 0
+    var lastNumber: UInt64
+    var partitions: [UInt64: UInt32]
+    var folders: [UInt32: String]
+    /// Files that exist, or may exist, and that no entry of the journal uses.
+    var loose: Set<EntryFile>
+    /// Entries that a writer goes on with.
+    var resumed: Set<UInt64> = []
+    /// What is to be done by the one thread that writes the journal, in this order.
+    var jobs: [Job] = []
+    var isWorking = false
+    /// The bytes that wait in `jobs`.
+    var waiting = 0
+    var observers: [@Sendable (StoreEvent) -> Void] = []
+    var isClosed = false
+    /// The directory went away while the store was open.
+    var isLost = false
+    var isSynchronizing = false
+    /// Whether an eviction to the low-water mark is under way.
+    var isTrimming = false
+    /// How many records make the next compaction worth it.
+    var compactAt: UInt64 = 0
+    /// How far a reader has read the journal, and which.
+    var replayed: (generation: UInt64, records: UInt64) = (0, 0)
+  }
+
+  let directory: String
+  let options: Options
+  let identity: Identity
+  let hash: SipHash
+  let context: DiskBody.Context
+  let state: Locked<State>
+  /// `nil` when the store is for reading only.
+  let journal: Journal?
+  private let lock: FileDescriptor?
+  private let worker = DispatchQueue(label: "waylay.archive.journal")
+  private let secret: SymmetricKey
+
+  var files: FileSystem { context.files }
+  var limits: StoreLimits { options.limits }
+
+  /// Opens the archive in a directory, or makes one where there is none.
+  ///
+  /// - Throws: ``ArchiveError`` with ``ArchiveError/Code/locked``, ``ArchiveError/Code/directoryUnusable``,
+  ///   ``ArchiveError/Code/foreignFormat`` or ``ArchiveError/Code/wrongKey``; whatever the encryption key's closure throws. Nothing in the
+  ///   directory has then been changed.
+  public convenience init(at directory: URL, options: Options = Options()) throws {
+    try self.init(at: directory, options: options, secret: nil)
+  }
+
+  init(at directory: URL, options: Options, secret: [UInt8]?) throws {
+    let opening = try Opening(path: directory.standardizedFileURL.path, options: options, secret: secret)
+    self.directory = opening.path
+    self.options = options
+    identity = opening.identity
+    self.secret = SymmetricKey(data: opening.identity.secret)
+    hash = SipHash(key: Array(opening.identity.secret.prefix(16)))
+    context = DiskBody.Context(files: opening.files, sealing: opening.sealing, pool: IOPool())
+    journal = opening.journal
+    lock = opening.lock
+    let replay = opening.replay
+    state = Locked(
+      State(
+        index: replay.index, usage: replay.usage, lastNumber: replay.lastNumber, partitions: replay.partitions, folders: replay.folders,
+        loose: replay.loose, replayed: (opening.generation, opening.records)))
+    if replay.damaged > 0 {
+      options.logger.warning("\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
+    }
+    if journal != nil { tidy(removing: replay.isClean ? [] : replay.loose) }
+  }
+
+  deinit {
+    // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody uses.
+    if let journal, state.withLock({ $0.loose.isEmpty && !$0.isClosed && !$0.isLost }) { try? journal.append(JournalRecord(.clean)) }
+  }
+
+  /// What the store holds now.
+  public var usage: StoreUsage { state.withLock { $0.usage } }
+
+  /// Whether another process writes to the directory, and this store only reads.
+  public var isReadOnly: Bool { journal == nil }
+
+  /// A digest under a key that goes with the archive.
+  public func digest(_ bytes: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: secret))
+  }
+
+  /// Has a closure told of evictions, refusals and damage.
+  public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
+    state.withLock { $0.observers.append(handler) }
+  }
+
+  /// Waits until everything stored so far is written, and has the system bring the journal to the medium.
+  ///
+  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not.
+  public func flush() async throws {
+    try await perform { store in
+      do {
+        try store.journal?.synchronize()
+      } catch {
+        throw ArchiveError(.notWritten, "the journal could not be brought to the medium (\(error)).", underlying: error)
+      }
+    }
+  }
+
+  /// Writes what is outstanding and lets go of the directory.
+  public func close() async {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    guard isFirst else { return }
+    try? await perform { store in
+      let isClean = store.state.withLock { state in
+        state.index.removeAll()
+        state.tier.removeAll()
+        state.tierBytes = 0
+        state.usage = StoreUsage()
+        return state.loose.isEmpty && !state.isLost
+      }
+      if isClean { try? store.journal?.append(JournalRecord(.clean)) }
+      try? store.journal?.synchronize()
+    }
+    lock?.unlock()
+  }
+}
+
+extension DiskStore {
+  /// Has the thread of the journal do something, after what it was given before.
+  func enqueue(_ job: @escaping Job) {
+    state.withLock { $0.jobs.append(job) }
+    work()
+  }
+
+  /// Has the thread of the journal do something, and waits for it.
+  func perform<Value: Sendable>(_ job: @escaping @Sendable (DiskStore) throws -> Value) async throws -> Value {
+    let outcome = Locked<Result<Value, any Error>?>(nil)
+    await withCheckedContinuation { continuation in
+      enqueue { store in
+        let result = Result { try job(store) }
+        outcome.withLock { $0 = result }
+        continuation.resume()
+      }
+    }
+    guard let result = outcome.withLock({ $0 }) else { preconditionFailure("a job ended without an outcome") }
+    return try result.get()
+  }
+
+  /// Has the thread of the journal do what is there to be done; whoever has added a job calls this, not holding the lock.
+  func work() {
+    let starts = state.withLock { state in
+      guard !state.jobs.isEmpty, !state.isWorking else { return false }
+      state.isWorking = true
+      return true
+    }
+    guard starts else { return }
+    worker.async { [self] in
+      while true {
+        let jobs = state.withLock { state in
+          defer { state.jobs = [] }
+          if state.jobs.isEmpty { state.isWorking = false }
+          return state.jobs
+        }
+        if jobs.isEmpty { break }
+        for job in jobs { job(self) }
+        compactIfWorthIt()
+      }
+      synchronizeSoon()
+    }
+  }
+
+  /// A loss of power costs about a second; nobody waits for the medium.
+  private func synchronizeSoon() {
+    let isNeeded = state.withLock { state in
+      defer { state.isSynchronizing = true }
+      return !state.isSynchronizing && !state.isClosed && journal != nil
+    }
+    guard isNeeded else { return }
+    worker.asyncAfter(deadline: .now() + 1) { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.isSynchronizing = false }
+      try? journal?.synchronize()
+    }
+  }
+
+  /// Tells the observers.
+  func report(_ event: StoreEvent) {
+    let observers = state.withLock { $0.observers }
+    for observer in observers { observer(event) }
+  }
+
+  func path(_ file: EntryFile, folder: String) -> String {
+    directory + "/entries/" + folder + "/" + file.name
+  }
+}
+
+extension DiskStore.State {
+  mutating func number() -> UInt64 {
+    lastNumber &+= 1
+    return lastNumber
+  }
+
+  /// Where an entry is in the index.
+  func find(_ id: EntryID) -> EntryIndex<DiskSlot>.Handle? {
+    index.first(id.hash) { $0.number == id.number }
+  }
+}

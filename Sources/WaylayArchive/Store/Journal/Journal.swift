@@ -1,0 +1,126 @@
+import Foundation
+
+/// The journal of a store: a file that only grows, until a shorter one takes its place under a name of its own.
+final class Journal: Sendable {
+  static let magic = "WAYLAYJ\n"
+  static let version: UInt32 = 1
+  /// The mark of a journal is as long as so many records.
+  static let markRecords = 1
+
+  private struct State {
+    var file: FileDescriptor
+    var generation: UInt64
+    /// The records there are, damaged ones included.
+    var records: UInt64
+    var isDirty = false
+  }
+
+  let folder: String
+  private let archive: UInt64
+  private let files: FileSystem
+  private let state: Locked<State>
+
+  /// Which journal it is; the highest counts.
+  static func name(_ generation: UInt64) -> String { PartitionFolder.named(generation) }
+
+  /// The generation that a file's name says, where it is a journal's.
+  static func generation(_ name: String) -> UInt64? {
+    name.utf8.count == 16 ? UInt64(name, radix: 16) : nil
+  }
+
+  static func mark(_ generation: UInt64) -> [UInt8] {
+    var sink = ByteSink()
+    sink.put(generation)
+    let bytes = FormatMark(magic: magic, version: version, payload: sink.bytes).encoded
+    return bytes + [UInt8](repeating: 0, count: JournalRecord.size * markRecords - bytes.count)
+  }
+
+  static func seed(archive: UInt64, generation: UInt64) -> UInt64 { archive ^ generation }
+
+  /// Goes on with a journal that has been read.
+  init(
+    folder: String, archive: UInt64, files: FileSystem, file: FileDescriptor, generation: UInt64, records: UInt64
+  ) {
+    self.folder = folder
+    self.archive = archive
+    self.files = files
+    state = Locked(State(file: file, generation: generation, records: records))
+  }
+
+  var records: UInt64 { state.withLock { $0.records } }
+  var generation: UInt64 { state.withLock { $0.generation } }
+
+  /// Adds records. After a failure the next ones take their place.
+  func append(_ records: [JournalRecord]) throws {
+    try state.withLock { state in
+      try Self.write(records, to: state.file, from: state.records, seed: seed(state.generation), files)
+      state.records += UInt64(records.count)
+      state.isDirty = true
+    }
+  }
+
+  func append(_ record: JournalRecord) throws { try append([record]) }
+
+  /// Brings what was written to the medium.
+  func synchronize() throws {
+    let file = state.withLock { state in
+      defer { state.isDirty = false }
+      return state.isDirty ? state.file : nil
+    }
+    if let file { try files.synchronize(file) }
+  }
+
+  /// Puts a shorter journal in the place of this one.
+  ///
+  /// - Parameters:
+  ///   - write: Hands over the records of all entries, in portions. Nobody else may append puts and removals meanwhile.
+  ///   - rest: The records of loose files, asked for when nothing can be appended to the old journal any more.
+  func compact(
+    _ write: (_ portion: ([JournalRecord]) throws -> Void) throws -> Void, rest: () -> [JournalRecord]
+  ) throws {
+    let generation = self.generation + 1
+    let path = folder + "/" + Self.name(generation)
+    let draft = path + ".new"
+    try? files.unlink(draft)
+    let file = try files.create(draft)
+    do {
+      var count: UInt64 = 0
+      try files.write(Self.mark(generation), to: file, at: 0)
+      try write { records in
+        try Self.write(records, to: file, from: count, seed: seed(generation), files)
+        count += UInt64(records.count)
+      }
+      try files.synchronize(file)
+      let old = try state.withLock { state in
+        let records = rest()
+        try Self.write(records, to: file, from: count, seed: seed(generation), files)
+        try files.rename(draft, to: path)
+        defer { state = State(file: file, generation: generation, records: count + UInt64(records.count), isDirty: true) }
+        return state.generation
+      }
+      try? files.unlink(folder + "/" + Self.name(old))
+    } catch {
+      try? files.unlink(draft)
+      throw error
+    }
+  }
+
+  private func seed(_ generation: UInt64) -> UInt64 { Self.seed(archive: archive, generation: generation) }
+
+  private static func write(
+    _ records: [JournalRecord], to file: FileDescriptor, from position: UInt64, seed: UInt64, _ files: FileSystem
+  ) throws {
+    guard !records.isEmpty else { return }
+    let bytes = [UInt8](unsafeUninitializedCapacity: records.count * JournalRecord.size) { buffer, count in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      for (index, record) in records.enumerated() {
+        let start = index * JournalRecord.size
+        record.write(
+          to: UnsafeMutableRawBufferPointer(rebasing: raw[start..<start + JournalRecord.size]),
+          seed: Checksum.seed(seed, position + UInt64(index)))
+      }
+      count = records.count * JournalRecord.size
+    }
+    try files.write(bytes, to: file, at: (Int64(position) + Int64(markRecords)) * Int64(JournalRecord.size))
+  }
+}

@@ -1,0 +1,117 @@
+/// One line of the journal: 96 bytes, so that a damaged record costs itself and not those behind it.
+///
+/// A record carries digests, sizes and times; URLs, keys and heads are in the entries' own files.
+struct JournalRecord: Equatable, Sendable {
+  static let size = 96
+
+  enum Kind: UInt8, Sendable {
+    /// A file is about to be made, or has lost its entry: unless a later record puts it into use, it can go.
+    case loose = 1
+    /// An entry is there, or has another head or a longer body now.
+    case put = 2
+    /// An entry has gone.
+    case remove = 3
+    /// A partition has a number and a folder.
+    case partition = 4
+    /// The store was closed: no file is loose.
+    case clean = 5
+  }
+
+  struct Flags: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+    static let pinned = Flags(rawValue: 1)
+    static let visited = Flags(rawValue: 2)
+  }
+
+  var kind: Kind
+  var flags: Flags = []
+  var partition: UInt32 = 0
+  /// The digest of the key.
+  var low: UInt64 = 0
+  var high: UInt64 = 0
+  /// The entry's number; of a loose file, the file's.
+  var number: UInt64 = 0
+  /// The file of the head, and the file of the body, which may be the same.
+  var head: UInt64 = 0
+  var body: UInt64 = 0
+  var headLength: UInt32 = 0
+  var hits: UInt32 = 0
+  /// Where the body begins in its file, and how many bytes of the file it takes.
+  var bodyOffset: UInt32 = 0
+  var bodyLength: UInt64 = 0
+  var headCheck: UInt64 = 0
+  /// Milliseconds since 1970; of a partition, the digest of its name.
+  var stored: UInt64 = 0
+  /// The folder of a partition: at most 64 bytes.
+  var folder: [UInt8] = []
+
+  func write(to bytes: UnsafeMutableRawBufferPointer, seed: UInt64) {
+    func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
+      bytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+    }
+    bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    put(kind.rawValue, 0)
+    put(flags.rawValue, 1)
+    put(partition, 4)
+    if kind == .partition {
+      put(UInt8(truncatingIfNeeded: folder.count), 2)
+      for (index, byte) in folder.prefix(64).enumerated() { bytes[8 + index] = byte }
+    } else {
+      put(low, 8)
+      put(high, 16)
+      put(number, 24)
+      put(head, 32)
+      put(body, 40)
+      put(headLength, 48)
+      put(hits, 52)
+      put(bodyLength, 56)
+      put(headCheck, 64)
+      put(bodyOffset, 80)
+    }
+    put(stored, 72)
+    put(Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[0..<Self.size - 8]), seed: seed), Self.size - 8)
+  }
+
+  func encoded(seed: UInt64) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+      write(to: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[0..<Self.size])), seed: seed)
+      count = Self.size
+    }
+  }
+
+  init(_ kind: Kind) {
+    self.kind = kind
+  }
+
+  /// Reads a record of exactly ``size`` bytes; `nil` when they are not what was written at this place of this journal.
+  init?(decoding bytes: UnsafeRawBufferPointer, seed: UInt64) {
+    func number<Number: FixedWidthInteger>(_ offset: Int) -> Number {
+      Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+    guard bytes.count == Self.size,
+      number(Self.size - 8) == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[0..<Self.size - 8]), seed: seed),
+      let kind = Kind(rawValue: bytes[0])
+    else { return nil }
+    self.kind = kind
+    flags = Flags(rawValue: bytes[1])
+    partition = number(4)
+    stored = number(72)
+    if kind == .partition {
+      guard bytes[2] <= 64 else { return nil }
+      folder = Array(bytes[8..<8 + Int(bytes[2])])
+    } else {
+      low = number(8)
+      high = number(16)
+      self.number = number(24)
+      head = number(32)
+      body = number(40)
+      headLength = number(48)
+      hits = number(52)
+      bodyLength = number(56)
+      headCheck = number(64)
+      bodyOffset = number(80)
+      // Sizes that no file has: nothing later has to think of overflow.
+      guard bodyLength <= UInt64(Int64.max) / 4 else { return nil }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/// What a journal says is there, record by record. Records may be missing, repeated or damaged; nothing here trusts them.
+struct Replay {
+  var index: EntryIndex<DiskSlot>
+  var usage = StoreUsage()
+  /// The partitions' numbers by the digest of their names, and their folders by number.
+  var partitions: [UInt64: UInt32] = [:]
+  var folders: [UInt32: String] = [:]
+  /// Files that no entry uses, as far as is known; whether they still exist is not.
+  var loose: Set<EntryFile> = []
+  var lastNumber: UInt64 = 0
+  var isClean = true
+  var damaged = 0
+
+  init(minimumCapacity: Int = 0) {
+    index = EntryIndex(minimumCapacity: minimumCapacity)
+  }
+
+  /// Takes in the records of a stretch of journal whose first one has number `position`.
+  mutating func add(_ bytes: UnsafeRawBufferPointer, from position: UInt64, seed: UInt64) {
+    var offset = 0
+    var position = position
+    while bytes.count - offset >= JournalRecord.size {
+      let slice = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + JournalRecord.size])
+      if let record = JournalRecord(decoding: slice, seed: Checksum.seed(seed, position)) {
+        add(record)
+      } else {
+        damaged += 1
+      }
+      offset += JournalRecord.size
+      position += 1
+    }
+  }
+
+  mutating func add(_ record: JournalRecord) {
+    isClean = record.kind == .clean
+    switch record.kind {
+    case .clean:
+      loose = []
+    case .partition:
+      let name = String(decoding: record.folder, as: UTF8.self)
+      guard PartitionFolder.isUsable(name) else { return damaged += 1 }
+      partitions[record.stored] = record.partition
+      folders[record.partition] = name
+    case .loose:
+      lastNumber = max(lastNumber, record.number)
+      loose.insert(EntryFile(partition: record.partition, low: record.low, number: record.number))
+    case .remove:
+      guard let handle = index.first(record.low, where: { $0.number == record.number }) else { return }
+      drop(handle, hash: record.low)
+    case .put:
+      lastNumber = max(lastNumber, record.number, record.head, record.body)
+      let slot = DiskSlot(record)
+      if let handle = index.first(record.low, where: { $0.number == record.number }) {
+        let old = index[handle]
+        usage.bytes += slot.cost - old.cost
+        if old.head != slot.head, old.head != slot.body { loose.insert(old.headFile(record.low)) }
+        index[handle] = slot
+        index.setPinned(record.flags.contains(.pinned), handle)
+      } else {
+        let handle = index.insert(slot, hash: record.low, isPinned: record.flags.contains(.pinned))
+        if record.flags.contains(.visited) { index.visit(handle) }
+        usage.bytes += slot.cost
+        usage.count += 1
+      }
+      if !loose.isEmpty {
+        loose.remove(slot.headFile(record.low))
+        loose.remove(slot.bodyFile(record.low))
+      }
+    }
+  }
+
+  private mutating func drop(_ handle: EntryIndex<DiskSlot>.Handle, hash: UInt64) {
+    let slot = index.remove(handle)
+    usage.bytes -= slot.cost
+    usage.count -= 1
+    loose.insert(slot.headFile(hash))
+    loose.insert(slot.bodyFile(hash))
+  }
+}

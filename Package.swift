@@ -123,6 +123,11 @@ let package = Package(
     // Hijackers of every kind on loopback, for tests and examples.
     .target(name: "HijackLab", dependencies: ["TestOrigin"], swiftSettings: settings),
     .executableTarget(
+      name: "archive-torture",
+      dependencies: ["WaylayArchive", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/ArchiveTorture",
+      swiftSettings: settings),
+    .executableTarget(
       name: "hijack-lab",
       dependencies: [
         "CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts",
@@ -140,7 +145,7 @@ let package = Package(
     .executableTarget(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
     .testTarget(name: "DocumentationTests", dependencies: ["Waylay", "WaylayTesting"], swiftSettings: settings),
-    .testTarget(name: "ExamplesTests", dependencies: ["hijack-lab", "stress", "tour"], swiftSettings: settings),
+    .testTarget(name: "ExamplesTests", dependencies: ["archive-torture", "hijack-lab", "stress", "tour"], swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",
       dependencies: [

@@ -33,6 +33,13 @@ struct ProgramTests {
     #expect(!output.contains("✗"))
   }
 
+  @Test("archive-torture: what kill -9 leaves of an archive is whole")
+  func torture() async throws {
+    let (code, output) = try await run("archive-torture", "--kills", "20")
+    #expect(code == 0, "\(output)")
+    #expect(output.hasSuffix("No faults.\n"))
+  }
+
   /// Runs a program that was built beside the tests, and returns how it ended and what it printed.
   private func run(_ name: String, _ arguments: String...) async throws -> (Int32, String) {
     let process = Process()

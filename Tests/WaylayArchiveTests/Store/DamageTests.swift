@@ -29,7 +29,8 @@ struct DamageTests {
     let pristine = directory.files.map { ($0, directory.contents($0)) }
     var misses = 0
     for (path, contents) in pristine where path != "lock" {
-      for position in contents.indices {
+      // Every byte of a plain archive; of an encrypted one, which has the same layout, every seventh.
+      for position in stride(from: 0, to: contents.count, by: kind == .disk ? 1 : 7) {
         for (name, bytes) in pristine { try directory.write(bytes, name) }
         var damaged = contents
         damaged[position] ^= UInt8.random(in: 1...255)

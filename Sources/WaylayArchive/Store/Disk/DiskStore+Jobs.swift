@@ -38,9 +38,13 @@ extension DiskStore {
     }
   }
 
-  /// Writes a new head for an entry.
-  func rewriteHead(_ id: EntryID, head: [UInt8], details: EntryDetails) {
-    guard let (old, number) = state.withLock({ state in state.find(id).map { (state.index[$0], state.number()) } }) else { return }
+  /// Writes the newest head of an entry.
+  func rewriteHead(_ id: EntryID) {
+    let work = state.withLock { state -> (head: [UInt8], details: EntryDetails, old: DiskSlot, number: UInt64)? in
+      guard let (head, details) = state.heads.removeValue(forKey: id), let handle = state.find(id) else { return nil }
+      return (head, details, state.index[handle], state.number())
+    }
+    guard let (head, details, old, number) = work else { return }
     var slot = old
     slot.head = number
     let digest = (id.hash, slot.high)

@@ -3,8 +3,9 @@ import Foundation
 extension DiskStore {
   /// The longest head.
   private static let longestHead = 1 << 20
-  /// The bytes that may wait to be written before the next entry is refused.
+  /// The bytes, and the jobs, that may wait before the next entry is refused: about half a second's worth.
   private static let mostWaiting = 32 << 20
+  private static let mostJobs = 8192
 
   /// Stores an entry whose body is at hand; it is written behind.
   @discardableResult
@@ -15,7 +16,9 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
-      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting else { throw ArchiveError.busy }
+      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.jobs.count < Self.mostJobs else {
+        throw ArchiveError.busy
+      }
       let replaced = takeReplaced(draft.replacing, in: &state)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
@@ -38,7 +41,14 @@ extension DiskStore {
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
       guard let handle = state.find(entry.id) else { return nil }
-      state.index[handle].pending &+= 1
+      let isOutstanding = state.heads[entry.id] != nil
+      if !isOutstanding {
+        guard state.jobs.count < Self.mostJobs else { throw ArchiveError.busy }
+        state.index[handle].pending &+= 1
+        state.jobs.append { $0.rewriteHead(entry.id) }
+      }
+      // One that has not been written yet is not written at all: this one takes its turn.
+      state.heads[entry.id] = (head, details)
       state.index[handle].isPinned = details.isPinned
       state.index.setPinned(details.isPinned || state.resumed.contains(entry.id.number), handle)
       let number = entry.id.number
@@ -46,7 +56,6 @@ extension DiskStore {
       new.head = head
       new.details = details
       state.keep(new, upTo: options.memory, isPinned: true)
-      state.jobs.append { $0.rewriteHead(entry.id, head: head, details: details) }
       return new
     }
   }

@@ -32,6 +32,8 @@ public final class DiskStore: ArchiveStore {
     var loose: Set<EntryFile>
     /// Entries that a writer goes on with.
     var resumed: Set<UInt64> = []
+    /// Heads that are still to be written, the newest of each entry.
+    var heads: [EntryID: (head: [UInt8], details: EntryDetails)] = [:]
     /// What is to be done by the one thread that writes the journal, in this order.
     var jobs: [Job] = []
     var isWorking = false

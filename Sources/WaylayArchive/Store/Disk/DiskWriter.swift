@@ -131,22 +131,22 @@ final class DiskWriter: EntryWriter {
     }
     if let (body, reserved) = small {
       try? store.reserve(-reserved, of: 0)
-      return try store.put(draft, body: body)
+      let entry = try store.put(draft, body: body)
+      // Whoever writes may wait, so that nobody stores faster than the disk takes it.
+      if store.state.withLock({ $0.jobs.count > 256 }) { try await store.perform { _ in } }
+      return entry
     }
     return try await publish(draft, isLast: true)
   }
 
   func abort() {
     let waiters = state.withLock { state in
+      // What is there stays readable; what is on disk goes with the writer, which may be writing just now.
       state.failure = state.failure ?? ArchiveError.writerDone
-      state.queue = []
-      state.queued = 0
-      state.buffer = Data()
       defer { state.waiters = [] }
       return state.waiters
     }
     for waiter in waiters { waiter.resume() }
-    // What is on disk goes with the writer: it may be writing just now.
   }
 
   private static func cleanUp(_ file: File, known: EntryID?, kept: Int64, in store: DiskStore) {
@@ -217,8 +217,6 @@ extension DiskWriter {
           state.withLock { state in
             state.failure = ArchiveError(
               .notWritten, "a body could not be written (\(error)): free some space, or check the directory.", underlying: error)
-            state.queue = []
-            state.queued = 0
           }
           store.options.logger.warning("the archive in \(store.directory) could not write a body: \(error)")
           if let error = error as? SystemError, error.isMissing { _ = store.isGone() }
@@ -281,8 +279,6 @@ extension DiskWriter {
       chunk: data, compressing: isCompressed, Sealing.Place(file: file.file.number, index: index), digest: DiskStore.bytes(digest))
     try store.files.write(bytes, to: file.descriptor, at: offset)
     state.withLock { state in
-      // Given up meanwhile: the queue is empty.
-      guard !state.queue.isEmpty else { return }
       state.queue.removeFirst()
       state.queued -= data.count
       state.chunks.append(chunk)

@@ -19,6 +19,8 @@ public protocol EntryWriter: AnyObject, Sendable {
   func append(_ chunk: Data) async throws
 
   /// At most `limit` bytes from `offset`, of what has been appended so far: empty when there is nothing there yet.
+  ///
+  /// Also after the commit and after giving up, for as long as somebody holds the writer.
   func read(at offset: Int64, upTo limit: Int) async throws -> Data
 
   /// Stores what is there so far and goes on writing: whoever looks the entry up finds the shorter body. For transfers that may break off.

@@ -85,10 +85,8 @@ final class MemoryWriter: EntryWriter {
   func abort() {
     let reserved = state.withLock { state in
       state.isDone = true
-      defer {
-        state.body = Data()
-        state.reserved = 0
-      }
+      // What is there stays readable as long as somebody holds the writer.
+      defer { state.reserved = 0 }
       return state.reserved
     }
     if reserved > 0 { try? store.reserve(-reserved, of: 0) }

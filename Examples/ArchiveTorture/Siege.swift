@@ -1,0 +1,135 @@
+import ArgumentParser
+import Foundation
+import WaylayArchive
+import WaylayCore
+
+/// Starts, kills and inspects, so many times.
+struct Siege: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "siege", abstract: "Kills the victim so many times.")
+
+  @Option(help: "How many times to kill.") var kills = 1000
+  @Option(help: "The seed of all chance.") var seed: UInt64 = UInt64(Date().timeIntervalSince1970)
+
+  func run() async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("archive-torture-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    print("seed \(seed), \(kills) kills")
+    var dice = Dice(seed)
+    var tally = Tally()
+    for kill in 1...max(kills, 1) {
+      let lines = try strike(directory, seed: UInt64(dice.roll(1 << 40)), after: 20 + dice.roll(180))
+      try await inspect(directory, lines, &tally)
+      if kill % 100 == 0 { print("\(kill) kills: \(tally)") }
+    }
+    print("\(kills) kills: \(tally)")
+    guard tally.faults.isEmpty else {
+      for fault in tally.faults { print("FAULT \(fault)") }
+      throw ExitCode(1)
+    }
+    print("No faults.")
+  }
+
+  struct Tally: CustomStringConvertible {
+    var opened = 0
+    var bodies = 0
+    var promises = 0
+    var storedOperations = 0
+    var dropped = 0
+    var faults: [String] = []
+
+    var description: String {
+      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept, \(storedOperations) pinned stores, \(dropped) entries found damaged, \(faults.count) faults"
+    }
+  }
+
+  /// What the victim said until it was killed.
+  struct Testimony {
+    var lines: [Substring]
+    var killed: UInt64
+  }
+
+  private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int) throws -> Testimony {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+    process.arguments = ["victim", directory.path, "\(seed)"]
+    let output = directory.deletingLastPathComponent().appendingPathComponent(directory.lastPathComponent + ".txt")
+    try Data().write(to: output)
+    defer { try? FileManager.default.removeItem(at: output) }
+    let file = try FileHandle(forWritingTo: output)
+    process.standardOutput = file
+    process.standardError = file
+    try process.run()
+    // Some are killed while they open, most while they work, and some after more than a second, when promises have come due.
+    usleep(UInt32((milliseconds % 10 == 0 ? 1200 : milliseconds) * 1000))
+    kill(process.processIdentifier, SIGKILL)
+    let killed = DispatchTime.now().uptimeNanoseconds
+    process.waitUntilExit()
+    try file.close()
+    let text = try String(contentsOf: output, encoding: .utf8)
+    return Testimony(lines: text.split(separator: "\n"), killed: killed)
+  }
+
+  private func inspect(_ directory: URL, _ testimony: Testimony, _ tally: inout Tally) async throws {
+    for line in testimony.lines where !line.hasPrefix("open ") && !line.hasPrefix("stored ") {
+      // Damage would be logged; there must be none.
+      tally.faults.append(String(line))
+    }
+    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
+    let store: DiskStore
+    do {
+      store = try DiskStore(at: directory, options: .init(limits: limits, memory: 0))
+    } catch {
+      tally.faults.append("the archive does not open: \(error)")
+      return
+    }
+    tally.opened += 1
+    let damaged = Locked(0)
+    store.observe { event in
+      if event.kind == .damaged { damaged.withLock { $0 += 1 } }
+    }
+    // What the kill left is cleared away behind the opening.
+    try await store.flush()
+    var newest: [Int: Int] = [:]
+    for entry in try await store.list() {
+      guard let (key, version, _) = Plan.parse(entry.head), entry.key.bytes == Array("\(key)".utf8) else {
+        tally.faults.append("a head of another key")
+        continue
+      }
+      let body = try await entry.body().collect(upTo: 1 << 20)
+      if body != Plan.body(key, version) { tally.faults.append("a wrong body for \(key), version \(version)") }
+      tally.bodies += 1
+      newest[key] = max(newest[key] ?? 0, version)
+    }
+    for line in testimony.lines where line.hasPrefix("stored ") {
+      let numbers = line.dropFirst(7).split(separator: " ").compactMap { UInt64($0) }
+      // The line that the kill cut short.
+      guard numbers.count == 3 else { continue }
+      tally.storedOperations += 1
+      guard numbers[2] + 1_000_000_000 < testimony.killed else { continue }
+      if newest[Int(numbers[0])] ?? 0 < Int(numbers[1]) {
+        tally.faults.append("\(numbers[0]) was stored more than a second before the kill, and is lost")
+      }
+      tally.promises += 1
+    }
+    let usage = store.usage
+    let onDisk = Self.files(directory)
+    if usage.bytes > Plan.limitBytes || usage.count > Plan.limitCount { tally.faults.append("over the limits: \(usage)") }
+    // What is counted is what is there: no file is forgotten. The slack is what the journal has of entries that have gone.
+    if onDisk.bytes > usage.bytes + 300_000 { tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted") }
+    if onDisk.entries > usage.count * 2 { tally.faults.append("\(onDisk.entries) files for \(usage.count) entries") }
+    tally.dropped += damaged.withLock { $0 }
+    await store.close()
+  }
+
+  private static func files(_ directory: URL) -> (bytes: Int64, entries: Int) {
+    var bytes: Int64 = 0
+    var entries = 0
+    for case let path as String in FileManager.default.enumerator(atPath: directory.path) ?? .init() {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(path).path)
+      guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
+      bytes += (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+      if path.hasPrefix("entries/") { entries += 1 }
+    }
+    return (bytes, entries)
+  }
+}

@@ -1,0 +1,148 @@
+import ArgumentParser
+import Foundation
+import WaylayArchive
+import WaylayCore
+
+/// Works on an archive with four tasks until it is killed. Whatever it reads it compares with what it must be.
+struct Victim: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "The process that is killed.", shouldDisplay: false)
+
+  @Argument var directory: String
+  @Argument var seed: UInt64
+
+  func run() async throws {
+    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
+    let store = try DiskStore(at: URL(fileURLWithPath: directory), options: .init(limits: limits, memory: 1 << 18))
+    say("open \(store.usage.count)")
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await storing(store, Dice(seed)) }
+      group.addTask { await pinning(store, Dice(seed &+ 1)) }
+      group.addTask { await freshening(store, Dice(seed &+ 2)) }
+      group.addTask { await reading(store, Dice(seed &+ 3)) }
+    }
+  }
+
+  /// Stores entries of all sizes, in one piece and in many; the limits evict others all the time.
+  private func storing(_ store: DiskStore, _ dice: Dice) async {
+    var dice = dice
+    while true {
+      let key = dice.roll(Plan.keys)
+      let version = dice.roll(1_000_000)
+      let body = Plan.body(key, version)
+      do {
+        let archiveKey = ArchiveKey("\(key)", partition: key % 3 == 0 ? "third" : .shared)
+        let old = try await store.entries(for: archiveKey).map(\.id)
+        let draft = draft(archiveKey, key, version, replacing: old, isPinned: false)
+        if dice.roll(2) == 0 {
+          try store.put(draft, body: body)
+        } else {
+          let writer = try store.makeWriter(for: archiveKey)
+          var rest = body[...]
+          while !rest.isEmpty {
+            let size = 1 + dice.roll(70_000)
+            try await writer.append(Data(rest.prefix(size)))
+            rest = rest.dropFirst(size)
+          }
+          try await writer.commit(draft)
+        }
+        if dice.roll(10) == 0 { store.remove(try await store.entries(for: archiveKey).map(\.id)) }
+        try await Task.sleep(for: .microseconds(dice.roll(1000)))
+      } catch {
+        fault("storing failed: \(error)")
+      }
+    }
+  }
+
+  /// Stores what nothing evicts, and says when: what was said a second before the kill has to be there.
+  private func pinning(_ store: DiskStore, _ dice: Dice) async {
+    var dice = dice
+    var version = Int(Date().timeIntervalSince1970 * 1000)
+    while true {
+      let key = Plan.keys + dice.roll(Plan.pinnedKeys)
+      version += 1
+      do {
+        let archiveKey = ArchiveKey("\(key)")
+        let old = try await store.entries(for: archiveKey).map(\.id)
+        try store.put(draft(archiveKey, key, version, replacing: old, isPinned: true), body: Plan.body(key, version))
+        say("stored \(key) \(version) \(DispatchTime.now().uptimeNanoseconds)")
+        try await Task.sleep(for: .microseconds(500 + dice.roll(2000)))
+      } catch {
+        fault("pinning failed: \(error)")
+      }
+    }
+  }
+
+  /// Gives entries new heads.
+  private func freshening(_ store: DiskStore, _ dice: Dice) async {
+    var dice = dice
+    while true {
+      let key = dice.roll(Plan.keys)
+      do {
+        for entry in try await store.entries(for: ArchiveKey("\(key)", partition: key % 3 == 0 ? "third" : .shared)) {
+          guard let (key, version, round) = Plan.parse(entry.head) else { fault("a head is torn") }
+          try store.update(entry, head: Plan.head(key, version, round + 1), details: entry.details)
+        }
+        try await Task.sleep(for: .microseconds(dice.roll(1000)))
+      } catch {
+        fault("freshening failed: \(error)")
+      }
+    }
+  }
+
+  private func reading(_ store: DiskStore, _ dice: Dice) async {
+    var dice = dice
+    while true {
+      let key = dice.roll(Plan.keys + Plan.pinnedKeys)
+      do {
+        let partition: ArchivePartition = key < Plan.keys && key % 3 == 0 ? "third" : .shared
+        for entry in try await store.entries(for: ArchiveKey("\(key)", partition: partition)) {
+          guard let (found, version, _) = Plan.parse(entry.head), found == key else { fault("the wrong head for \(key)") }
+          do {
+            let body = try await entry.body(isStreamed: dice.roll(2) == 0).collect(upTo: 1 << 20)
+            guard body == Plan.body(key, version) else { fault("a wrong body for \(key), version \(version)") }
+          } catch let error as ArchiveError where error.code == .unreadable {
+            // Evicted between the look-up and the reading.
+          }
+        }
+        if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount { fault("over the limits: \(store.usage)") }
+        await Task.yield()
+      } catch {
+        fault("reading failed: \(error)")
+      }
+    }
+  }
+
+  private func draft(_ archiveKey: ArchiveKey, _ key: Int, _ version: Int, replacing: [EntryID], isPinned: Bool) -> EntryDraft {
+    EntryDraft(
+      key: archiveKey, head: Plan.head(key, version, 0),
+      details: EntryDetails(url: "https://example.com/\(key)", host: "example.com", stored: Date(), isPinned: isPinned),
+      replacing: replacing)
+  }
+}
+
+/// Says a line at once, so that a kill cannot swallow it.
+private func say(_ line: String) {
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+private func fault(_ what: String) -> Never {
+  say("FAULT \(what)")
+  exit(3)
+}
+
+/// Numbers that look random and are the same for the same seed (SplitMix64).
+struct Dice: Sendable {
+  private var state: UInt64
+
+  init(_ seed: UInt64) {
+    state = seed
+  }
+
+  mutating func roll(_ sides: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((word ^ (word >> 31)) % UInt64(sides))
+  }
+}

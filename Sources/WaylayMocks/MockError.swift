@@ -73,6 +73,8 @@ extension MockError {
     public static let unmatched = Code("unmatched")
     /// The stubs that are for the request have answered as often as they were to.
     public static let usedUp = Code("usedUp")
+    /// A request's body is longer than the mock reads.
+    public static let bodyTooLarge = Code("bodyTooLarge")
     /// A call that was waited for did not come.
     public static let callMissing = Code("callMissing")
     /// A fixture that cannot be understood.

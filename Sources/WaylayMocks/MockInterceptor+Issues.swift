@@ -21,7 +21,11 @@ extension MockInterceptor {
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
     let issue = MockIssue(kind: .invalidAnswer, message: "\(stub) could not answer: \(error.message)", location: stub.location)
-    state.withLock { $0.issues.append(issue) }
+    state.withLock { state in
+      // Every request would meet the same mistake.
+      let isKnown = state.issues.contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
+      if !isKnown { state.issues.append(issue) }
+    }
   }
 
   /// What becomes of a request that no stub is for.
@@ -36,7 +40,7 @@ extension MockInterceptor {
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
-      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.request)
+      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.url.url)
     }
     return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
   }
@@ -62,9 +66,9 @@ extension MockIssue {
 
 extension MockError {
   /// What an app sees of the error.
-  func urlError(for request: InterceptedRequest) -> URLError {
+  func urlError(for url: URL?) -> URLError {
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
-    if let url = request.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)
   }

@@ -19,7 +19,7 @@ extension MockInterceptor {
     } else {
       // Opening a file is nothing for the loading system's queue.
       if mayRunInline { await Task.yield() }
-      body = try await request.body.collect(upTo: bodyLimit)
+      body = try await collect(request.body)
       if !request.body.isReplayable { request.body = .data(body) }
     }
     // Code that is not ours must not run on the loading system's queue, where it could wait for another load.
@@ -28,6 +28,15 @@ extension MockInterceptor {
     var spent: [Spent] = []
     guard let match = match(facts, &spent) else { return try await answerUnmatched(facts, spent, next) }
     return try await answer(facts, match, next)
+  }
+
+  private func collect(_ body: MessageBody) async throws -> Data {
+    do { return try await body.collect(upTo: bodyLimit) } catch let error as WaylayError where error.code == .bodyTooLarge {
+      throw MockError(
+        .bodyTooLarge, "the request's body has more than the \(bodyLimit) bytes that the mock reads: raise MockInterceptor(bodyLimit:).",
+        location: location, underlying: error
+      ).urlError(for: nil)
+    }
   }
 
   private func answer(_ facts: RequestFacts, _ match: Match, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
@@ -44,7 +53,7 @@ extension MockInterceptor {
     } catch let error as MockError {
       let located = error.located(at: stub.location)
       match.layer.note(located, of: stub)
-      throw located.urlError(for: facts.request)
+      throw located.urlError(for: facts.url.url)
     }
   }
 
@@ -79,6 +88,7 @@ extension MockInterceptor {
     let call = RecordedCall(facts, stub: entry.number, location: entry.stub.location, parameters: parameters)
     let (result, waiters) = state.withLock { state -> (Result<Int, Spent>, [CheckedContinuation<Void, Never>]) in
       if entry.isRemoved { return (.failure(Spent(entry, .removed)), []) }
+      if let use = entry.challenged.removeValue(forKey: facts.request.id) { return (.success(use), state.append(call)) }
       if entry.isUsedUp { return (.failure(Spent(entry, .usedUp)), []) }
       if let transition = entry.stub.life.scenario {
         let name = transition.scenario.name
@@ -88,8 +98,10 @@ extension MockInterceptor {
         }
         if let next = transition.next { state.scenarios[name] = next }
       }
+      let use = entry.uses
       entry.uses += 1
-      return (.success(entry.uses - 1), state.append(call))
+      if entry.challenges(facts.request, use: use) { entry.challenged[facts.request.id] = use }
+      return (.success(use), state.append(call))
     }
     for waiter in waiters { waiter.resume() }
     return result

@@ -54,11 +54,23 @@ public final class MockInterceptor: RequestInterceptor {
   public convenience init(
     _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
     seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub] = { [] }
+    line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub]
   ) rethrows {
     self.init(
       name, within: nil, unmatched: unmatched, environment: MockEnvironment(clock: clock, seed: seed), bodyLimit: bodyLimit,
       location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), stubs: try stubs())
+  }
+
+  /// Makes a mock without stubs: `add` brings some later.
+  public convenience init(
+    _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    self.init(
+      name, unmatched: unmatched, clock: clock, seed: seed, bodyLimit: bodyLimit, fileID: fileID, filePath: filePath, line: line,
+      column: column
+    ) {}
   }
 
   /// Makes a mock inside another, which is asked for what no stub of this one is for.

@@ -149,18 +149,3 @@ struct MockTemplate: Sendable {
     }
   }
 }
-
-extension JSONPath {
-  /// The values the path leads to, with the digits of numbers as they were written.
-  func values(in root: JSONNode) -> [JSONNode] {
-    steps.reduce([root]) { values, step in
-      values.flatMap { value -> [JSONNode] in
-        switch step {
-        case .member(let name): value[name].map { [$0] } ?? []
-        case .element(let index): value[index < 0 ? (value.elements?.count ?? 0) + index : index].map { [$0] } ?? []
-        case .all: value.elements ?? value.members?.map(\.node) ?? []
-        }
-      }
-    }
-  }
-}

@@ -1,8 +1,104 @@
 /// A request that no stub answered, and what came nearest to it.
+///
+/// Made only when there was a miss: comparing every stub with the request in every respect takes its time.
 struct Miss {
-  let report: String
+  /// A stub, and how the request differs from what it wants.
+  struct Candidate {
+    let stub: Stub
+    let mismatches: [Mismatch]
+  }
+
+  /// How many stubs are shown.
+  static let shown = 3
+
+  let facts: RequestFacts
+  let spent: [Spent]
+  /// The nearest first.
+  let nearest: [Candidate]
+  let count: Int
+  private let broken: [Stub]
+  private let name: String
 
   init(_ facts: RequestFacts, _ spent: [Spent], in mock: MockInterceptor) {
-    report = "no stub is for \(facts.method) \(facts.url.url.absoluteString)"
+    self.facts = facts
+    self.spent = spent
+    name = mock.name
+    let stubs = mock.layers.flatMap { layer in layer.state.withLock { $0.entries } }.map(\.stub)
+    count = stubs.count
+    broken = stubs.filter { !$0.canMatch }
+    nearest = spent.isEmpty ? Self.nearest(to: facts, among: stubs) : []
   }
+
+  /// The nearest stubs; of those that are equally near, the newer first.
+  private static func nearest(to facts: RequestFacts, among stubs: [Stub]) -> [Candidate] {
+    var best: [(candidate: Candidate, distance: Double)] = []
+    for stub in stubs.reversed() where stub.canMatch {
+      let mismatches = stub.pattern.mismatches(facts)
+      let distance = mismatches.distance
+      guard best.count < shown || distance < (best.last?.distance ?? .infinity) else { continue }
+      best.insert(
+        (Candidate(stub: stub, mismatches: mismatches), distance), at: best.firstIndex { distance < $0.distance } ?? best.endIndex)
+      if best.count > shown { best.removeLast() }
+    }
+    return best.map(\.candidate)
+  }
+}
+
+extension Miss {
+  /// All of it as text.
+  var report: String {
+    var parts = [headline]
+    if !spent.isEmpty {
+      parts.append(
+        spent.prefix(Self.shown).map { "  \($0.entry.stub) [\($0.entry.stub.location)]\n    \($0.explanation)" }.joined(separator: "\n"))
+    } else if !nearest.isEmpty {
+      parts.append("Nearest of \(count) \(count == 1 ? "stub" : "stubs"):")
+      parts += nearest.map(Self.describe)
+    }
+    if !broken.isEmpty {
+      parts.append("Stubs that are wrong, and match nothing:")
+      parts += broken.prefix(Self.shown).map { "  \($0) [\($0.location)]\n    \($0.problems.first?.message ?? "")" }
+    }
+    parts.append("A stub for it:\n\n" + StubSource.text(for: facts).split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
+    return parts.joined(separator: "\n")
+  }
+
+  private var headline: String {
+    let request = "\(facts.method) \(Redaction.shown(facts.url.url))"
+    if !spent.isEmpty { return "\(request) matched, but the \(spent.count == 1 ? "stub does" : "stubs do") not answer it:" }
+    return count == 0 ? "No stub is for \(request): the mock \"\(name)\" has none." : "No stub is for \(request)"
+  }
+
+  private static func describe(_ candidate: Candidate) -> String {
+    let width = candidate.mismatches.map(\.aspect.count).max() ?? 0
+    let lines = candidate.mismatches.map { mismatch in
+      let name = mismatch.aspect.padding(toLength: width, withPad: " ", startingAt: 0)
+      let indent = String(repeating: " ", count: width)
+      return "    \(name)  expected \(mismatch.expected)\n    \(indent)  but was  \(mismatch.actual)"
+    }
+    return (["  \(candidate.stub) [\(candidate.stub.location)]"] + lines).joined(separator: "\n")
+  }
+}
+
+extension Spent {
+  /// Why the stub does not answer.
+  var explanation: String {
+    switch reason {
+    case .usedUp:
+      let limit = entry.stub.limit ?? 0
+      return
+        "matched, but used up: it is for \(limit) \(limit == 1 ? "request" : "requests"), and has answered \(limit == 1 ? "it" : "them"). "
+        + "Raise .times(…), add a stub for the next one, or find out why the request was made again."
+    case .otherState(let state):
+      let transition = entry.stub.life.scenario
+      return "matched, but the scenario \"\(transition?.scenario.name ?? "")\" is in the state \"\(state)\", and the stub answers in "
+        + "\"\(transition?.required ?? "")\"."
+    case .removed: return "matched, but was removed while the request was on its way."
+    }
+  }
+}
+
+extension MockInterceptor {
+  /// This mock and those round it.
+  var layers: [MockInterceptor] { [self] + (outer?.layers ?? []) }
 }

@@ -10,9 +10,9 @@ public struct BodyMatcher: Sendable {
     case data(Data)
     case text(String)
     case regex(TextRegex)
-    case json(JSONValue)
-    case jsonSubset(JSONValue)
-    case jsonPath(JSONPath, JSONValue?)
+    case json(JSONNode)
+    case jsonSubset(JSONNode)
+    case jsonPath(JSONPath, JSONNode?)
     case form(QueryPattern)
     case multipart([MultipartForm.Part], isExact: Bool)
     case empty
@@ -45,21 +45,21 @@ public struct BodyMatcher: Sendable {
   }
 
   /// JSON of this value: neither the order of members nor white space nor the way a number is written counts.
-  public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value)) }
+  public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value.node)) }
 
   /// JSON of the value that `value` is encoded as.
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
-    make { () throws(MockError) in .json(try JSONValue(encoding: value)) }
+    make { () throws(MockError) in .json(try JSONValue(encoding: value).node) }
   }
 
   /// JSON of the value that the text is. A text that is not JSON is reported where the stub was written.
   public static func json(parsing text: String) -> BodyMatcher {
-    make { () throws(MockError) in .json(try JSONValue(parsing: Data(text.utf8))) }
+    make { () throws(MockError) in .json(try JSONValue(parsing: text).node) }
   }
 
   /// JSON that holds these members, at every depth, among others. Lists are compared element by element.
-  public static func jsonSubset(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.jsonSubset(value)) }
+  public static func jsonSubset(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.jsonSubset(value.node)) }
 
   /// JSON with a value at a path.
   ///
@@ -67,7 +67,7 @@ public struct BodyMatcher: Sendable {
   ///   - path: As in `$.items[0].name`; `[*]` is every element, one of which must do.
   ///   - value: The value.
   public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
-    make { () throws(MockError) in .jsonPath(try JSONPath(path), value) }
+    make { () throws(MockError) in .jsonPath(try JSONPath(path), value.node) }
   }
 
   /// JSON that has something at a path.
@@ -106,8 +106,8 @@ extension BodyMatcher {
     case .data(let data): facts.body == data
     case .text(let text): facts.text == text
     case .regex(let regex): facts.text.map { regex.matches($0) } ?? false
-    case .json(let value): (try? facts.json.get()) == value
-    case .jsonSubset(let value): (try? facts.json.get())?.contains(value) ?? false
+    case .json(let value): facts.json == value
+    case .jsonSubset(let value): facts.json?.contains(value) ?? false
     case .jsonPath(let path, let value): Self.matches(path, value, facts)
     case .form(let pattern): pattern.matches(facts.form)
     case .multipart(let parts, let isExact): Self.matches(parts, isExact, facts.multipart ?? [])
@@ -117,8 +117,8 @@ extension BodyMatcher {
     }
   }
 
-  private static func matches(_ path: JSONPath, _ value: JSONValue?, _ facts: RequestFacts) -> Bool {
-    guard let json = try? facts.json.get() else { return false }
+  private static func matches(_ path: JSONPath, _ value: JSONNode?, _ facts: RequestFacts) -> Bool {
+    guard let json = facts.json else { return false }
     let found = path.values(in: json)
     return value.map { found.contains($0) } ?? !found.isEmpty
   }
@@ -149,11 +149,11 @@ extension BodyMatcher: CustomStringConvertible {
   public var description: String {
     switch kind {
     case .data(let data): "body of \(data.count) given bytes"
-    case .text(let text): "body \(JSONValue.quoted(text))"
+    case .text(let text): "body \(JSONNode.quoted(text))"
     case .regex(let regex): "body matching \(regex)"
-    case .json(let value): "JSON body \(value)"
-    case .jsonSubset(let value): "JSON body with \(value)"
-    case .jsonPath(let path, let value?): "JSON body with \(value) at \(path)"
+    case .json(let value): "JSON body \(value.text)"
+    case .jsonSubset(let value): "JSON body with \(value.text)"
+    case .jsonPath(let path, let value?): "JSON body with \(value.text) at \(path)"
     case .jsonPath(let path, nil): "JSON body with \(path)"
     case .form(let pattern): "form \(pattern)"
     case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"

@@ -49,16 +49,16 @@ struct JSONPath: Sendable, CustomStringConvertible {
   }
 
   /// The values the path leads to; a negative index counts from the end.
-  func values(in root: JSONValue) -> [JSONValue] {
+  func values(in root: JSONNode) -> [JSONNode] {
     steps.reduce([root]) { values, step in
-      values.flatMap { value -> [JSONValue] in
-        switch (step, value) {
-        case (.member(let name), .object(let members)): members[name].map { [$0] } ?? []
+      values.flatMap { node -> [JSONNode] in
+        switch (step, node.value) {
+        case (.member(let name), .object): node[name].map { [$0] } ?? []
         case (.element(let index), .array(let elements)):
           elements.indices.contains(index)
             ? [elements[index]] : index < 0 && index >= -elements.count ? [elements[elements.count + index]] : []
         case (.all, .array(let elements)): elements
-        case (.all, .object(let members)): members.sorted { $0.key < $1.key }.map(\.value)
+        case (.all, .object(let members)): members.map(\.node)
         default: []
         }
       }

@@ -20,7 +20,7 @@ struct PathPattern: Sendable {
     var names: Set<String> = []
     var segments: [Segment] = []
     let body = pattern.first == "/" ? pattern.dropFirst() : pattern
-    for part in Self.split(body) {
+    for part in PathExpressions.split(body) {
       let segment = try Segment(part, of: text)
       for name in segment.names where !names.insert(name).inserted {
         throw URLPattern.invalid(text, "the name \":\(name)\" occurs twice: each value needs a name of its own.")
@@ -28,23 +28,6 @@ struct PathPattern: Sendable {
       segments.append(segment)
     }
     self.segments = segments
-  }
-
-  /// Splits at slashes outside of brackets.
-  private static func split(_ text: Substring) -> [Substring] {
-    var parts: [Substring] = []
-    var (start, depth) = (text.startIndex, 0)
-    for index in text.indices {
-      switch text[index] {
-      case "(": depth += 1
-      case ")": depth = max(0, depth - 1)
-      case "/" where depth == 0:
-        parts.append(text[start..<index])
-        start = text.index(after: index)
-      default: break
-      }
-    }
-    return parts + [text[start...]]
   }
 
   func matches(_ path: [String], _ parameters: inout [String: String]) -> Bool {
@@ -85,7 +68,7 @@ extension PathPattern.Segment {
       let tail = text[end...]
       if tail.isEmpty {
         self = .any(name: String(name))
-      } else if tail.first == "(", let close = tail.lastIndex(of: ")") {
+      } else if tail.first == "(", let close = PathExpressions.end(of: tail) {
         let inner = tail[tail.index(after: tail.startIndex)..<close]
         self = try .expression(
           Self.regex("(?<\(Self.groupName(name))>\(inner))" + Self.glob(tail[tail.index(after: close)...])), written: String(text))

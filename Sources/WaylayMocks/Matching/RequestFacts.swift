@@ -16,7 +16,7 @@ final class RequestFacts {
 
   lazy var query = url.items
   lazy var text: String? = String(data: body, encoding: .utf8)
-  lazy var json: Result<JSONValue, MockError> = Result { () throws(MockError) in try JSONValue(parsing: body) }
+  lazy var json: JSONNode? = try? JSONNode(parsing: body)
   lazy var form = QueryItems(String(decoding: body, as: UTF8.self), isForm: true)
   lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
   lazy var asMockRequest = MockRequest(request, body: body)

@@ -1,8 +1,9 @@
 extension URLPattern {
   mutating func parse(_ text: String) throws(MockError) {
+    if text == "*" || text == "**" { return }
     var rest = Substring(text)
     if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
-    if let mark = Self.queryStart(in: rest) {
+    if let mark = PathExpressions.first("?", in: rest) {
       query = try QueryPattern(pattern: rest[rest.index(after: mark)...], of: text)
       rest = rest[..<mark]
     }
@@ -50,20 +51,6 @@ extension URLPattern {
     guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
     host = try HostPattern(name, of: text)
     if name == "*", port == .schemeDefault { port = .any }
-  }
-
-  /// The first question mark that is not part of a regular expression in brackets.
-  private static func queryStart(in text: Substring) -> Substring.Index? {
-    var depth = 0
-    for index in text.indices {
-      switch text[index] {
-      case "(": depth += 1
-      case ")": depth = max(0, depth - 1)
-      case "?" where depth == 0: return index
-      default: break
-      }
-    }
-    return nil
   }
 
   private static func isScheme(_ text: String) -> Bool {

@@ -1,10 +1,17 @@
 /// What a stub's closure sees of a request.
+///
+/// ```swift
+/// Stub(.put, "/users/:id") { request in
+///   let user = try request.json(User.self)
+///   return .text("\(user.name) is number \(request.parameters["id"] ?? "")")
+/// }
+/// ```
 public struct MockRequest: Sendable {
   /// The request, whose body may be read again.
   public let request: InterceptedRequest
-  /// The whole body.
+  /// The whole body, from whatever kind of task: data, file or stream.
   public let body: Data
-  /// The values of the path's names: `id` for `/users/:id`.
+  /// The values of the URL pattern's names: `id` for `/users/:id`.
   public let parameters: [String: String]
   /// How often the stub was called before, from 0.
   public let call: Int
@@ -17,6 +24,27 @@ public struct MockRequest: Sendable {
     self.call = call
   }
 
-  /// Method, URL and header fields.
+  /// Method, URL and header fields; the body is ``body``.
   public var urlRequest: URLRequest { request.urlRequest }
+  /// The method, in upper case.
+  public var method: String { request.method }
+  /// The URL.
+  public var url: URL? { request.url }
+  /// The body as text; bytes that are not UTF-8 are repaired.
+  public var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The value of a header field, whatever the case of its name.
+  public func header(_ name: String) -> String? { request.headerValue(name) }
+
+  /// The value of the first query item of that name; empty for one without a value, `nil` when there is no such item.
+  public func query(_ name: String) -> String? {
+    url.flatMap { ParsedURL($0).items.values(of: name).first }.map { $0 ?? "" }
+  }
+
+  /// The body as a value.
+  ///
+  /// - Throws: What the decoder throws.
+  public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+    try decoder.decode(type, from: body)
+  }
 }

@@ -7,19 +7,29 @@ final class StubEntry: @unchecked Sendable {
   let number: Int
   /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
   let isInline: Bool
+  private let mayChallenge: Bool
   var uses = 0
   var isRemoved = false
+  /// The use that each load belongs to which was asked for its credentials: it comes again with them, and that is no other use.
+  var challenged: [InterceptedRequest.ID: Int] = [:]
 
   init(_ stub: Stub, number: Int) {
     self.stub = stub
     self.number = number
     isInline = stub.isInline
+    mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
   /// Whether this one is asked before the other.
   func precedes(_ other: StubEntry) -> Bool {
     let (one, two) = (stub.life.priority, other.stub.life.priority)
     return one == two ? number > other.number : one > two
+  }
+
+  /// Whether the next answer to a request is a challenge.
+  func challenges(_ request: InterceptedRequest, use: Int) -> Bool {
+    guard mayChallenge, case .declared(let answers) = stub.answer else { return false }
+    return stub.declaredAnswer(answers, to: use).credentials?.refusal(of: request) != nil
   }
 
   /// Whether it has answered as often as it may.

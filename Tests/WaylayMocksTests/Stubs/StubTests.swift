@@ -1,20 +1,20 @@
 import Testing
 import WaylayMocks
 
-@Suite("Stubs")
+@Suite("Stubs: order and life")
 struct StubTests {
-  @Test("a declared answer, a computed one and a sequence, through URLSession")
+  private let url = "https://api.example.com/x"
+
+  @Test("Declared answers, computed ones, a sequence and none, through URLSession")
   func answers() async throws {
     let mock = MockInterceptor {
       Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
       Stub(.post, "/echo") { request in .data(request.body).status(201) }
-      Stub(.get, "/wait") { request async in
+      Stub(.get, "/later/:id") { request async in
         await Task.yield()
         return .text(request.parameters["id"] ?? "none")
       }
-      Stub(.get, "/status") {
-        [.status(503), .text("ready")]
-      }
+      Stub(.get, "/status") { [.status(503), .text("ready")] }
       Stub("/any")
     }
     let session = mock.session
@@ -22,13 +22,171 @@ struct StubTests {
     #expect(user == (200, #"{"id":42}"#))
     let echo = try await session.text("POST", "http://other.example/echo", body: Data("hello".utf8))
     #expect(echo == (201, "hello"))
+    let later = try await session.text("GET", "http://other.example/later/7")
+    #expect(later == (200, "7"))
+    let any = try await session.text("PUT", "http://other.example/any")
+    #expect(any == (200, ""))
     let first = try await session.text("GET", "https://api.example.com/status")
     let second = try await session.text("GET", "https://api.example.com/status")
-    let third = try await session.text("GET", "https://api.example.com/status")
     #expect(first.0 == 503)
     #expect(second == (200, "ready"))
-    #expect(third == (200, "ready"))
-    #expect(mock.calls(to: .get, "/status").count == 3)
-    #expect(mock.issues.map(\.kind) == [.unused, .unused])
+    #expect(mock.issues.isEmpty)
+  }
+
+  @Test("The newest is asked first, after those of higher priority")
+  func order() async throws {
+    let mock = MockInterceptor {
+      Stub(.get, "/x") { .text("important") }.priority(1).times(1)
+      Stub(.get, "/x") { .text("old") }
+      Stub(.get, "/x") { .text("new") }.once
+      Stub(.get, "/**") { .text("least") }.priority(-1)
+    }
+    #expect(try await mock.text("GET", url) == "important")
+    #expect(try await mock.text("GET", url) == "new")
+    #expect(try await mock.text("GET", url) == "old")
+    mock.add(Stub(.get, "/x") { .text("newest") })
+    #expect(try await mock.text("GET", url) == "newest")
+    #expect(try await mock.text("GET", "https://a.b/other") == "least")
+    #expect(mock.issues.isEmpty)
+  }
+
+  @Test("Order does not depend on how specific a pattern is, or where its index keeps it")
+  func orderAcrossIndex() async throws {
+    let patterns = ["/x", "https://api.example.com/x", "/:name", "/**", "https://*.example.com/x", "/x?", "https://api.example.com/**"]
+    for turn in 0..<patterns.count {
+      let rotated = patterns[turn...] + patterns[..<turn]
+      let mock = MockInterceptor {
+        for pattern in rotated { Stub(.get, pattern) { .text(pattern) }.once }
+        Stub(.get, .regex("x$")) { .text("expression") }.once
+        Stub(.any) { .text("any") }.once
+      }
+      var answers: [String] = []
+      for _ in 0..<(patterns.count + 2) { answers.append(try await mock.text("GET", url)) }
+      #expect(answers == ["any", "expression"] + rotated.reversed())
+    }
+  }
+
+  @Test("Sequences: the last repeats, they begin again, or they end")
+  func sequences() async throws {
+    let answers: [MockResponse] = [.text("1"), .text("2"), .text("3")]
+    for (afterLast, expected) in [(Stub.AfterLast.repeats, "12333"), (.cycles, "12312"), (.ends, "123--")] {
+      let mock = MockInterceptor {
+        Stub(.get, "/x") { .text("-") }
+        Stub(.get, "/x") { answers }.afterLast(afterLast)
+      }
+      var found = ""
+      for _ in 0..<5 { found += try await mock.text("GET", url) }
+      #expect(found == expected)
+    }
+  }
+
+  @Test("A closure that lists answers may have conditions and loops, and is run once")
+  func builder() async throws {
+    let runs = Log<Int>()
+    let isSlow = false
+    let stub = Stub(.get, "/x") {
+      let _ = runs.add(1)
+      if isSlow { .text("slow") } else { .text("fast") }
+      for number in 1...2 { .text("\(number)") }
+    }
+    let mock = MockInterceptor { stub }
+    var found = ""
+    for _ in 0..<3 { found += try await mock.text("GET", url) }
+    #expect(found == "fast12")
+    #expect(runs.all == [1])
+  }
+
+  @Test("One use is given to one of a hundred requests at once")
+  func once() async throws {
+    let mock = MockInterceptor {
+      Stub(.get, "/x") { .text("rest") }
+      Stub(.get, "/x") { .text("one") }.once
+      Stub(.get, "/x") { request in .text("computed \(request.call)") }.times(3)
+    }
+    let answers = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<100 { group.addTask { try await mock.text("GET", url) } }
+      return try await group.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+    }
+    #expect(answers == ["rest": 96, "one": 1, "computed 0": 1, "computed 1": 1, "computed 2": 1])
+    #expect(mock.issues.isEmpty)
+  }
+
+  @Test("Counts and states that cannot be are issues at the stub's line, and such a stub answers nothing", arguments: [0, -1, .min])
+  func counts(_ count: Int) async throws {
+    let line: UInt = #line + 1
+    let mock = MockInterceptor(unmatched: .respond(501)) { Stub(.get, "/x") { .status(200) }.times(count) }
+    #expect(mock.issues.map(\.kind) == [.invalidStub])
+    #expect(mock.issues.first?.location.line == line)
+    let status = try await mock.ask(.get(url)).status
+    #expect(status.code == 501)
+  }
+
+  @Test("A range of counts")
+  func range() async throws {
+    let mock = MockInterceptor { Stub(.get, "/x") { .status(200) }.times(2...3) }
+    try await mock.ask(.get(url))
+    #expect(mock.issues.map(\.kind) == [.unused])
+    #expect(mock.issues.first?.message.contains("used 1 of 2 times") == true)
+    try await mock.ask(.get(url))
+    #expect(mock.issues.isEmpty)
+    try await mock.ask(.get(url))
+    let error = await failure { try await mock.ask(.get(url)) }
+    #expect(mockError(error)?.code == .usedUp)
+  }
+
+  @Test("Answers that cannot be are issues at the stub's line, and fail the load with a MockError")
+  func answersThatCannotBe() async throws {
+    struct Broken: Error {}
+    let line: UInt = #line + 2
+    let mock = MockInterceptor {
+      Stub(.get, "/status") { .status(99) }
+      Stub(.get, "/high") { .status(1000) }
+      Stub(.get, "/json") { .json(Double.nan) }
+      Stub(.get, "/delay") { .text("x").delay(.seconds(-1)) }
+      Stub(.get, "/throws") { throw Broken() }
+    }
+    #expect(mock.issues.map(\.location.line) == [line, line + 1, line + 2, line + 3, line + 4])
+    #expect(mock.issues.allSatisfy { $0.kind == .invalidStub })
+    for path in ["status", "high", "json", "delay", "throws"] {
+      let error = await failure { try await mock.ask(.get("https://a.b/\(path)")) }
+      #expect(mockError(error)?.location?.line ?? 0 >= line, "\(path)")
+    }
+    #expect(mock.issues.count == 5)
+  }
+
+  @Test("An answer that fails only for a request is noted once, at its stub")
+  func lateMistakes() async throws {
+    let line: UInt = #line + 1
+    let mock = MockInterceptor { Stub(.get, "/x") { request in .status(request.call + 1) } }
+    for _ in 0..<3 {
+      let error = await failure { try await mock.ask(.get(url)) }
+      #expect((error as? URLError)?.code == .badServerResponse)
+      #expect(mockError(error)?.location?.line == line)
+    }
+    #expect(mock.issues.first?.kind == .invalidAnswer)
+    #expect(mock.issues.allSatisfy { $0.location.line == line })
+  }
+
+  @Test("What a closure throws, the load fails with")
+  func throwing() async throws {
+    let mock = MockInterceptor {
+      Stub(.get, "/declared") { throw URLError(.timedOut) }
+      Stub(.get, "/computed") { _ in throw URLError(.notConnectedToInternet) }
+    }
+    let declared = await failure { try await mock.session.text("GET", "https://a.b/declared") } as? URLError
+    let computed = await failure { try await mock.session.text("GET", "https://a.b/computed") } as? URLError
+    #expect(declared?.code == .timedOut)
+    #expect(computed?.code == .notConnectedToInternet)
+  }
+
+  @Test("A challenge and its answer are one use, whatever the number of requests")
+  func challenge() async throws {
+    let mock = MockInterceptor {
+      Stub(.get, "/x") { .text("in").requiringBasic(user: "ada", password: "pw") }.once
+    }
+    let answer = try await mock.session.text("GET", "https://ada:pw@api.example.com/x")
+    #expect(answer == (200, "in"))
+    #expect(mock.calls.count == 2)
+    #expect(mock.issues.isEmpty)
   }
 }

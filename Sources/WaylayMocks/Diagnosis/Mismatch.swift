@@ -1,0 +1,130 @@
+/// One way in which a request differs from what a stub wants.
+struct Mismatch: Equatable {
+  /// What differs: "path", "header Accept".
+  let aspect: String
+  let expected: String
+  let actual: String
+  /// How far apart they are: small for a slip of the pen, 1 for something else altogether, more for what counts most.
+  let distance: Double
+
+  init(_ aspect: String, expected: String, actual: String, distance: Double) {
+    self.aspect = aspect
+    self.expected = expected
+    self.actual = actual
+    self.distance = distance
+  }
+}
+
+extension RequestPattern {
+  /// How a request differs from the pattern: nothing when it matches.
+  func mismatches(_ facts: RequestFacts) -> [Mismatch] {
+    var found: [Mismatch] = []
+    if let method, method != facts.method { found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1)) }
+    found += url.mismatches(facts.url)
+    var parameters: [String: String] = [:]
+    if !conditions.isEmpty { _ = url.matches(facts.url, &parameters) }
+    for condition in conditions { found += condition.mismatches(facts, parameters) }
+    return found
+  }
+}
+
+extension URLPattern {
+  func mismatches(_ url: ParsedURL) -> [Mismatch] {
+    var parameters: [String: String] = [:]
+    if let regex {
+      let text = url.url.absoluteString
+      return regex.matches(text, &parameters)
+        ? [] : [Mismatch("URL", expected: "a match of \(regex)", actual: Redaction.shown(url.url), distance: 2)]
+    }
+    var found: [Mismatch] = []
+    if !matchesScheme(url) {
+      found.append(Mismatch("scheme", expected: scheme ?? "*", actual: url.scheme, distance: 0.5))
+    }
+    if !host.matches(url.host) {
+      let distance = 1 + TextDistance.between(host.description, url.host)
+      found.append(Mismatch("host", expected: host.description, actual: url.host, distance: distance))
+    }
+    if matchesScheme(url), !matchesPort(url) {
+      let expected =
+        switch port {
+        case .any: "*"
+        case .schemeDefault: "\(ParsedURL.defaultPort(of: url.scheme)) (none is written)"
+        case .number(let number): "\(number)"
+        }
+      found.append(Mismatch("port", expected: expected, actual: "\(url.port)", distance: 0.7))
+    }
+    if let path, !path.matches(url.segments, &parameters) {
+      found.append(Mismatch("path", expected: path.description, actual: url.path, distance: 2 * path.distance(to: url.segments)))
+    }
+    if let query { found += query.mismatches(url.items) }
+    return found
+  }
+}
+
+extension PathPattern: CustomStringConvertible {
+  var description: String { "/" + segments.map(\.description).joined(separator: "/") }
+
+  /// How far a path is from this pattern, from 0 to 1.
+  func distance(to path: [String]) -> Double {
+    // Segments that fit at the beginning and at the end, whatever stands between.
+    let total = max(segments.count, path.count, 1)
+    var cost = 0.0
+    let isSameLength = segments.count == path.count
+    var fitting = 0
+    var ignored: [String: String] = [:]
+    for (segment, text) in zip(segments, path) {
+      if segment.matches(text, &ignored) {
+        fitting += 1
+      } else if isSameLength, case .literal(let literal) = segment {
+        cost += TextDistance.between(literal, text)
+      } else {
+        cost += 1
+      }
+    }
+    cost += Double(abs(segments.count - path.count))
+    // A path that differs in one segment only is nearer than one of which nothing fits.
+    return min(1, max(0.05, cost / Double(total)) + (fitting == 0 && total > 1 ? 0.2 : 0))
+  }
+}
+
+extension PathPattern.Segment: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .literal(let text): text
+    case .any(let name): name.map { ":\($0)" } ?? "*"
+    case .expression(_, let written): written
+    case .rest: "**"
+    }
+  }
+}
+
+extension QueryPattern {
+  func mismatches(_ items: QueryItems) -> [Mismatch] {
+    var found: [Mismatch] = []
+    for expectation in expectations {
+      let actual = items.values(of: expectation.name)
+      guard !expectation.matches(actual, isExact: isExact) else { continue }
+      found.append(
+        Mismatch(
+          "query \(expectation.name)",
+          expected: Redaction.query(
+            expectation.name, expectation.values.map { $0.description(for: expectation.name) }.joined(separator: "&")),
+          actual: actual.isEmpty
+            ? "no such item"
+            : Redaction.query(
+              expectation.name, actual.map { QueryPattern.Value.exactly($0).description(for: expectation.name) }.joined(separator: "&")),
+          distance: 0.3))
+    }
+    guard isExact else { return found }
+    let known = Set(expectations.map(\.name))
+    let others = items.items.filter { !known.contains($0.name) }
+    if !others.isEmpty {
+      found.append(
+        Mismatch(
+          "query", expected: expectations.isEmpty ? "none" : "no other items",
+          actual: others.map { Redaction.query($0.name, $0.description) }.joined(separator: "&"),
+          distance: 0.2 * Double(min(others.count, 5))))
+    }
+    return found
+  }
+}

@@ -1,0 +1,92 @@
+/// A stub for a request as Swift source, ready to be pasted. Secrets are not in it.
+enum StubSource {
+  /// Fields that the loading system sets, or that say nothing about what is asked for.
+  private static let noise: Set<String> = [
+    "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type", "accept",
+  ]
+
+  static func text(for facts: RequestFacts) -> String {
+    var lines = ["Stub(\(method(facts.method)), \(swift(pattern(facts.url)))) { .status(200) }"]
+    let fields = (facts.request.untagged.allHTTPHeaderFields ?? [:]).sorted { $0.key.lowercased() < $1.key.lowercased() }
+    for (name, value) in fields where !noise.contains(name.lowercased()) {
+      lines.append("  .header(\(swift(name))" + (Redaction.hidesField(name) ? ")" : ", \(swift(value)))"))
+    }
+    if let body = body(facts) { lines.append("  .body(\(body))") }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func method(_ method: String) -> String {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+    if known.contains(method) { return "." + method.lowercased() }
+    return "HTTPRequest.Method(rawValue: \(swift(method)))!"
+  }
+
+  /// The URL as a pattern that matches it alone; the values of secrets are left open.
+  private static func pattern(_ url: ParsedURL) -> String {
+    let path = url.segments.map { segment in
+      let text = segment.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["*", "/", "("])) ?? segment
+      return text.hasPrefix(":") ? "%3A" + text.dropFirst() : text
+    }
+    let query = url.query.map { query in
+      "?"
+        + query.split(separator: "&", omittingEmptySubsequences: true)
+        .map { item in
+          guard let equals = item.firstIndex(of: "=") else { return String(item) }
+          let name = item[..<equals]
+          if Redaction.hides(PercentCoding.decoded(name)) { return name + "=*" }
+          return item[item.index(after: equals)...] == "*" ? name + "=%2A" : String(item)
+        }
+        .joined(separator: "&")
+    }
+    let host = url.host.contains(":") && !url.host.hasPrefix("[") ? "[\(url.host)]" : url.host
+    let port = url.port == ParsedURL.defaultPort(of: url.scheme) ? "" : ":\(url.port)"
+    return "\(url.scheme)://\(host)\(port)/" + path.joined(separator: "/") + (query ?? "")
+  }
+
+  private static func body(_ facts: RequestFacts) -> String? {
+    guard !facts.body.isEmpty else { return nil }
+    if let json = facts.json {
+      let shown = Redaction.withoutSecrets(json)
+      let source = swift(shown)
+      guard source.count <= 1000 else { return ".present" }
+      return shown == json ? ".json(\(source))" : ".jsonSubset(\(source))"
+    }
+    if facts.header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
+      let items = facts.form.items
+      let open = items.filter { !Redaction.hides($0.name) && $0.value != nil }
+      let source = open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
+      return ".form([\(source)]" + (open.count == items.count ? ")" : ", exactly: false)")
+    }
+    guard facts.multipart == nil, let text = facts.text, text.utf8.count <= 1000 else { return ".present" }
+    return ".text(\(swift(text)))"
+  }
+
+  private static func swift(_ node: JSONNode) -> String {
+    switch node.value {
+    case .null: "nil"
+    case .string(let text): swift(text)
+    case .array(let values): "[" + values.map(swift).joined(separator: ", ") + "]"
+    case .object(let members):
+      members.isEmpty ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.node))" }.joined(separator: ", ") + "]"
+    case .bool, .number: node.text
+    }
+  }
+
+  /// A Swift literal of a text.
+  static func swift(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\0": result += "\\0"
+      case _ where scalar.properties.generalCategory == .control: result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

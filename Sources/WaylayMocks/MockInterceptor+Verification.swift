@@ -1,0 +1,74 @@
+import IssueReporting
+
+extension MockInterceptor {
+  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was asked, and how it differs.
+  ///
+  /// ```swift
+  /// mock.verify(.post, "/orders", count: 1)
+  /// mock.verify(RequestPattern(.post, "/orders").header("X-Tenant", "acme"), count: 0)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - pattern: The requests.
+  ///   - count: How many there are to be; `nil` for at least one.
+  public func verify(
+    _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    guard let message = disagreement(with: pattern, count: count) else { return }
+    reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  /// Reports a failure of the test that runs unless requests of that method for that URL came so many times.
+  public func verify(
+    _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, count: Int? = nil, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    verify(RequestPattern(method, url), count: count, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  /// Reports a failure of the test that runs unless requests for these patterns came in this order; others may have come between.
+  public func verifyOrder(
+    _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    guard let message = disagreement(withOrder: patterns) else { return }
+    reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  /// What is wrong with the number of a pattern's requests.
+  func disagreement(with pattern: RequestPattern, count: Int?) -> String? {
+    if let problem = pattern.problems.first { return problem.message }
+    let calls = calls
+    let found = calls.filter { pattern.matches($0.facts) }.count
+    if let count, found == count { return nil }
+    if count == nil, found > 0 { return nil }
+    let wanted = count.map { "\($0)" } ?? "at least one"
+    var parts = ["\(pattern) was asked \(found) \(found == 1 ? "time" : "times") instead of \(wanted)."]
+    if found == 0, let nearest = Self.nearest(to: pattern, among: calls) { parts.append(nearest) }
+    parts.append(Self.list(calls))
+    return parts.joined(separator: "\n")
+  }
+
+  func disagreement(withOrder patterns: [RequestPattern]) -> String? {
+    if let problem = patterns.flatMap(\.problems).first { return problem.message }
+    let calls = calls
+    var rest = calls[...]
+    for (position, pattern) in patterns.enumerated() {
+      guard let index = rest.firstIndex(where: { pattern.matches($0.facts) }) else {
+        let before = position == 0 ? "" : ", after \(patterns[position - 1])"
+        return "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n" + Self.list(calls)
+      }
+      rest = rest[(index + 1)...]
+    }
+    return nil
+  }
+
+  /// The call that comes nearest to a pattern, and how it differs.
+  private static func nearest(to pattern: RequestPattern, among calls: [RecordedCall]) -> String? {
+    let candidates = calls.map { ($0, pattern.mismatches($0.facts)) }
+    guard let (call, mismatches) = candidates.min(by: { $0.1.distance < $1.1.distance }) else { return nil }
+    let lines = mismatches.map { "    \($0.aspect): expected \($0.expected), but was \($0.actual)" }
+    return "Nearest: \(call)\n" + lines.joined(separator: "\n")
+  }
+}

@@ -46,7 +46,9 @@ final class HostReporter: Sendable {
     }
     log(attempt, request, host)
     let duration = ban.map { max($0.until - now, .zero) }
-    send { HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error) }
+    send {
+      HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error)
+    }
   }
 
   /// Something else than an attempt.

@@ -65,7 +65,8 @@ extension Failover {
     return ban
   }
 
-  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed on this request alone.
+  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed on this request
+  /// alone.
   private func hold(
     _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error, wasVerified: Bool
   ) {

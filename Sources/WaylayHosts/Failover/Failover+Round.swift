@@ -108,7 +108,9 @@ extension Failover {
     var due = limit(of: attempts, stagger)
     if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { due = min(due, last + stagger) }
     // The gate may be claimed without a word, and then silence counts.
-    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() { due = min(due, first + silence) }
+    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() {
+      due = min(due, first + silence)
+    }
     return due
   }
 

@@ -16,7 +16,8 @@ extension HostRewriter {
     public var bans = Bans()
     /// How long a plain `http` address may be silent after it has taken a request, before the next one is tried; `nil` for no limit.
     ///
-    /// For idempotent requests with a body that can be sent again. Not for `https`: what answers there has been verified, and may take its time.
+    /// For idempotent requests with a body that can be sent again. Not for `https`: what answers there has been verified, and may take its
+    /// time.
     public var silence: Duration? = .seconds(10)
     /// What an answer over plain `http` must look like to be taken for the host's own; `nil` takes every answer.
     public var responseCheck: ResponseCheck?
@@ -46,8 +47,9 @@ extension HostRewriter {
       /// How long to wait for a connection, TLS included, before the next address is tried beside it; `nil`: one after the other.
       let stagger: Duration?
 
-      /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is connected and verified gets the
-      /// request (RFC 8305, section 5). Needs a transport with ``TransportCapabilities/gates``; without, it is one by one.
+      /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is connected and
+      /// verified gets the request (RFC 8305, section 5). Needs a transport with ``TransportCapabilities/gates``; without, it is one by
+      /// one.
       public static func race(stagger: Duration) -> Attempts { Attempts(stagger: max(stagger, .milliseconds(10))) }
       /// The next address is tried when the one before has failed, or is late by its deadline.
       public static let oneByOne = Attempts(stagger: nil)

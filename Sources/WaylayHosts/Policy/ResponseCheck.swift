@@ -5,8 +5,8 @@
 /// policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])
 /// ```
 ///
-/// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker who knows it. An answer that is rejected
-/// bans its address as a suspected hijack, and an idempotent request goes to the next one. Not asked for `https`.
+/// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker who knows it. An
+/// answer that is rejected bans its address as a suspected hijack, and an idempotent request goes to the next one. Not asked for `https`.
 public struct ResponseCheck: Sendable {
   private let reject: @Sendable (InterceptedResponse) -> String?
 

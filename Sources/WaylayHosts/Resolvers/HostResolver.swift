@@ -2,8 +2,8 @@
 ///
 /// ### Use an existing resolver
 ///
-/// ``StaticResolver`` for a table, ``DoHResolver`` for DNS over HTTPS, ``HTTPDNSResolver`` for a vendor's service, ``SystemResolver`` for what the system
-/// says; several of them in order as ``ResolverChain``. ``ResolutionCache`` keeps the answers.
+/// ``StaticResolver`` for a table, ``DoHResolver`` for DNS over HTTPS, ``HTTPDNSResolver`` for a vendor's service, ``SystemResolver`` for
+/// what the system says; several of them in order as ``ResolverChain``. ``ResolutionCache`` keeps the answers.
 ///
 /// ### Implement a custom resolver
 ///

@@ -6,8 +6,8 @@
 /// print(address.isIPv6)   // true
 /// ```
 ///
-/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address. Zone identifiers (`fe80::1%eth0`) are
-/// refused: they mean something on one machine only.
+/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address. Zone identifiers
+/// (`fe80::1%eth0`) are refused: they mean something on one machine only.
 public struct HostAddress: Sendable {
   /// The canonical text (RFC 5952), without brackets.
   public let literal: String

@@ -6,8 +6,8 @@
 /// print(name == (try HostName("api.bücher.EXAMPLE")))     // true
 /// ```
 ///
-/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens and underscores, at most 63 of them, and
-/// a name at most 253 characters (RFC 1035, section 2.3.4).
+/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens and underscores, at
+/// most 63 of them, and a name at most 253 characters (RFC 1035, section 2.3.4).
 public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let description: String

@@ -5,9 +5,9 @@
 /// let rule = rules.match(try HostName("API.example.com"), port: 443)
 /// ```
 ///
-/// The longest pattern goes first: `api.example.com` before `*.example.com` before `*`, whether it routes or excludes; of two that are equally long, the one
-/// with a port. The order of the list does not matter, and its length hardly does: a look-up costs a hash for each label. Literals of addresses, single labels and names
-/// below `local` match only patterns that name them; `*` does not.
+/// The longest pattern goes first: `api.example.com` before `*.example.com` before `*`, whether it routes or excludes; of two that are
+/// equally long, the one with a port. The order of the list does not matter, and its length hardly does: a look-up costs a hash for each
+/// label. Literals of addresses, single labels and names below `local` match only patterns that name them; `*` does not.
 ///
 /// A value: to replace the rules of a running rewriter, give its ``HostRuleSource`` others.
 public struct HostRules: Sendable {
@@ -38,7 +38,8 @@ public struct HostRules: Sendable {
     self.init(rules: rules, table: table)
   }
 
-  /// Makes rules from a table of patterns and endpoints: see ``HostPattern`` and ``HostEndpoint``. A pattern without endpoints asks the resolver.
+  /// Makes rules from a table of patterns and endpoints: see ``HostPattern`` and ``HostEndpoint``. A pattern without endpoints asks the
+  /// resolver.
   ///
   /// - Throws: ``HostError`` for a text that is neither, and for two spellings of one pattern.
   public init(_ table: [String: [String]]) throws {

@@ -1,6 +1,7 @@
 /// Finds the longest pattern for a name, with one pass over the name's bytes, from its end, and no allocation.
 ///
-/// An open hash table from suffixes to nodes. The hash goes from the last byte to the first, so that one pass yields the hash of every suffix.
+/// An open hash table from suffixes to nodes. The hash goes from the last byte to the first, so that one pass yields the hash of every
+/// suffix.
 struct SuffixTable: Sendable {
   /// The patterns that end alike.
   private struct Node: Sendable {

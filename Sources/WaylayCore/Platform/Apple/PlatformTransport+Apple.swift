@@ -1,10 +1,10 @@
 #if canImport(Darwin)
-  import Foundation
-  import Logging
+  package import Foundation
+  package import Logging
 
   /// What puts requests on the wire when a registry was given no transport.
-  enum PlatformTransport {
-    static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
+  package enum PlatformTransport {
+    package static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
       URLSessionTransport(configuration: configuration)
     }
   }

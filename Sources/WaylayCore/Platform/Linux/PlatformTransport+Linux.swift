@@ -1,13 +1,13 @@
 #if canImport(FoundationNetworking)
   import Foundation
-  import Logging
+  package import Logging
 
   /// What puts requests on the wire when a registry was given no transport.
-  enum PlatformTransport {
+  package enum PlatformTransport {
     private static let hasWarned = Locked(false)
 
     /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a session does.
-    static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
+    package static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
       if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration) }
       guard let reason = CurlTransport.unavailableReason else { return CurlTransport(configuration: configuration) }
       if let logger {

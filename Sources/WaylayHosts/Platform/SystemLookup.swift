@@ -1,0 +1,52 @@
+import Foundation
+
+/// `getaddrinfo` (RFC 3493, section 6.1).
+enum SystemLookup {
+  #if canImport(Darwin)
+    private static let stream = SOCK_STREAM
+  #else
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+  #endif
+
+  /// The addresses of a host, in the system's order. Blocks, for as long as the system pleases.
+  static func addresses(of host: String) throws -> [HostAddress] {
+    var hints = addrinfo()
+    hints.ai_family = AF_UNSPEC
+    hints.ai_socktype = stream
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, nil, &hints, &list)
+    defer { if let list { freeaddrinfo(list) } }
+    guard code == 0 else { throw error(code, host) }
+    var found: [HostAddress] = []
+    var next = list
+    while let entry = next?.pointee {
+      next = entry.ai_next
+      guard let address = address(entry), !found.contains(address) else { continue }
+      found.append(address)
+    }
+    guard !found.isEmpty else { throw HostError(.noSuchHost, "the system knows the host, and no address of it.", host: host) }
+    return found
+  }
+
+  private static func address(_ entry: addrinfo) -> HostAddress? {
+    guard let place = entry.ai_addr else { return nil }
+    switch entry.ai_family {
+    case AF_INET:
+      guard Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in>.size else { return nil }
+      var address = UnsafeRawPointer(place).loadUnaligned(as: sockaddr_in.self).sin_addr
+      return withUnsafeBytes(of: &address) { HostAddress(bytes: $0) }
+    case AF_INET6:
+      guard Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in6>.size else { return nil }
+      var address = UnsafeRawPointer(place).loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      return withUnsafeBytes(of: &address) { HostAddress(bytes: $0) }
+    default: return nil
+    }
+  }
+
+  private static func error(_ code: Int32, _ host: String) -> HostError {
+    let text = gai_strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return code == EAI_NONAME
+      ? HostError(.noSuchHost, "the system says: \(text).", host: host)
+      : HostError(.resolverFailed, "the system could not look the host up: \(text).", host: host)
+  }
+}

@@ -1,0 +1,64 @@
+/// Asks resolvers one after the other, until one answers.
+///
+/// ```swift
+/// let resolver = ResolverChain([doh, try StaticResolver(shippedAddresses), SystemResolver()])
+/// ```
+///
+/// The next one is asked when one does not list the host, fails, takes too long, or gives an answer that is refused. That a host does not
+/// exist is an answer too, and ends the search, unless ``init(_:limit:trustsAbsence:clock:)`` is told otherwise: a name of an office
+/// network exists for the system's resolver only.
+public struct ResolverChain: HostResolver {
+  /// The names of its resolvers, in order.
+  public let name: String
+  private let resolvers: [any HostResolver]
+  private let limit: Duration
+  private let trustsAbsence: Bool
+  private let clock: HostClock
+
+  /// Makes a chain.
+  ///
+  /// - Parameters:
+  ///   - resolvers: The resolvers, the first to be asked first.
+  ///   - limit: How long each of them is waited for.
+  ///   - trustsAbsence: Whether the search ends when one of them says that the host does not exist.
+  ///   - clock: What the limit is measured on.
+  public init(_ resolvers: [any HostResolver], limit: Duration = .seconds(5), trustsAbsence: Bool = true, clock: HostClock = .system) {
+    name = resolvers.map(\.name).joined(separator: ", ")
+    self.resolvers = resolvers
+    self.limit = limit
+    self.trustsAbsence = trustsAbsence
+    self.clock = clock
+  }
+
+  /// The first answer.
+  ///
+  /// - Throws: ``HostError/Code/noSuchHost`` when a resolver that is trusted with it says so, ``HostError/Code/notListed`` when none of
+  ///   them lists the host, else
+  ///   ``HostError/Code/resolverFailed`` with what each of them said.
+  public func resolve(_ query: HostQuery) async throws -> HostResolution {
+    var failures: [(name: String, error: HostError)] = []
+    for resolver in resolvers {
+      do {
+        return try await withTimeLimit(limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")) {
+          try await resolver.resolve(query)
+        }
+      } catch {
+        try Task.checkCancellation()
+        let failure = error as? HostError ?? HostError(.resolverFailed, "\(error)", underlying: error)
+        if failure.code == .noSuchHost, trustsAbsence { throw failure }
+        failures.append((resolver.name, failure))
+      }
+    }
+    throw Self.failure(failures, query)
+  }
+
+  private static func failure(_ failures: [(name: String, error: HostError)], _ query: HostQuery) -> HostError {
+    let host = query.host.description
+    guard failures.contains(where: { $0.error.code != .notListed }) else {
+      return HostError(.notListed, "no resolver of the chain lists the host.", host: host)
+    }
+    if let absence = failures.last(where: { $0.error.code != .notListed })?.error, absence.code == .noSuchHost { return absence }
+    let story = failures.map { "\($0.name): \($0.error.message)" }.joined(separator: " ")
+    return HostError(.resolverFailed, "no resolver answers. \(story)", host: host, underlying: failures.last?.error)
+  }
+}

@@ -1,0 +1,32 @@
+import Testing
+import WaylayHosts
+
+@Suite("The system's resolver")
+struct SystemResolverTests {
+  @Test("finds what the system finds")
+  func found() async throws {
+    let resolution = try await SystemResolver().resolve(HostQuery(HostName("localhost")))
+    #expect(resolution.source == "system")
+    #expect(!resolution.candidates.isEmpty)
+    #expect(resolution.candidates.allSatisfy { ["127.0.0.1", "::1"].contains($0.address.literal) })
+  }
+
+  @Test("says that a host does not exist, or that nobody could be asked, as an error of ours")
+  func missing() async throws {
+    let query = HostQuery(try HostName("does-not-exist.invalid"))
+    let error = await #expect(throws: HostError.self) { try await SystemResolver().resolve(query) }
+    #expect(error.map { [.noSuchHost, .resolverFailed].contains($0.code) } == true)
+    #expect(error?.host == "does-not-exist.invalid")
+  }
+
+  @Test("is not waited for once the limit is over")
+  func limit() async throws {
+    let time = VirtualClock()
+    let clock = HostClock(now: time.clock.now, date: time.clock.date) { _ in }
+    let error = await #expect(throws: HostError.self) {
+      // The limit is over at once: either that or the answer comes first, so the same is tried until it is the limit.
+      for _ in 0..<10_000 { _ = try await SystemResolver(clock: clock).resolve(HostQuery(HostName("localhost"))) }
+    }
+    #expect(error?.code == .resolverTimedOut)
+  }
+}

@@ -143,9 +143,20 @@ let package = Package(
       path: "Examples/Stress",
       swiftSettings: settings),
     .executableTarget(
+      name: "offline-reader",
+      dependencies: [
+        "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/OfflineReader",
+      swiftSettings: settings),
+    .executableTarget(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
-    .testTarget(name: "DocumentationTests", dependencies: ["Waylay", "WaylayTesting"], swiftSettings: settings),
-    .testTarget(name: "ExamplesTests", dependencies: ["archive-torture", "hijack-lab", "stress", "tour"], swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
+    .testTarget(
+      name: "ExamplesTests", dependencies: ["archive-torture", "hijack-lab", "offline-reader", "stress", "tour"],
+      swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",
       dependencies: [

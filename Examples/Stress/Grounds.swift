@@ -18,9 +18,14 @@ final class Grounds: Sendable {
   let folder: URL
   private let current = Locked<Sessions?>(nil)
 
-  init() async throws {
+  private let keepsOnDisk: Bool
+  private let archive = Locked<ArchiveCache?>(nil)
+
+  /// - Parameter keepsOnDisk: Whether the archive is kept on the disk, rather than in memory.
+  init(keepsOnDisk: Bool) async throws {
     origin = try await TestOrigin.start()
     origin.keepsLog = false
+    self.keepsOnDisk = keepsOnDisk
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-stress-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     origin.reply(to: "/guarded") { request in
@@ -31,6 +36,7 @@ final class Grounds: Sendable {
     origin.reply(to: "/mirror") { request in
       request.body.isEmpty ? .text(request.query("n") ?? "") : .text(String(decoding: request.body, as: UTF8.self))
     }
+    servePages()
     openSessions()
   }
 
@@ -48,12 +54,25 @@ final class Grounds: Sendable {
         MadeUp(answersInline: false)
       })
     registry.register(InterceptorChain("network", for: .host("127.0.0.1")) { Counting() })
+    let archive = makeArchive()
+    registry.register(InterceptorChain("archive", for: .host("localhost")) { archive })
     let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
     current.withLock {
       $0 = Sessions(
         registry: registry, plain: URLSession(configuration: configuration),
         delegating: URLSession(configuration: configuration, delegate: deliveries, delegateQueue: nil))
     }
+  }
+
+  /// An archive that has to evict all the time.
+  private func makeArchive() -> ArchiveCache {
+    let limits = StoreLimits(bytes: 2 << 20)
+    let made =
+      keepsOnDisk
+      ? ArchiveCache(at: folder.appendingPathComponent("archive-\(UUID().uuidString)"), options: DiskStore.Options(limits: limits))
+      : ArchiveCache(limits: limits)
+    archive.withLock { $0 = made }
+    return made
   }
 
   func closeSessions() async {
@@ -64,6 +83,7 @@ final class Grounds: Sendable {
     sessions?.plain.invalidateAndCancel()
     sessions?.delegating.invalidateAndCancel()
     sessions?.registry.invalidate()
+    await archive.withLock { $0 }?.close()
     await origin.until { $0.openConnectionCount == 0 }
   }
 

@@ -38,7 +38,7 @@ struct Kind: Sendable {
 }
 
 extension Kind {
-  static let all: [Kind] = made + delivered + network + direct + planted
+  static let all: [Kind] = made + delivered + network + direct + archived + planted
 
   /// What is wrong on purpose, to see that it is noticed: run only when it is named.
   private static let planted = [

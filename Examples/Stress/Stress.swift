@@ -19,6 +19,7 @@ struct Stress: AsyncParsableCommand {
   @Option(help: "How many of them at once.") var inFlight = 64
   @Option(help: "Which mixture: the same number gives the same loads.") var seed: UInt64 = 1
   @Option(help: "Only kinds whose name contains this.") var only = ""
+  @Flag(help: "Keep the archive on the disk, rather than in memory.") var disk = false
   @Option(help: "Growth of resident memory that is allowed, in per cent. Judged from 100 000 loads on; fewer show warm-up alone.")
   var growth = 5.0
 
@@ -27,7 +28,7 @@ struct Stress: AsyncParsableCommand {
     guard !kinds.isEmpty else {
       throw ValidationError("no kind is named \"\(only)\": there are \(Kind.all.map(\.name).joined(separator: ", "))")
     }
-    let grounds = try await Grounds()
+    let grounds = try await Grounds(keepsOnDisk: disk)
     // What is made once for all, in here or in Foundation, is there after some loads of each kind.
     await run(Tally(loads: min(loads, 1000), seed: seed, kinds: kinds), on: grounds)
     await grounds.closeSessions()

@@ -40,6 +40,24 @@ struct ProgramTests {
     #expect(output.hasSuffix("No faults.\n"))
   }
 
+  @Test("stress: hits, misses, validations, collapses and cancels through one archive, without a fault")
+  func stressArchive() async throws {
+    let (code, output) = try await run("stress", "--loads", "4000", "--only", "archive")
+    #expect(code == 0, "\(output)")
+    #expect(output.contains("wrong answers        0"))
+  }
+
+  @Test("offline-reader: a site is read after its server has gone, and in a later run")
+  func offlineReader() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (code, output) = try await run("offline-reader", folder)
+    #expect(code == 0, "\(output)")
+    #expect(output.contains("syncing 12/12") && output.contains("Offline: 12 articles."))
+    let (again, later) = try await run("offline-reader", folder, "--read")
+    #expect(again == 0 && later.contains("Offline: 12 articles.") && !later.contains("syncing"), "\(later)")
+  }
+
   /// Runs a program that was built beside the tests, and returns how it ended and what it printed.
   private func run(_ name: String, _ arguments: String...) async throws -> (Int32, String) {
     let process = Process()

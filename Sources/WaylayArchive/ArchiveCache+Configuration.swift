@@ -1,0 +1,97 @@
+import Foundation
+public import Logging
+
+extension ArchiveCache {
+  /// What an archive does otherwise than HTTP prescribes, what it keeps apart, and where it says what it does.
+  ///
+  /// ```swift
+  /// let archive = ArchiveCache(at: directory) { configuration in
+  ///   configuration.lifetimes = [.lifetime(.seconds(3600), for: .host("api.example.com"))]
+  ///   configuration.keys = [.ignoringQueryItems(["utm_*"])]
+  ///   configuration.willStore = { if $0.fields[.contentType] == "video/mp4" { $0.refuse("videos are large") } }
+  /// }
+  /// ```
+  public struct Configuration: Sendable {
+    // MARK: Modes
+
+    /// The mode to begin with; see ``ArchiveCache/mode``.
+    public var mode: Mode = .online
+    /// The mode of a request, where it has one of its own; `nil` for the archive's. Asked once for each load: answer at once.
+    public var modeFor: (@Sendable (URLRequest) -> Mode?)?
+
+    // MARK: What is kept apart
+
+    /// Whether answers to requests with different credentials are kept apart, as they are unless told otherwise.
+    ///
+    /// `Authorization`, `Proxy-Authorization` and the URL's user info count, as a keyed digest. HTTP does not ask this of a private cache
+    /// (RFC 9111, section 3.5 speaks of shared ones); an app whose users take turns needs it.
+    public var partitionsByAuthorization = true
+    /// The partition of a request, for example the user's number: answers of different partitions never meet, and one can be removed as a
+    /// whole.
+    public var partition: (@Sendable (URLRequest) -> String?)?
+
+    // MARK: Keys
+
+    /// What counts for the question whether two requests ask for the same thing.
+    public var keys: [KeyRule] = []
+    /// A key in place of the URL's, so that URLs with random, signed or encrypted parts share an entry; `nil` for the URL's.
+    ///
+    /// Must not depend on anything but the request. Requests that it gives one key get one another's answers.
+    public var keyFor: (@Sendable (URLRequest) -> String?)?
+    /// The largest body that ``KeyRule/byBody(methods:for:)`` keys by, in bytes.
+    public var maximumKeyedBody = 256 * 1024
+
+    /// Whether the values of query items may be read by whoever reads the archive's files or lists its entries.
+    ///
+    /// Without, they are kept as keyed digests. With encryption at rest nothing can be read anyway.
+    public var keepsQueryValues = true
+
+    // MARK: What is stored, and for how long
+
+    /// Lifetimes of the client's own; the first that has one for an answer counts.
+    public var lifetimes: [LifetimeRule] = []
+    /// Asked before an answer is stored: may edit, tag, pin or refuse it.
+    public var willStore: (@Sendable (inout ArchiveCandidate) -> Void)?
+    /// Whether the archive is shared by several users, as a proxy's is (RFC 9111): `s-maxage`, `private` and their kin count then.
+    public var isShared = false
+    /// Whether a stale answer is given when the origin cannot be reached, unless the answer itself forbids it (RFC 9111, section 4.2.4).
+    public var servesStaleWhenUnreachable = true
+    /// Whether what arrived of a broken or abandoned transfer is kept under its strong validator, to be completed by the next request.
+    public var keepsPartial = true
+
+    // MARK: Loads
+
+    /// Whether equal requests at once make one.
+    public var collapses = true
+    /// Seconds without progress after which a revalidation behind a stale answer is given up.
+    public var backgroundTimeout: TimeInterval = 30
+
+    // MARK: What it says
+
+    /// When answers carry the `Cache-Status` field (RFC 9211).
+    public var cacheStatus: CacheStatusField = .whenStale
+    /// The archive's name in `Cache-Status`.
+    public var name = "Waylay"
+    /// Where log lines go; see ``ArchiveLogKey``. Default: nowhere.
+    public var logger: Logger?
+
+    /// Seconds since 1970, as tests may turn them.
+    package var now: @Sendable () -> CacheTime = { CacheTime.now }
+
+    /// Makes a configuration in which everything is as HTTP prescribes.
+    public init() {}
+  }
+
+  /// When answers carry the `Cache-Status` field.
+  public struct CacheStatusField: Hashable, Sendable, CustomStringConvertible {
+    /// The choice's name.
+    public let description: String
+
+    /// Never.
+    public static let never = CacheStatusField(description: "never")
+    /// On answers from the archive that are stale, which is how an app sees that it reads something old.
+    public static let whenStale = CacheStatusField(description: "whenStale")
+    /// On every answer.
+    public static let always = CacheStatusField(description: "always")
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+extension ArchiveCache {
+  /// What the archive would do with a request now, and why. Nothing is sent, and nothing changes.
+  ///
+  /// ```swift
+  /// print(await archive.explain(URLRequest(url: url)))
+  /// ```
+  public func explain(_ request: URLRequest) async -> ArchiveExplanation {
+    let intercepted = InterceptedRequest(request)
+    let mode = engine.mode(of: intercepted)
+    let next = InterceptorChain.Next { _ in throw CancellationError() }
+    let store: any ArchiveStore
+    do {
+      store = try await engine.opening.store()
+    } catch {
+      return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error)")], variants: [])
+    }
+    guard let load = try? await ArchiveLoad(reading: intercepted, mode, engine, store, next) else {
+      return ArchiveExplanation(rows: [("request", "has no URL")], variants: [])
+    }
+    return await load.explanation()
+  }
+}
+
+/// What an archive would do with a request, as a table.
+public struct ArchiveExplanation: Sendable, CustomStringConvertible {
+  /// The rows: a name and a text each.
+  public let rows: [(name: String, text: String)]
+  /// What is stored for the request, one text for each response.
+  public let variants: [String]
+
+  /// The table.
+  public var description: String {
+    let all = rows + variants.enumerated().map { ("stored \($0.offset + 1)", $0.element) }
+    let width = all.map(\.name.count).max() ?? 0
+    return all.map { $0.name + String(repeating: " ", count: width - $0.name.count) + "  " + $0.text }.joined(separator: "\n")
+  }
+}
+
+extension ArchiveLoad {
+  fileprivate func explanation() async -> ArchiveExplanation {
+    let entries = (try? await store.entries(for: key)) ?? []
+    let stored = understood(entries)
+    let now = now
+    let decision = decide(stored, now)
+    var rows: [(String, String)] = [
+      ("request", "\(request.method) \(place.listedURL)"), ("mode", "\(options.mode)"), ("policy", "\(asked.cachePolicy.label)"),
+      ("key", String(decoding: key.bytes, as: UTF8.self)),
+    ]
+    if key.partition != .shared { rows.append(("partition", "\(key.partition)")) }
+    rows.append(
+      ("stored", "\(stored.count)" + (entries.count > stored.count ? ", \(entries.count - stored.count) of another version" : "")))
+    rows.append(("decision", "\(decision.label)"))
+    rows.append(("reason", "\(decision.reason)"))
+    if !decision.addedFields.isEmpty {
+      rows.append(("asks", decision.addedFields.map { "\($0.name): \($0.value)" }.joined(separator: "; ")))
+    }
+    return ArchiveExplanation(rows: rows, variants: stored.map { Self.line($0, now) })
+  }
+
+  private static func line(_ stored: Stored, _ now: CacheTime) -> String {
+    let record = stored.record
+    let age = record.age(at: now) / 1000
+    var parts = [
+      "\(record.status)", "\(stored.entry.bodyLength) bytes", "age \(age) s",
+      "lifetime \(record.lifetime) s from \(record.lifetimeSource)", age < record.lifetime ? "fresh" : "stale",
+    ]
+    if let extent = record.extent { parts.append("bytes \(extent.lowerBound) to \(extent.upperBound - 1) only") }
+    if let tag = record.entityTag { parts.append("ETag \(tag)") } else if record.lastModified != nil { parts.append("Last-Modified") }
+    if let vary = record.fields[.vary] { parts.append("Vary: \(vary)") }
+    if record.flags.contains(.invalidated) { parts.append("invalidated") }
+    if !stored.entry.details.tags.isEmpty { parts.append("tags " + stored.entry.details.tags.sorted().joined(separator: ", ")) }
+    if stored.entry.details.isPinned { parts.append("pinned") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension CacheDecision {
+  fileprivate var label: String {
+    switch action {
+    case .serve(let answer): answer.isStale ? "answer with something stale" : "answer from the archive"
+    case .serveAndRevalidate: "answer with something stale, and validate it behind"
+    case .forward:
+      addedFields.isEmpty ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
+    case .gatewayTimeout: "answer 504: only-if-cached"
+    case .unavailable: "fail: no network allowed"
+    }
+  }
+}
+
+extension URLRequest.CachePolicy {
+  fileprivate var label: String {
+    switch self {
+    case .useProtocolCachePolicy: "useProtocolCachePolicy"
+    case .reloadIgnoringLocalCacheData: "reloadIgnoringLocalCacheData"
+    case .reloadIgnoringLocalAndRemoteCacheData: "reloadIgnoringLocalAndRemoteCacheData"
+    case .returnCacheDataElseLoad: "returnCacheDataElseLoad"
+    case .returnCacheDataDontLoad: "returnCacheDataDontLoad"
+    case .reloadRevalidatingCacheData: "reloadRevalidatingCacheData"
+    @unknown default: "policy \(rawValue)"
+    }
+  }
+}

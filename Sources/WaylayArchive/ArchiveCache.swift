@@ -1,0 +1,116 @@
+import Foundation
+
+/// A private HTTP cache and offline archive, as a link of a chain (RFC 9111).
+///
+/// Two lines make an app read on without a network:
+///
+/// ```swift
+/// let archive = ArchiveCache(at: directory)
+/// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
+/// ```
+///
+/// From then on answers are stored as their headers allow, reused while they are fresh, validated when they are not, and given stale when
+/// the origin cannot be reached. With `archive.mode = .offline` everything that is stored is given, whatever its age.
+///
+/// Put it behind links that change what is asked for (a host rewriter, a token) when what they add must not count, and before them when
+/// it must: an archive stores what comes from the links after it, under the request that it sees.
+///
+/// Without a directory it keeps everything in memory: `ArchiveCache()`. What it does otherwise than HTTP prescribes is set by its
+/// ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)``.
+///
+/// The disk is opened behind: loads that need it wait for it. When it cannot be opened, requests go through as if there were no archive, a
+/// line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice: see ``DiskStore``.
+public final class ArchiveCache: RequestInterceptor {
+  let engine: ArchiveEngine
+
+  /// The name that errors and logs use.
+  public var name: String { "ArchiveCache" }
+
+  /// `true`: what is in memory is answered inside the loading system's call. Everything else leaves it first.
+  public var answersInline: Bool { true }
+
+  /// An archive in a directory, which is made where it is missing.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory. It belongs to the archive alone: no one else puts files there.
+  ///   - options: How much it may hold, and how.
+  ///   - configure: Changes the configuration.
+  public convenience init(
+    at directory: URL, options: DiskStore.Options = DiskStore.Options(), _ configure: (inout Configuration) -> Void = { _ in }
+  ) {
+    self.init(opening: { try DiskStore(at: directory, options: options) }, configure)
+  }
+
+  /// An archive in memory.
+  ///
+  /// - Parameters:
+  ///   - limits: How much it may hold.
+  ///   - configure: Changes the configuration.
+  public convenience init(
+    limits: StoreLimits = StoreLimits(bytes: 64 << 20), _ configure: (inout Configuration) -> Void = { _ in }
+  ) {
+    self.init(store: MemoryStore(limits: limits), configure)
+  }
+
+  /// An archive in a store of your own.
+  public init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
+    engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(store))
+    engine.start()
+  }
+
+  private init(opening open: @escaping @Sendable () throws -> any ArchiveStore, _ configure: (inout Configuration) -> Void) {
+    engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(open))
+    engine.start()
+  }
+
+  private static func configuration(_ configure: (inout Configuration) -> Void) -> Configuration {
+    var configuration = Configuration()
+    configure(&configuration)
+    return configuration
+  }
+
+  deinit {
+    engine.invalidate()
+  }
+
+  /// Loads `request` from what is stored, or from the rest of the chain.
+  ///
+  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath when the mode or the
+  ///   request's `cachePolicy` keeps it from the network and nothing is stored.
+  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    try await engine.load(request, next)
+  }
+
+  /// Waits until the archive is open.
+  ///
+  /// ```swift
+  /// do { try await archive.opened() } catch { print(error) }      // an ArchiveError: in use, of a newer version, not writable, …
+  /// ```
+  ///
+  /// - Throws: ``ArchiveError``. Loads go through without an archive then.
+  public func opened() async throws {
+    _ = try await engine.opening.store()
+  }
+
+  /// Where the answers are: for listing, removing, pinning and tagging them.
+  ///
+  /// ```swift
+  /// try await archive.store.removeAll(.host("example.com"))
+  /// ```
+  ///
+  /// - Throws: ``ArchiveError``, when it could not be opened.
+  public var store: any ArchiveStore {
+    get async throws { try await engine.opening.store() }
+  }
+
+  /// Ends what goes on behind answers, such as revalidations, and the events. Loads go through without an archive from now on.
+  public func invalidate() {
+    engine.invalidate()
+  }
+
+  /// The same, and waits until everything stored is written and the directory is free for others.
+  public func close() async {
+    engine.invalidate()
+    if let store = try? await engine.opening.store() { await store.close() }
+  }
+}

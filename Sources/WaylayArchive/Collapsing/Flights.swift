@@ -1,0 +1,100 @@
+import Foundation
+
+/// The requests that are on their way to the network, by what they are for.
+///
+/// The first load for a key leads; those that come while it waits for the head, or reads the body, follow it.
+final class Flights<Key: Hashable & Sendable>: Sendable {
+  /// What a load that comes to a key is to do.
+  enum Role: Sendable {
+    /// Go to the network, and settle the flight.
+    case lead(Flight)
+    /// Wait for the flight.
+    case follow(Flight)
+  }
+
+  private let flights = Locked<[Key: Flight]>([:])
+
+  func join(_ key: Key) -> Role {
+    flights.withLock { flights in
+      if let flight = flights[key] { return .follow(flight) }
+      let flight = Flight()
+      flights[key] = flight
+      return .lead(flight)
+    }
+  }
+
+  /// Takes a flight off the list: whoever comes from now on leads another.
+  func end(_ flight: Flight, for key: Key) {
+    flights.withLock { flights in
+      if flights[key] === flight { flights[key] = nil }
+    }
+  }
+
+  var count: Int { flights.withLock { $0.count } }
+}
+
+/// One request on its way to the network, and those who wait for its answer.
+final class Flight: Sendable {
+  /// What has come of it.
+  enum Outcome: Sendable {
+    /// The answer is in the store.
+    case stored
+    /// The answer is on its way into the store.
+    case streaming(CacheRecord, SharedBody)
+    /// The answer is for the leader alone.
+    case notShared(String)
+    /// There was none.
+    case failed(any Error)
+    /// The leader was cancelled before there was one.
+    case handedOver
+  }
+
+  private struct State {
+    var outcome: Outcome?
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var lastWaiter = 0
+    var isStreaming = false
+  }
+
+  private let state = Locked(State())
+
+  /// Whether the body is on its way: then the flight ends with it.
+  var isStreaming: Bool {
+    get { state.withLock { $0.isStreaming } }
+    set { state.withLock { $0.isStreaming = newValue } }
+  }
+
+  /// Says what has come of the flight. Only the first call counts.
+  func settle(_ outcome: Outcome) {
+    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard state.outcome == nil else { return [] }
+      state.outcome = outcome
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Waits for what comes of the flight.
+  func outcome() async throws -> Outcome {
+    let number = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          let isReady = state.outcome != nil || Task.isCancelled
+          if !isReady { state.waiters[number] = continuation }
+          return isReady
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+    try Task.checkCancellation()
+    guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
+    return outcome
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+
+/// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends it.
+final class ArchiveEngine: Sendable {
+  let configuration: ArchiveCache.Configuration
+  let modes: Locked<ArchiveCache.Modes>
+  let outlets: Outlets
+  let opening: StoreOpening
+  let flights = Flights<ArchiveKey>()
+  let behind = BehindWork<ArchiveKey>()
+  let records = RecordCache()
+  private let isInvalidated = Locked(false)
+
+  init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
+    self.configuration = configuration
+    self.opening = opening
+    modes = Locked(ArchiveCache.Modes(general: configuration.mode))
+    outlets = Outlets(logger: configuration.logger)
+  }
+
+  /// Opens the store, and listens to it.
+  func start() {
+    opening.start { [weak self, outlets] outcome in
+      switch outcome {
+      case .success(let store): store.observe { [weak self] in self?.heard($0) }
+      case .failure(let error):
+        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error)"))
+      }
+    }
+  }
+
+  func invalidate() {
+    let isFirst = isInvalidated.withLock { isInvalidated in
+      defer { isInvalidated = true }
+      return !isInvalidated
+    }
+    guard isFirst else { return }
+    behind.close()
+    modes.withLock { modes -> Task<Void, Never>? in
+      defer { modes.follower = nil }
+      return modes.follower
+    }?.cancel()
+    outlets.close()
+  }
+
+  /// What the store does of its own accord.
+  private func heard(_ event: StoreEvent) {
+    let kind: ArchiveEvent.Kind =
+      switch event.kind {
+      case .evicted: .evicted
+      case .refused: .refused
+      default: .storeFailed
+      }
+    outlets.report(ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
+  }
+
+  /// Loads a request: what is in memory is answered before the first suspension (rule 9).
+  func load(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    guard request.url != nil else { return try await next(request) }
+    let mode = mode(of: request)
+    guard !isInvalidated.withLock({ $0 }) else {
+      guard mode.allowsNetwork else {
+        throw ArchiveError(.invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url)
+          .urlError()
+      }
+      return try await next(request)
+    }
+    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next), let answer = try load.answerAtOnce() {
+      return answer
+    }
+    // Nothing below may run inside the loading system's own call.
+    await Task.yield()
+    let store: any ArchiveStore
+    do {
+      store = try await opening.store()
+    } catch {
+      try Task.checkCancellation()
+      guard mode.allowsNetwork else {
+        throw ArchiveError(
+          .unavailable, "the archive could not be opened, and its mode is \(mode): see the underlying error.", url: request.url,
+          underlying: error
+        ).urlError()
+      }
+      outlets.report(ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
+      return try await next(request)
+    }
+    guard let load = try await ArchiveLoad(reading: request, mode, self, store, next) else { return try await next(request) }
+    return try await load.run()
+  }
+
+  /// The mode of one request: its own, the configuration's for it, its host's, the archive's.
+  func mode(of request: InterceptedRequest) -> ArchiveMode {
+    if let mode = request[ArchiveModeKey.self] { return mode }
+    if let modeFor = configuration.modeFor, let mode = modeFor(request.urlRequest) { return mode }
+    let (general, scoped) = modes.withLock { ($0.general, $0.scoped) }
+    guard !scoped.isEmpty, let url = request.url else { return general }
+    return scoped.last { $0.scope.covers(url) }?.mode ?? general
+  }
+}
+
+extension ArchiveMode {
+  /// Whether the mode lets a request out.
+  var allowsNetwork: Bool { self != .offline && self != .replayOnly }
+}
+
+extension ArchiveEvent {
+  init(
+    _ kind: Kind, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
+  ) {
+    self.kind = kind
+    self.load = load
+    self.url = url
+    self.reason = reason
+    self.bytes = bytes
+    self.age = age
+  }
+}
+
+extension InterceptedResponse.Source {
+  /// An archive: fresh, or confirmed by the origin. Its cookies are not stored again.
+  public static let archive = InterceptedResponse.Source("archive", storesCookies: false)
+  /// An archive, with something stale.
+  public static let staleArchive = InterceptedResponse.Source("stale archive", storesCookies: false)
+}

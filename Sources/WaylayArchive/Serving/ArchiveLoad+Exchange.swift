@@ -1,0 +1,199 @@
+import Foundation
+import HTTPTypes
+
+/// A load that goes to the network: what is asked, and what becomes of the answer.
+extension ArchiveLoad {
+  /// Sends the request on, stores what may be stored, and returns what the app gets.
+  ///
+  /// - Parameters:
+  ///   - decision: Why it goes out, and with which fields.
+  ///   - stored: What the decision was about.
+  ///   - flight: Those who wait for the answer.
+  ///   - send: The way out.
+  func exchange(
+    _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight? = nil,
+    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+  ) async throws -> InterceptedResponse {
+    var outgoing = request
+    for name in decision.removedFields { outgoing.urlRequest.setValue(nil, forHTTPHeaderField: name.rawName) }
+    for name in Set(decision.addedFields.map(\.name)) {
+      outgoing.urlRequest.setValue(decision.addedFields[values: name].joined(separator: ", "), forHTTPHeaderField: name.rawName)
+    }
+    let requestTime = now
+    let response: InterceptedResponse
+    do {
+      response = try await send(outgoing)
+    } catch {
+      if isBehind || Task.isCancelled || error is CancellationError { throw error }
+      flight?.settle(.failed(error))
+      do {
+        return try await unreachable(error, decision, stored)
+      } catch {
+        reportMiss(decision)
+        throw error
+      }
+    }
+    let head = ArchivePolicy.Response(
+      status: response.status.code, fields: response.fields, requestTime: requestTime, responseTime: now)
+    let judged = judge(head, response, decision, stored)
+    if case .again = judged.outcome.answer {
+      await response.body.drop()
+      apply(judged.outcome, stored)
+      store.remove(judged.outcome.removals.map { stored[$0].entry.id })
+      return try await exchange(decision.unconditional, stored, flight, send)
+    }
+    await dropInvalidated(by: head)
+    apply(judged.outcome, stored)
+    switch judged.outcome.answer {
+    case .stored(let answer):
+      request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
+      await response.body.drop()
+      return try await confirmed(answer, judged.outcome, decision, stored, flight, send)
+    case .joined: request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
+    case .network, .again: reportMiss(decision)
+    }
+    return try await store(response, judged, decision, stored, flight, send)
+  }
+
+  private func reportMiss(_ decision: CacheDecision) {
+    guard !isBehind else { return }
+    let isLookedUp = asked.method == .get || asked.method == .head || options.isKeyedByBody
+    engine.outlets.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
+  }
+
+  /// What the rules say about an answer, the app's own among them.
+  struct Judgement {
+    var outcome: ResponseOutcome
+    var candidate: ArchiveCandidate?
+  }
+
+  private func judge(
+    _ head: ArchivePolicy.Response, _ response: InterceptedResponse, _ decision: CacheDecision, _ stored: [Stored]
+  ) -> Judgement {
+    var options = options
+    if !configuration.lifetimes.isEmpty {
+      let answer = LifetimeRule.Answer(request: request.urlRequest, status: response.status, fields: response.fields)
+      if let seconds = configuration.lifetimes.seconds(for: answer, overridingServer: true) {
+        options.lifetime = .forced(seconds)
+      } else if let seconds = configuration.lifetimes.seconds(for: answer, overridingServer: false) {
+        options.lifetime = .absent(seconds)
+      }
+    }
+    let records = stored.map(\.record)
+    let outcome = policy.receive(head, for: asked, decision, records: records, options: options)
+    guard let willStore = configuration.willStore, case .new = outcome.storing else { return Judgement(outcome: outcome) }
+    var candidate = ArchiveCandidate(
+      request: request.urlRequest.withoutTag, status: response.status, length: response.body.length, fields: response.fields)
+    willStore(&candidate)
+    guard candidate.refusal == nil, candidate.lifetime != nil || candidate.fields != response.fields else {
+      return Judgement(outcome: outcome, candidate: candidate)
+    }
+    var edited = head
+    edited.fields = candidate.fields
+    if let lifetime = candidate.lifetime { options.lifetime = .forced(max(0, lifetime.components.seconds)) }
+    return Judgement(
+      outcome: policy.receive(edited, for: asked, decision, records: records, options: options), candidate: candidate)
+  }
+
+  /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own credentials, and without any.
+  private func dropInvalidated(by head: ArchivePolicy.Response) async {
+    let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
+    guard !urls.isEmpty else { return }
+    var bare = request.urlRequest.withoutTag
+    bare.httpMethod = "GET"
+    var anonymous = bare
+    for name in ["Authorization", "Proxy-Authorization"] { anonymous.setValue(nil, forHTTPHeaderField: name) }
+    for url in urls {
+      (bare.url, anonymous.url) = (url, url)
+      let keys = Set([bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) }.key })
+      for key in keys {
+        let entries: [StoredEntry]
+        if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
+        for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {
+          update(stored, to: stored.record.invalidated())
+          engine.outlets.report(event(.invalidated, reason: "\(request.method) to \(self.url.redacted)"))
+        }
+      }
+    }
+  }
+
+  private func apply(_ outcome: ResponseOutcome, _ stored: [Stored]) {
+    for change in outcome.updates { update(stored[change.index], to: change.record) }
+  }
+
+  private func update(_ stored: Stored, to record: CacheRecord) {
+    var details = stored.entry.details
+    details.stored = record.responseTime.date
+    let head = record.encoded()
+    do {
+      guard let entry = try store.update(stored.entry, head: head, details: details) else { return }
+      engine.records.keep(record, head: entry.head, of: entry.id)
+    } catch {
+      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error)"))
+    }
+  }
+
+  /// The stored answer, after the origin has confirmed it or failed to give a better one.
+  private func confirmed(
+    _ answer: CacheAnswer, _ outcome: ResponseOutcome, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
+    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+  ) async throws -> InterceptedResponse {
+    var chosen = stored[answer.index]
+    if let record = outcome.answerRecord { chosen.record = record }
+    // Read before it is removed, where the origin has just forbidden to keep it.
+    defer { store.remove(outcome.removals.map { stored[$0].entry.id }) }
+    // Those who wait find the same stale answer, without asking an origin that fails.
+    flight?.settle(answer.isStale ? .failed(URLError(.badServerResponse)) : .stored)
+    var body = MessageBody.empty
+    if let range = bytes(of: answer, in: chosen) {
+      do {
+        body = try await chosen.entry.body(in: range)
+      } catch {
+        try Task.checkCancellation()
+        // What was confirmed is damaged or gone: load it whole.
+        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
+        store.remove([chosen.entry.id])
+        return try await exchange(decision.unconditional, [], flight, send)
+      }
+    }
+    return respond(answer, chosen.record, body, decision, now, wasValidated: !answer.isStale, reason: outcome.reason)
+  }
+
+  // MARK: Behind an answer
+
+  /// Validates what was just given, behind the answer (RFC 5861, section 3).
+  func revalidateBehind(_ decision: CacheDecision, _ stored: [Stored]) {
+    engine.behind.start(key) {
+      var limited = self
+      limited.isBehind = true
+      do {
+        let response = try await limited.exchange(decision, stored) { outgoing in
+          var outgoing = outgoing
+          // Nobody watches over the load any more: another timeout than its own has the transport do it.
+          outgoing.urlRequest.timeoutInterval = configuration.backgroundTimeout
+          return try await next.behind(outgoing)
+        }
+        for try await _ in response.body {}
+      } catch {
+        engine.outlets.report(event(.storeFailed, reason: "a revalidation behind an answer failed: \(error)"))
+      }
+    }
+  }
+}
+
+extension URLRequest {
+  /// The request without what the loop guard may have put on it.
+  var withoutTag: URLRequest {
+    var copy = self
+    copy.mainDocumentURL = nil
+    return copy
+  }
+}
+
+extension MessageBody {
+  /// Lets go of a body that nobody reads: a short one is read, so that its connection stays usable.
+  func drop() async {
+    guard inMemory == nil, let length, length <= 64 * 1024 else { return }
+    _ = try? await collect(upTo: Int(length))
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import HTTPTypes
+
+/// What becomes of an answer's body: it goes to the app and, where it is to be kept, into the store on its way.
+extension ArchiveLoad {
+  /// Stores what the outcome says, and returns the answer for the app.
+  func store(
+    _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
+    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+  ) async throws -> InterceptedResponse {
+    var response = response
+    if configuration.cacheStatus == .always, judged.outcome.answer == .network {
+      var status = CacheStatus(cache: configuration.name)
+      status.forwarded = CacheStatus.Forwarded(decision.reason)
+      if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }
+      status.isStored = judged.outcome.storing != nil && judged.candidate?.refusal == nil
+      add(status, to: &response)
+    }
+    if let refusal = judged.candidate?.refusal {
+      engine.outlets.report(event(.refused, reason: refusal))
+      return response
+    }
+    switch judged.outcome.storing {
+    case nil:
+      store.remove(judged.outcome.removals.map { stored[$0].entry.id })
+      if asked.method == .get, response.status != .notModified {
+        engine.outlets.report(event(.refused, reason: judged.outcome.reason.description))
+      }
+      return response
+    case .new(let record):
+      let replaced = judged.outcome.removals.map { stored[$0].entry.id }
+      return keep(response, as: record, judged.candidate, replacing: replaced, flight)
+    case .join(let index, let offset, let record):
+      return try await complete(stored[index], at: offset, with: response, as: record, judged, decision, flight, send)
+    }
+  }
+
+  private func draft(_ record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID] = []) -> EntryDraft {
+    let type = record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+    let details = EntryDetails(
+      url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
+      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date, tags: candidate?.tags ?? [],
+      isPinned: candidate?.isPinned ?? false)
+    return EntryDraft(key: key, head: record.encoded(), details: details, replacing: replacing)
+  }
+
+  /// Stores an answer's body: at once when it is there, else as it is read.
+  private func keep(
+    _ response: InterceptedResponse, as record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID], _ flight: Flight?
+  ) -> InterceptedResponse {
+    if let data = response.body.inMemory {
+      keep(data, as: record, candidate, replacing: replacing)
+      flight?.settle(.stored)
+      return response
+    }
+    let writer: any EntryWriter
+    do {
+      writer = try store.makeWriter(for: key)
+    } catch {
+      engine.outlets.report(event(.refused, reason: "\(error)"))
+      return response
+    }
+    let shared = SharedBody(response.body, into: sink(writer, record, candidate, keepsPartial: replacing.isEmpty))
+    guard let body = shared.body() else { return response }
+    share(shared, record, flight)
+    finish(shared, writer, record, candidate, replacing: replacing, flight)
+    var relayed = response
+    relayed.body = body
+    return relayed
+  }
+
+  private func keep(_ data: Data, as record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID]) {
+    guard let complete = record.completed(bodyLength: Int64(data.count)) else {
+      return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
+    }
+    do {
+      let entry = try store.put(draft(complete, candidate, replacing: replacing), body: data)
+      engine.records.keep(complete, head: entry.head, of: entry.id)
+      engine.outlets.report(event(.stored, bytes: Int64(data.count)))
+    } catch {
+      engine.outlets.report(event(.refused, reason: "\(error)"))
+    }
+  }
+
+  private func sink(
+    _ writer: any EntryWriter, _ record: CacheRecord, _ candidate: ArchiveCandidate?, keepsPartial: Bool
+  ) -> StoreSink {
+    StoreSink(writer) { bytes in
+      guard keepsPartial, configuration.keepsPartial, let part = record.truncated(at: bytes) else { return nil }
+      return draft(part, candidate)
+    }
+  }
+
+  /// Lets those who wait read along, and those who come while the body is under way.
+  private func share(_ shared: SharedBody, _ record: CacheRecord, _ flight: Flight?) {
+    guard let flight, record.isComplete else { return }
+    flight.isStreaming = true
+    flight.settle(.streaming(record, shared))
+  }
+
+  /// Starts the transfer, and sees to it that what arrives is stored, or what arrived of it.
+  private func finish(
+    _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID],
+    _ flight: Flight?
+  ) {
+    shared.start { end in
+      defer { if let flight { engine.flights.end(flight, for: key) } }
+      do {
+        switch end {
+        case .complete(let bytes):
+          guard let complete = record.completed(bodyLength: bytes) else {
+            writer.abort()
+            return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
+          }
+          let entry = try await writer.commit(draft(complete, candidate, replacing: replacing))
+          engine.records.keep(complete, head: entry.head, of: entry.id)
+          engine.outlets.report(event(.stored, bytes: bytes))
+        case .partial(let bytes):
+          // What took the place of something whole is worth less than that until it is whole itself.
+          guard configuration.keepsPartial, replacing.isEmpty, let part = record.truncated(at: bytes) else {
+            writer.abort()
+            return engine.outlets.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
+          }
+          try await writer.commit(draft(part, candidate))
+          engine.outlets.report(event(.stored, reason: "the body broke off; its beginning is kept", bytes: bytes))
+        case .lost(let error):
+          writer.abort()
+          engine.outlets.report(event(.refused, reason: "\(error)"))
+        }
+      } catch {
+        engine.outlets.report(event(.refused, reason: "\(error)"))
+      }
+    }
+  }
+
+  // MARK: Parts
+
+  /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
+  private func complete(
+    _ stored: Stored, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
+    _ decision: CacheDecision, _ flight: Flight?, _ send: (InterceptedRequest) async throws -> InterceptedResponse
+  ) async throws -> InterceptedResponse {
+    let isWhole = judged.outcome.answer == .joined
+    let writer: any EntryWriter
+    do {
+      writer = try await continuing(stored.entry, at: offset)
+    } catch {
+      try Task.checkCancellation()
+      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error)"))
+      guard isWhole else { return response }
+      // The app asked for more than what came: load it whole, without what cannot be read.
+      store.remove([stored.entry.id])
+      await response.body.drop()
+      return try await exchange(decision.unconditional, [], flight, send)
+    }
+    let candidate = judged.candidate
+    let shared = SharedBody(
+      response.body,
+      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, candidate) } }, after: offset)
+    var whole = record
+    if isWhole { whole.becomeWhole() }
+    guard let body = shared.body(of: isWhole ? nil : offset..<(shared.length ?? .max)) else { return response }
+    if isWhole { share(shared, whole, flight) }
+    shared.start { end in
+      defer { if let flight { engine.flights.end(flight, for: key) } }
+      let bytes: Int64
+      var final: CacheRecord?
+      switch end {
+      case .complete(let count):
+        bytes = count
+        final = record.completed(bodyLength: count) ?? record.truncated(at: count)
+      case .partial(let count):
+        bytes = count
+        final = record.truncated(at: count)
+      case .lost(let error):
+        bytes = 0
+        engine.outlets.report(event(.refused, reason: "\(error)"))
+      }
+      do {
+        guard let final else { return writer.abort() }
+        let entry = try await writer.commit(draft(final, candidate, replacing: [stored.entry.id]))
+        engine.records.keep(final, head: entry.head, of: entry.id)
+        engine.outlets.report(event(.stored, reason: "a part was put behind another", bytes: bytes))
+      } catch {
+        engine.outlets.report(event(.refused, reason: "\(error)"))
+      }
+    }
+    guard isWhole else {
+      var relayed = response
+      relayed.body = body
+      return relayed
+    }
+    let answer = CacheAnswer(index: 0, form: .whole, isStale: false)
+    return respond(answer, whole, body, decision, now, wasValidated: true, reason: judged.outcome.reason)
+  }
+
+  /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what is before.
+  private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
+    if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) { return writer }
+    let writer = try store.makeWriter(for: key)
+    for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
+    return writer
+  }
+}

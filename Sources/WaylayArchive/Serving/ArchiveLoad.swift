@@ -1,0 +1,239 @@
+import Foundation
+import HTTPTypes
+
+/// One load through an archive.
+struct ArchiveLoad: Sendable {
+  let engine: ArchiveEngine
+  let store: any ArchiveStore
+  let request: InterceptedRequest
+  let url: URL
+  let next: InterceptorChain.Next
+  let policy: ArchivePolicy
+  let asked: CacheRequest
+  let options: CacheOptions
+  let place: RequestKey
+  /// Whether the load goes on behind an answer that was given.
+  var isBehind = false
+
+  /// An entry and what its head says.
+  struct Stored: Sendable {
+    var entry: StoredEntry
+    var record: CacheRecord
+  }
+
+  /// A load whose key can be made without waiting; `nil` for one whose body has to be read first.
+  init?(
+    _ request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore, _ next: InterceptorChain.Next
+  ) {
+    guard let url = request.url else { return nil }
+    var body: Data?
+    if RequestKey.wantsBody(request.urlRequest, url: url, engine.configuration) {
+      guard let data = request.body.inMemory else { return nil }
+      if data.count <= engine.configuration.maximumKeyedBody { body = data }
+    }
+    self.init(request, url, body, mode, engine, store, next)
+  }
+
+  /// The same, after reading the body where a rule keys by it; `nil` for a request without URL.
+  init?(
+    reading request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
+    _ next: InterceptorChain.Next
+  ) async throws {
+    guard let url = request.url else { return nil }
+    var body: Data?
+    let limit = engine.configuration.maximumKeyedBody
+    if RequestKey.wantsBody(request.urlRequest, url: url, engine.configuration), request.body.isReplayable,
+      let length = request.body.length, length <= Int64(limit)
+    {
+      body = try await request.body.collect(upTo: limit)
+    }
+    self.init(request, url, body, mode, engine, store, next)
+  }
+
+  private init(
+    _ request: InterceptedRequest, _ url: URL, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
+    _ next: InterceptorChain.Next
+  ) {
+    self.engine = engine
+    self.store = store
+    self.request = request
+    self.url = url
+    self.next = next
+    let configuration = engine.configuration
+    place = RequestKey(request.urlRequest, url: url, body: body, configuration) { store.digest($0) }
+    if place.ignoredHeaders.isEmpty {
+      asked = CacheRequest(request.urlRequest)
+    } else {
+      var bare = request.urlRequest
+      for name in place.ignoredHeaders { bare.setValue(nil, forHTTPHeaderField: name) }
+      asked = CacheRequest(bare)
+    }
+    options = CacheOptions(mode: mode, isKeyedByBody: body != nil)
+    var policy = ArchivePolicy { store.digest($0) }
+    policy.isShared = configuration.isShared
+    policy.staleWhenUnreachable = configuration.servesStaleWhenUnreachable
+    self.policy = policy
+  }
+
+  var configuration: ArchiveCache.Configuration { engine.configuration }
+  var key: ArchiveKey { place.key }
+  var now: CacheTime { configuration.now() }
+  var isHead: Bool { asked.method == .head }
+
+  func decide(_ stored: [Stored], _ now: CacheTime) -> CacheDecision {
+    policy.decide(asked, records: stored.map(\.record), now: now, options: options)
+  }
+
+  /// The entries that can be understood.
+  func understood(_ entries: [StoredEntry]) -> [Stored] {
+    entries.compactMap { entry in engine.records.record(of: entry).map { Stored(entry: entry, record: $0) } }
+  }
+
+  // MARK: Inside the loading system's call
+
+  /// The answer, where neither a disk nor the network is needed. Neither blocks nor waits.
+  func answerAtOnce() throws -> InterceptedResponse? {
+    guard let entries = store.cached(key) else { return nil }
+    let stored = understood(entries)
+    let now = now
+    let decision = decide(stored, now)
+    switch decision.action {
+    case .serve(let answer):
+      guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
+      return respond(answer, stored[answer.index].record, body, decision, now)
+    case .serveAndRevalidate(let answer):
+      guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
+      revalidateBehind(decision, stored)
+      return respond(answer, stored[answer.index].record, body, decision, now)
+    case .gatewayTimeout: return gatewayTimeout(decision)
+    case .unavailable: throw unavailable(decision)
+    case .forward: return nil
+    }
+  }
+
+  private func bodyAtOnce(_ answer: CacheAnswer, _ stored: Stored) -> MessageBody? {
+    guard let range = bytes(of: answer, in: stored) else { return .empty }
+    guard let data = stored.entry.contents.inMemory, range.upperBound <= Int64(data.count) else { return nil }
+    guard range.count < data.count else { return .data(data) }
+    return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
+  }
+
+  /// The bytes of a stored body that an answer consists of; `nil` for an answer without a body.
+  func bytes(of answer: CacheAnswer, in stored: Stored) -> Range<Int64>? {
+    guard !isHead else { return nil }
+    switch answer.form {
+    case .whole: return 0..<stored.entry.bodyLength
+    case .range(let range):
+      let start = stored.record.extent?.lowerBound ?? 0
+      return range.lowerBound - start..<range.upperBound - start
+    case .notModified, .unsatisfiableRange: return nil
+    }
+  }
+
+  // MARK: Anywhere else
+
+  /// The answer: from what is stored, from another load that is under way, or from the network.
+  func run() async throws -> InterceptedResponse {
+    var mayCollapse = configuration.collapses && collapses
+    var wasCollapsed = false
+    while true {
+      let stored = try await lookUp()
+      let now = now
+      let decision = decide(stored, now)
+      switch decision.action {
+      case .serve(let answer), .serveAndRevalidate(let answer):
+        guard let body = try await readBody(of: answer, stored[answer.index]) else { continue }
+        if case .serveAndRevalidate = decision.action { revalidateBehind(decision, stored) }
+        return respond(answer, stored[answer.index].record, body, decision, now, wasCollapsed: wasCollapsed)
+      case .gatewayTimeout: return gatewayTimeout(decision)
+      case .unavailable: throw unavailable(decision)
+      case .forward: break
+      }
+      if wasCollapsed { engine.outlets.report(event(.released, reason: "the other load's answer may not be reused")) }
+      guard mayCollapse else { return try await exchange(decision, stored) { try await next($0) } }
+      switch engine.flights.join(key) {
+      case .lead(let flight):
+        // Whoever led before may have ended since we looked.
+        if let entries = store.cached(key), isServable(decide(understood(entries), now)) {
+          engine.flights.end(flight, for: key)
+          flight.settle(.stored)
+          continue
+        }
+        return try await lead(flight, decision, stored)
+      case .follow(let flight):
+        switch try await flight.outcome() {
+        case .handedOver: continue
+        case .stored: wasCollapsed = true
+        case .streaming(let record, let shared):
+          if let response = join(record, shared) { return response }
+          engine.outlets.report(event(.released, reason: "the other load's answer is not for this request"))
+        case .notShared(let reason): engine.outlets.report(event(.released, reason: reason))
+        case .failed(let error): return try await unreachable(error, decision, stored)
+        }
+        mayCollapse = false
+      }
+    }
+  }
+
+  /// Whether this load may wait for another one's answer.
+  private var collapses: Bool {
+    guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive else { return false }
+    // What asks for something newer than what is under way, or for a part of it, goes by itself.
+    let fields = ["Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Cache-Control", "Pragma"]
+    guard fields.allSatisfy({ request.urlRequest.value(forHTTPHeaderField: $0) == nil }) else { return false }
+    return request.urlRequest.cachePolicy == .useProtocolCachePolicy || request.urlRequest.cachePolicy == .returnCacheDataElseLoad
+  }
+
+  private func isServable(_ decision: CacheDecision) -> Bool {
+    switch decision.action {
+    case .serve, .serveAndRevalidate: true
+    default: false
+    }
+  }
+
+  /// Goes to the network for all who wait.
+  private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse {
+    do {
+      let response = try await exchange(decision, stored, flight) { try await next($0) }
+      flight.settle(.notShared("the other load's answer may not be shared"))
+      if !flight.isStreaming { engine.flights.end(flight, for: key) }
+      return response
+    } catch {
+      engine.flights.end(flight, for: key)
+      flight.settle(Task.isCancelled || error is CancellationError ? .handedOver : .failed(error))
+      throw error
+    }
+  }
+
+  /// The answer that another load is receiving, where it is one for this request too.
+  private func join(_ record: CacheRecord, _ shared: SharedBody) -> InterceptedResponse? {
+    let now = now
+    let decision = policy.decide(asked, records: [record], now: now, options: options)
+    guard case .serve(let answer) = decision.action, answer.form == .whole, let body = shared.body() else { return nil }
+    return respond(answer, record, body, decision, now, wasCollapsed: true)
+  }
+
+  /// What is stored, as far as it can be read.
+  private func lookUp() async throws -> [Stored] {
+    do {
+      return understood(try await store.entries(for: key))
+    } catch {
+      try Task.checkCancellation()
+      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error)"))
+      return []
+    }
+  }
+
+  /// The body of an answer; `nil` when it cannot be read, and the entry is gone.
+  private func readBody(of answer: CacheAnswer, _ stored: Stored) async throws -> MessageBody? {
+    guard let range = bytes(of: answer, in: stored) else { return .empty }
+    do {
+      return try await stored.entry.body(in: range)
+    } catch {
+      try Task.checkCancellation()
+      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
+      store.remove([stored.entry.id])
+      return nil
+    }
+  }
+}

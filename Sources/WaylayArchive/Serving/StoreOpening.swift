@@ -1,0 +1,71 @@
+import Foundation
+
+/// A store that is being opened behind, and those who wait for it.
+final class StoreOpening: Sendable {
+  private struct State {
+    var outcome: Result<any ArchiveStore, any Error>?
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var lastWaiter = 0
+  }
+
+  private let state: Locked<State>
+  private let open: (@Sendable () throws -> any ArchiveStore)?
+
+  init(_ store: any ArchiveStore) {
+    state = Locked(State(outcome: .success(store)))
+    open = nil
+  }
+
+  init(_ open: @escaping @Sendable () throws -> any ArchiveStore) {
+    state = Locked(State())
+    self.open = open
+  }
+
+  /// Opens the store, on a queue where waiting for a disk keeps nobody else.
+  func start(_ done: @escaping @Sendable (Result<any ArchiveStore, any Error>) -> Void) {
+    guard let open else {
+      if let outcome = state.withLock({ $0.outcome }) { done(outcome) }
+      return
+    }
+    DispatchQueue.global(qos: .userInitiated).async {
+      let outcome = Result { try open() }
+      done(outcome)
+      let waiters = self.state.withLock { state in
+        state.outcome = outcome
+        defer { state.waiters = [:] }
+        return Array(state.waiters.values)
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+  }
+
+  /// The store, if it is open.
+  var ready: (any ArchiveStore)? {
+    state.withLock { state in
+      if case .success(let store) = state.outcome { store } else { nil }
+    }
+  }
+
+  /// The store, as soon as it is open.
+  func store() async throws -> any ArchiveStore {
+    if let store = ready { return store }
+    let number = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          let isReady = state.outcome != nil || Task.isCancelled
+          if !isReady { state.waiters[number] = continuation }
+          return isReady
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+    guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import Waylay
+
+// The listings of Archive.md and MovingFromURLCache.md: see Listings.swift.
+
+func archiveTwoLines(directory: URL) {
+  let archive = ArchiveCache(at: directory)
+  let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
+  _ = session
+}
+
+func archiveOffline(archive: ArchiveCache, session: URLSession, url: URL) async throws {
+  archive.mode = .offline
+  let (data, response) = try await session.data(from: url)
+  _ = (data, response)
+}
+
+func archiveModes(archive: ArchiveCache, reachability: AsyncStream<Bool>) {
+  archive.setMode(.preferArchive, forHost: "static.example.com")
+  archive.follow(reachability)
+}
+
+func archiveMiss(session: URLSession, url: URL) async throws {
+  do {
+    _ = try await session.data(from: url)
+  } catch let error as URLError where error.code == .resourceUnavailable {
+    let reason = error.userInfo[NSUnderlyingErrorKey] as? ArchiveError
+    print(reason?.message ?? "")
+  }
+}
+
+func archiveOverrides(directory: URL) {
+  let archive = ArchiveCache(at: directory) { configuration in
+    configuration.lifetimes = [
+      .lifetime(.seconds(3600), for: .host("api.example.com").path("/catalog/**")),
+      .lifetime(.seconds(86_400), type: "image/*", overridingServer: true),
+    ]
+    configuration.willStore = { candidate in
+      if candidate.request.url?.path == "/me" { candidate.refuse("personal") }
+      candidate.tags.insert("content")
+    }
+  }
+  _ = archive
+}
+
+func archiveKeys(configuration: inout ArchiveCache.Configuration) {
+  configuration.keys = [
+    .ignoringQueryItems(["utm_*", "signature", "expires"]),
+    .sortingQuery(),
+    .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
+    .byBody(for: .host("api.example.com").path("/graphql")),
+  ]
+}
+
+struct Keychain: Sendable {
+  func key() throws -> SymmetricKey { SymmetricKey(size: .bits256) }
+}
+
+func archiveEncryption(directory: URL, keychain: Keychain) {
+  var options = DiskStore.Options(limits: StoreLimits(bytes: 256 << 20))
+  options.encryptionKey = { try keychain.key() }
+  let archive = ArchiveCache(at: directory, options: options)
+  _ = archive
+}
+
+func archiveListing(archive: ArchiveCache) async throws {
+  let store = try await archive.store
+  for entry in try await store.list(.host("example.com")) { print(entry.details.url, entry.bodyLength) }
+  try await store.removeAll(.tag("content"))
+}
+
+func archiveWatching(archive: ArchiveCache, url: URL) async throws {
+  print(await archive.explain(URLRequest(url: url)))
+  print(archive.counters.hitRatio)
+  for await event in archive.events() where event.kind == .refused { print(event.url?.path ?? "", event.reason ?? "") }
+}
+
+func movingFromURLCache(directory: URL) {
+  let options = DiskStore.Options(limits: StoreLimits(bytes: 64 << 20), memory: 4 << 20)
+  let archive = ArchiveCache(at: directory, options: options) { configuration in
+    configuration.lifetimes = [.lifetime(.seconds(600), overridingServer: true)]
+  }
+  let session = URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { archive }))
+  _ = session
+}

@@ -1,0 +1,134 @@
+import Foundation
+import TestOrigin
+import Testing
+import WaylayArchive
+import WaylayCore
+
+@Suite("Modes")
+struct LoadModeTests {
+  @Test("offline gives anything that is stored, whatever its age, marked as stale", arguments: Way.allCases)
+  func offline(_ way: Way) async throws {
+    try await withSite { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1, must-revalidate")]))
+      try await site.get("/a", by: way)
+      await site.origin.stop()
+      site.wall.advance(by: 1_000_000)
+      site.archive.mode = .offline
+      let second = try await site.get("/a", by: way)
+      #expect(second.text == "body 1" && second["Age"] == "1000000")
+      #expect(second["Cache-Status"]?.contains("ttl=-") == true)
+      #expect(site.archive.counters.staleHits == 1)
+    }
+  }
+
+  @Test("a miss offline is an error that says why, and nothing is sent", arguments: Way.allCases)
+  func miss(_ way: Way) async throws {
+    try await withSite({ $0.mode = .offline }) { (site: Site) async throws in
+      for method in ["GET", "POST"] {
+        let error = await failure { try await site.load(site.request("/a", method: method), by: way) }
+        #expect((error as? URLError)?.code == .resourceUnavailable)
+        #expect(cause(error)?.code == .notStored && cause(error)?.message.contains("offline") == true)
+      }
+      #expect(site.origin.connectionCount == 0)
+    }
+  }
+
+  @Test("preferArchive asks the network for what is not stored, and for nothing else")
+  func preferArchive() async throws {
+    try await withSite({ $0.mode = .preferArchive }) { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1")]))
+      try await site.get("/a")
+      site.wall.advance(by: 1000)
+      #expect(try await site.get("/a").text == "body 1")
+      #expect(site.seen("/a").count == 1)
+    }
+  }
+
+  @Test("what was recorded is replayed unmarked, whatever its headers said; everything else is an error")
+  func recordAndReplay() async throws {
+    try await withSite({ $0.mode = .record }) { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "no-store")]))
+      try await site.get("/a")
+      #expect(try await site.get("/a").text == "body 2")
+      site.archive.mode = .replayOnly
+      site.wall.advance(by: 1000)
+      let replayed = try await site.get("/a", by: .direct)
+      #expect(replayed.text == "body 2" && replayed["Cache-Status"] == nil && replayed.source == .archive)
+      let error8 = await failure { try await site.get("/b") }
+      #expect(cause(error8)?.code == .notStored)
+      #expect(site.seen("/a").count == 2 && site.seen("/b").isEmpty)
+    }
+  }
+
+  @Test("a host's mode goes before the archive's, a request's before both")
+  func scopes() async throws {
+    try await withSite({ configuration in
+      configuration.modeFor = { $0.value(forHTTPHeaderField: "X-Mode") == "offline" ? .offline : nil }
+    }) { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1")]))
+      try await site.get("/a")
+      site.wall.advance(by: 1000)
+      site.archive.setMode(.preferArchive, forHost: "127.0.0.1")
+      #expect(try await site.get("/a").text == "body 1")
+      site.archive.setMode(nil, forHost: "127.0.0.1")
+      #expect(try await site.get("/a", ["X-Mode": "offline"]).text == "body 1")
+      #expect(try await site.get("/a").text == "body 2")
+      site.wall.advance(by: 1000)
+      var noted = InterceptedRequest(site.request("/a"))
+      noted[ArchiveModeKey.self] = .offline
+      let next = InterceptorChain.Next { _ in throw URLError(.badURL) }
+      #expect(try await site.archive.startLoading(noted, next: next).source == .staleArchive)
+    }
+  }
+
+  @Test("a sequence of reachability drives the mode")
+  func reachability() async throws {
+    try await withSite { (site: Site) async throws in
+      let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+      let turns = AsyncStream.makeStream(of: Void.self)
+      site.archive.follow(Watched(stream: stream, told: turns.continuation))
+      var told = turns.stream.makeAsyncIterator()
+      _ = await told.next()
+      continuation.yield(false)
+      _ = await told.next()
+      #expect(site.archive.mode == .offline)
+      continuation.yield(true)
+      _ = await told.next()
+      #expect(site.archive.mode == .online)
+    }
+  }
+
+  /// Tells when it is asked for the next element: then the one before has been dealt with.
+  private struct Watched: AsyncSequence, Sendable {
+    let stream: AsyncStream<Bool>
+    let told: AsyncStream<Void>.Continuation
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+      var base: AsyncStream<Bool>.AsyncIterator
+      let told: AsyncStream<Void>.Continuation
+
+      mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
+        told.yield()
+        return await base.next(isolation: actor)
+      }
+
+      mutating func next() async -> Bool? { await next(isolation: nil) }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator(), told: told) }
+  }
+
+  @Test("without an archive requests go through; offline they fail with the reason")
+  func unavailable() async throws {
+    let origin = try await TestOrigin.start()
+    let wall = Wall()
+    let site = Site(origin, ArchiveCache(at: URL(fileURLWithPath: "/dev/null/archive")), wall: wall)
+    #expect(try await site.get("/hello").text == "hello")
+    let error7 = await failure { try await site.archive.opened() }
+    #expect(error7 is ArchiveError)
+    site.archive.mode = .offline
+    let error = await failure { try await site.get("/hello") }
+    #expect(cause(error)?.code == .unavailable && cause(error)?.underlying != nil)
+    await site.end()
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestOrigin
+import Testing
+import WaylayArchive
+import WaylayCore
+
+@Suite("An archive on the disk")
+struct DiskTests {
+  /// An archive of a directory and a session through it, as a process has them.
+  private func run(_ origin: TestOrigin, _ directory: URL, _ wall: Wall, _ body: (Site) async throws -> Void) async throws {
+    let archive = ArchiveCache(at: directory) { $0.now = { wall.now } }
+    let site = Site(origin, archive, wall: wall)
+    try await archive.opened()
+    try await body(site)
+    site.session.invalidateAndCancel()
+    site.registry.invalidate()
+    await archive.close()
+  }
+
+  @Test("what one process stored, the next one reads, with the server gone", arguments: Way.allCases)
+  func restart(_ way: Way) async throws {
+    let origin = try await TestOrigin.start()
+    let wall = Wall()
+    try await withDirectory { directory in
+      let large = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+      origin.reply(to: "/small", with: numbered([("Cache-Control", "max-age=10")]))
+      origin.reply(to: "/large") { _ in Reply(200, [("Cache-Control", "max-age=10")], .whole(large)) }
+      try await run(origin, directory, wall) { (site: Site) async throws in
+        try await site.get("/small", by: way)
+        try await site.get("/large", by: way)
+      }
+      await origin.stop()
+      wall.advance(by: 1000)
+      try await run(origin, directory, wall) { (site: Site) async throws in
+        site.archive.mode = .offline
+        #expect(try await site.get("/small", by: way).text == "body 1")
+        #expect(try await site.get("/large", by: way).body == large)
+      }
+    }
+  }
+
+  @Test("a download that one process began, the next one completes: Range and If-Range")
+  func download() async throws {
+    let origin = try await TestOrigin.start()
+    let wall = Wall()
+    let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+    let cut = Locked<Int?>(600_000)
+    origin.reply(to: "/file") { request in
+      let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
+      if let range = request["Range"].first, request["If-Range"] == ["\"1\""], let first = Int(range.dropFirst("bytes=".count).dropLast()) {
+        return Reply(206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...]))
+      }
+      guard let cut = cut.withLock({ $0 }) else { return Reply(200, fields, .whole(bytes)) }
+      return Reply(200, fields, .truncated(bytes.prefix(cut), declared: bytes.count))
+    }
+    try await withDirectory { directory in
+      let file = directory.appendingPathExtension("download")
+      defer { try? FileManager.default.removeItem(at: file) }
+      try await run(origin, directory, wall) { (site: Site) async throws in
+        let error = await failure { try await site.registry.download(for: site.request("/file"), to: file) }
+        #expect(error is URLError)
+      }
+      cut.withLock { $0 = nil }
+      let counted = Locked<[Int64]>([])
+      try await run(origin, directory, wall) { (site: Site) async throws in
+        try await site.registry.download(for: site.request("/file"), to: file) { progress in
+          counted.withLock { $0.append(progress.receivedBytes) }
+        }
+      }
+      #expect(try Data(contentsOf: file) == bytes)
+      #expect(counted.withLock { $0.last } == 1_000_000)
+      let last = try #require(origin.requests(to: "/file").last)
+      #expect(last["Range"].first?.hasPrefix("bytes=") == true && last["Range"] != ["bytes=0-"])
+      #expect(origin.requests(to: "/file").count == 2)
+    }
+    await origin.stop()
+  }
+
+  @Test("ten who read one large body at once, while it comes, read it whole and right")
+  func collapsed() async throws {
+    let origin = try await TestOrigin.start()
+    let wall = Wall()
+    let size = 8 << 20
+    origin.reply(to: "/large") { _ in Reply(200, [("Cache-Control", "max-age=10")], .zeros(size)) }
+    try await withDirectory { directory in
+      try await run(origin, directory, wall) { (site: Site) async throws in
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+          for index in 0..<10 {
+            group.addTask {
+              var count = 0
+              for try await chunk in try await site.registry.load(site.request("/large")).body {
+                count += chunk.count
+                if index.isMultiple(of: 3) { await Task.yield() }
+              }
+              return count
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: size, count: 10))
+        #expect(origin.requests(to: "/large").count == 1)
+      }
+    }
+    await origin.stop()
+  }
+
+  @Test("a second archive of the same directory fails clearly, and its requests go through")
+  func locked() async throws {
+    let origin = try await TestOrigin.start()
+    let wall = Wall()
+    try await withDirectory { directory in
+      try await run(origin, directory, wall) { (first: Site) async throws in
+        let second = Site(origin, ArchiveCache(at: directory), wall: wall)
+        let error = await failure { try await second.archive.opened() }
+        #expect((error as? ArchiveError)?.code == .locked)
+        #expect(try await second.get("/hello").text == "hello")
+        second.session.invalidateAndCancel()
+        second.registry.invalidate()
+      }
+    }
+    await origin.stop()
+  }
+}

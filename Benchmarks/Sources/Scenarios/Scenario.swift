@@ -54,10 +54,10 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + direct() + archive() + network(origin)
+    answered() + mocked() + direct() + archive() + network(origin)
   }
 
-  private static func session(_ name: String, against reference: String, _ session: URLSession) -> Scenario {
+  static func session(_ name: String, against reference: String, _ session: URLSession) -> Scenario {
     Scenario(name, against: reference) {
       let (data, _) = try await session.data(from: Answer.url)
       guard data == Answer.body else { throw URLError(.cannotDecodeContentData) }

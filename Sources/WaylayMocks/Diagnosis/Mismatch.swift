@@ -16,14 +16,20 @@ struct Mismatch: Equatable {
 }
 
 extension RequestPattern {
-  /// How a request differs from the pattern: nothing when it matches.
+  /// How a request that does not match differs from the pattern.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
     if let method, method != facts.method { found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1)) }
     found += url.mismatches(facts.url)
     var parameters: [String: String] = [:]
     if !conditions.isEmpty { _ = url.matches(facts.url, &parameters) }
-    for condition in conditions { found += condition.mismatches(facts, parameters) }
+    for condition in conditions where !condition.runsForeignCode { found += condition.mismatches(facts, parameters) }
+    let closures = conditions.filter(\.runsForeignCode)
+    // They were asked when everything else fitted, and are not asked again for a report.
+    if found.isEmpty, !closures.isEmpty {
+      let names = closures.map(\.description).joined(separator: " and ")
+      found.append(Mismatch("condition", expected: names, actual: "the closure said no", distance: 0.5))
+    }
     return found
   }
 }

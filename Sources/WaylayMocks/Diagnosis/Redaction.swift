@@ -43,6 +43,18 @@ enum Redaction {
     return (parts.string ?? url.absoluteString).replacingOccurrences(of: "%E2%80%A6", with: "…")
   }
 
+  /// A JSON value with a mark in place of secrets.
+  static func masked(_ node: JSONNode) -> JSONNode {
+    switch node.value {
+    case .object(let members):
+      JSONNode(
+        .object(
+          members.map { JSONNode.Member(name: $0.name, node: hides($0.name) ? JSONNode(.string(mark)) : masked($0.node)) }))
+    case .array(let elements): JSONNode(.array(elements.map(masked)))
+    default: node
+    }
+  }
+
   /// A JSON value without the members that are secrets.
   static func withoutSecrets(_ node: JSONNode) -> JSONNode {
     switch node.value {

@@ -95,7 +95,7 @@ enum Excerpt {
   static func of(_ facts: RequestFacts) -> String {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }
-    if let json = facts.json { return of(Redaction.withoutSecrets(json).text) }
+    if let json = facts.json { return of(Redaction.masked(json).text) }
     return JSONNode.quoted(of(text))
   }
 }

@@ -46,7 +46,7 @@ extension Stub: Conditional {
   /// The same stub with one condition more.
   public func `where`(_ condition: RequestMatcher) -> Stub {
     with { stub in
-      stub.pattern.conditions.append(condition)
+      stub.pattern.add(condition)
       stub.problems += condition.problems.map { $0.located(at: stub.location) }
     }
   }
@@ -56,7 +56,7 @@ extension RequestPattern: Conditional {
   /// The same pattern with one condition more.
   public func `where`(_ condition: RequestMatcher) -> RequestPattern {
     var copy = self
-    copy.conditions.append(condition)
+    copy.add(condition)
     return copy
   }
 }

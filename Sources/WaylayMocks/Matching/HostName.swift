@@ -2,16 +2,21 @@
 enum HostName {
   /// Lower case, percent-encoded octets decoded, `xn--` labels as Unicode (RFC 3492, RFC 5890), no dot at the end.
   static func normalized(_ host: String) -> String {
-    var needsWork = false
-    var isLabelStart = true
-    var previous: UInt8 = 0
-    for byte in host.utf8 {
-      if byte >= 0x80 || byte >= 0x41 && byte <= 0x5A || byte == UInt8(ascii: "%") { needsWork = true }
-      if isLabelStart, byte == UInt8(ascii: "x") { needsWork = true }
-      isLabelStart = byte == UInt8(ascii: ".")
+    isNormal(host.utf8) ? host : folded(host)
+  }
+
+  /// Whether nothing needs to be done to a name; `false` for some that need nothing either.
+  static func isNormal(_ bytes: some Sequence<UInt8>) -> Bool {
+    var previous = UInt8(ascii: ".")
+    for byte in bytes {
+      if byte >= 0x80 || byte >= 0x41 && byte <= 0x5A || byte == UInt8(ascii: "%") { return false }
+      if previous == UInt8(ascii: "."), byte == UInt8(ascii: "x") { return false }
       previous = byte
     }
-    guard needsWork || previous == UInt8(ascii: ".") else { return host }
+    return previous != UInt8(ascii: ".")
+  }
+
+  private static func folded(_ host: String) -> String {
     var name = PercentCoding.decoded(host).precomposedStringWithCompatibilityMapping.lowercased()
     // The other full stops of IDNA (RFC 3490, section 3.1).
     if name.utf8.contains(where: { $0 >= 0x80 }) {

@@ -47,12 +47,15 @@ struct ParsedURL: Sendable {
       if let number = Int(String(decoding: bytes[(colon + 1)..<end], as: UTF8.self)) { port = number }
       end = colon
     }
-    host = HostName.normalized(String(decoding: bytes[start..<end], as: UTF8.self))
+    let name = bytes[start..<end]
+    host = String(decoding: name, as: UTF8.self)
+    if !HostName.isNormal(name) { host = HostName.normalized(host) }
   }
 
   private mutating func parsePath(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
     var start = range.lowerBound
     if start < range.upperBound, bytes[start] == UInt8(ascii: "/") { start += 1 }
+    segments.reserveCapacity(4)
     while true {
       let end = bytes[start..<range.upperBound].firstIndex(of: UInt8(ascii: "/")) ?? range.upperBound
       segments.append(PercentCoding.decoded(bytes[start..<end]))

@@ -137,7 +137,7 @@ extension RequestMatcher: CustomStringConvertible {
     case .url(let pattern): "URL \(pattern)"
     case .query(let pattern): "query \(pattern.isExact ? "exactly " : "")\(pattern)"
     case .hasQuery(let name): "query \(name)"
-    case .header(let name, let value): value.map { "header \(name): \($0)" } ?? "header \(name)"
+    case .header(let name, let value): value.map { "header \(name): \(Redaction.field(name, $0))" } ?? "header \(name)"
     case .headerRegex(let name, let regex): "header \(name) matching \(regex)"
     case .body(let body): body.description
     case .predicate(let name, _): name

@@ -25,6 +25,12 @@ public struct RequestPattern: Sendable {
     self.init(nil, url)
   }
 
+  /// Adds a condition. Those that run code of whoever wrote them come last: they are asked when everything else fits.
+  mutating func add(_ condition: RequestMatcher) {
+    let position = condition.runsForeignCode ? conditions.endIndex : conditions.firstIndex(where: \.runsForeignCode) ?? conditions.endIndex
+    conditions.insert(condition, at: position)
+  }
+
   /// What is wrong with the pattern.
   var problems: [MockError] { [url.problem].compactMap { $0 } + conditions.flatMap(\.problems) }
 

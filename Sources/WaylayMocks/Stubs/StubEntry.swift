@@ -7,16 +7,18 @@ final class StubEntry: @unchecked Sendable {
   let number: Int
   /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
   let isInline: Bool
+  private let limit: Int
   private let mayChallenge: Bool
-  var uses = 0
+  private(set) var uses = 0
   var isRemoved = false
-  /// The use that each load belongs to which was asked for its credentials: it comes again with them, and that is no other use.
-  var challenged: [InterceptedRequest.ID: Int] = [:]
+  /// The uses that belong to loads which were asked for their credentials: they come again with them, and that is no other use.
+  private var challenged: [InterceptedRequest.ID: Int] = [:]
 
   init(_ stub: Stub, number: Int) {
     self.stub = stub
     self.number = number
     isInline = stub.isInline
+    limit = stub.limit ?? .max
     mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
@@ -26,17 +28,35 @@ final class StubEntry: @unchecked Sendable {
     return one == two ? number > other.number : one > two
   }
 
-  /// Whether the next answer to a request is a challenge.
-  func challenges(_ request: InterceptedRequest, use: Int) -> Bool {
-    guard mayChallenge, case .declared(let answers) = stub.answer else { return false }
-    return stub.declaredAnswer(answers, to: use).credentials?.refusal(of: request) != nil
+  /// Whether it has answered as often as it may.
+  var isUsedUp: Bool { uses >= limit }
+
+  /// Counts a use, and gives its number, from 0.
+  func use(for request: InterceptedRequest) -> Int {
+    let use = uses
+    uses += 1
+    if mayChallenge, case .declared(let answers) = stub.answer,
+      stub.declaredAnswer(answers, to: use).credentials?.refusal(of: request) != nil
+    {
+      challenged[request.id] = use
+    }
+    return use
   }
 
-  /// Whether it has answered as often as it may.
-  var isUsedUp: Bool { stub.limit.map { uses >= $0 } ?? false }
+  /// The use that a load goes on with which was asked for its credentials.
+  func continuedUse(by request: InterceptedRequest) -> Int? {
+    mayChallenge ? challenged.removeValue(forKey: request.id) : nil
+  }
+
+  /// Begins anew.
+  func reset() {
+    uses = 0
+    challenged = [:]
+  }
 }
 
 extension Stub {
+  /// Whether it may answer inside the loading system's own call.
   var isInline: Bool {
     guard case .declared(let answers) = answer, !pattern.runsForeignCode else { return false }
     return answers.allSatisfy(\.isImmediate)

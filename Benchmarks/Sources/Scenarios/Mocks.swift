@@ -1,0 +1,108 @@
+import Foundation
+import Waylay
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Mocks of one stub and of many, beside what people write by hand.
+extension Scenario {
+  static func mocked() -> [Scenario] {
+    let floor = "floor: URLProtocol, synchronous"
+    let many = [1_000, 10_000].flatMap { count in
+      [("first", 0), ("in the middle", count / 2), ("last", count - 1)].map { place, position in
+        mock("mock: \(count) stubs, the match \(place)", against: floor, stubs(count, matchAt: position))
+      }
+    }
+    return [
+      mock("mock: one stub", against: floor, stubs(1, matchAt: 0)),
+      session("mock: a dictionary by hand", against: floor, .floor(DictionaryProtocol.self)),
+    ] + many + [
+      mock(
+        "mock: 10000 stubs by query", against: floor,
+        (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)") { answer }.optional } + [stub(Answer.url)]),
+      miss("mock: 1000 stubs, no match, passed on", against: "mock: one stub"),
+    ]
+  }
+
+  private static var answer: MockResponse { .data(Answer.body, type: "application/json") }
+
+  private static func stub(_ url: URL) -> Stub { Stub(.get, url) { answer }.optional }
+
+  /// So many stubs for users of one host, one of which is for the benchmark's URL.
+  private static func stubs(_ count: Int, matchAt position: Int) -> [Stub] {
+    (0..<count).map { number in
+      number == position ? stub(Answer.url) : stub(Answer.url.appendingPathComponent("\(number)"))
+    }
+  }
+
+  private static func mock(_ name: String, against reference: String, _ stubs: [Stub]) -> Scenario {
+    let mock = MockInterceptor { stubs }
+    // A history of all loads of a run would be measured with them.
+    let count = Counter()
+    let session = URLSession.intercepted(by: InterceptorRegistry { mock })
+    return Scenario(name, against: reference) {
+      let (data, _) = try await session.data(from: Answer.url)
+      guard data == Answer.body else { throw URLError(.cannotDecodeContentData) }
+      if count.next() % 1024 == 0 { mock.reset() }
+    }
+  }
+
+  /// What a request costs that no stub is for, and that goes on to an interceptor which answers it.
+  private static func miss(_ name: String, against reference: String) -> Scenario {
+    let mock = MockInterceptor(unmatched: .passThrough) {
+      stubs(1_001, matchAt: 1_000).dropLast().map { $0 }
+    }
+    let count = Counter()
+    let session = URLSession.intercepted(
+      by: InterceptorRegistry {
+        mock
+        Answering(answersInline: false)
+      })
+    return Scenario(name, against: reference) {
+      let (data, _) = try await session.data(from: Answer.url)
+      guard data == Answer.body else { throw URLError(.cannotDecodeContentData) }
+      if count.next() % 1024 == 0 { mock.reset() }
+    }
+  }
+}
+
+/// Counts, from any thread.
+private final class Counter: @unchecked Sendable {
+  // Unchecked: touched under the lock only.
+  private let lock = NSLock()
+  private var count = 0
+
+  func next() -> Int {
+    lock.withLock {
+      count += 1
+      return count
+    }
+  }
+}
+
+/// The mock that many test suites have: a dictionary from URLs to answers, in a static variable.
+private final class DictionaryProtocol: FloorProtocol {
+  private struct Key: Hashable {
+    let method: String
+    let url: URL
+  }
+
+  private static let answers: [Key: (Int, [String: String], Data)] = {
+    var answers: [Key: (Int, [String: String], Data)] = [:]
+    for number in 0..<1_000 {
+      answers[Key(method: "GET", url: Answer.url.appendingPathComponent("\(number)"))] = (200, Answer.fields, Answer.body)
+    }
+    answers[Key(method: "GET", url: Answer.url)] = (200, Answer.fields, Answer.body)
+    return answers
+  }()
+
+  override func startLoading() {
+    guard let url = request.url, let (status, fields, body) = Self.answers[Key(method: request.httpMethod ?? "GET", url: url)],
+      let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+    else { return }
+    client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+    client?.urlProtocol(self, didLoad: body)
+    client?.urlProtocolDidFinishLoading(self)
+  }
+}

@@ -1,0 +1,136 @@
+import Testing
+import WaylayMocks
+
+@Suite("What a mock was asked")
+struct HistoryTests {
+  private func mock() -> MockInterceptor {
+    MockInterceptor(unmatched: .respond(501)) { Stub("/**") { .status(200) }.optional }
+  }
+
+  @Test("Calls keep their order, their bodies, their parameters and the stub that answered")
+  func calls() async throws {
+    let line: UInt = #line + 2
+    let mock = MockInterceptor(unmatched: .respond(501)) {
+      Stub(.post, "/users/:id") { .status(201) }
+    }
+    let session = mock.session
+    _ = try await session.text("POST", "https://a.b/users/42", body: Data(#"{"name":"Ada"}"#.utf8), headers: ["X-Tenant": "acme"])
+    _ = try await session.text("GET", "https://a.b/other")
+    let calls = mock.calls
+    #expect(calls.map(\.description) == ["POST https://a.b/users/42", "GET https://a.b/other"])
+    #expect(try calls[0].json([String: String].self) == ["name": "Ada"])
+    #expect(calls[0].parameters == ["id": "42"])
+    #expect(calls[0].header("x-tenant") == "acme")
+    #expect(calls[0].stubLocation?.line == line)
+    #expect(calls[1].stubLocation == nil)
+    #expect(calls[0].urlRequest.mainDocumentURL == nil)
+    #expect(mock.calls(to: .post, "/users/:id").count == 1)
+    #expect(mock.calls(to: "/users/:id").count == 1)
+    #expect(mock.calls(to: RequestPattern(.post, "/users/:id").body(.json(["name": "Bob"]))).isEmpty)
+    #expect(mock.calls(to: .post, "not a pattern").isEmpty)
+  }
+
+  @Test("Waiting for a call that came, one that comes, and the third")
+  func waiting() async throws {
+    let mock = mock()
+    try await mock.ask(.get("https://a.b/first"))
+    let first = try await mock.waitForCall(to: .get, "/first")
+    #expect(first.description == "GET https://a.b/first")
+    async let third = mock.waitForCall(to: .get, "/later/:n", count: 3)
+    for number in 1...4 {
+      try await mock.ask(.get("https://a.b/other"))
+      try await mock.ask(.get("https://a.b/later/\(number)"))
+    }
+    let found = try await third
+    #expect(found.url?.path == "/later/3")
+  }
+
+  @Test("A hundred waiters, each for its own call")
+  func manyWaiters() async throws {
+    let mock = mock()
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<100 {
+        group.addTask { try await mock.waitForCall(to: .get, "/\(number)").url?.path == "/\(number)" }
+        group.addTask {
+          try await mock.ask(.get("https://a.b/\(number)"))
+          return true
+        }
+      }
+      for try await isRight in group { #expect(isRight) }
+    }
+  }
+
+  @Test("Waiting ends after its time, with what was asked instead")
+  func timeout() async throws {
+    let mock = mock()
+    try await mock.ask(.get("https://a.b/else"))
+    let clock = MockClock()
+    let line: UInt = #line + 1
+    let call = Task { try await mock.waitForCall(to: .get, "/x", count: 2, timeout: .seconds(30), clock: clock) }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(30))
+    let error = await failure { try await call.value } as? MockError
+    #expect(error?.code == .callMissing)
+    #expect(error?.message.contains("GET /x was asked 0 of 2 times") == true)
+    #expect(error?.message.contains("1. GET https://a.b/else") == true)
+    #expect(error?.location?.line == line)
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("Waiting can be cancelled")
+  func cancellation() async throws {
+    let mock = mock()
+    let clock = MockClock()
+    let task = Task { try await mock.waitForCall(to: .get, "/x", clock: clock) }
+    try await clock.waitForSleepers()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("Waiting for nothing, or for a pattern that cannot be, is a mistake")
+  func mistakes() async throws {
+    let mock = mock()
+    let count = await failure { try await mock.waitForCall(to: .get, "/x", count: 0) } as? MockError
+    #expect(count?.code == .invalidCount)
+    let pattern = await failure { try await mock.waitForCall(to: .get, "x y") } as? MockError
+    #expect(pattern?.code == .invalidPattern)
+    #expect(pattern?.location?.line == UInt(#line) - 2)
+  }
+
+  @Test("Counts that agree are silent; others are failures with what came nearest")
+  func verify() async throws {
+    let mock = mock()
+    try await mock.ask(.make("POST", "https://a.b/orders/1"))
+    mock.verify(.post, "/orders/:id")
+    mock.verify(.post, "/orders/:id", count: 1)
+    mock.verify(.get, "/orders/:id", count: 0)
+    withKnownIssue {
+      mock.verify(.post, "/orders/:id", count: 2)
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("POST /orders/:id was asked 1 time instead of 2.") }
+    }
+    withKnownIssue {
+      mock.verify(.post, "/order/:id")
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("path: expected /order/:id, but was /orders/1") }
+    }
+    withKnownIssue {
+      mock.verify(.post, "order id")
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("cannot be parsed") }
+    }
+  }
+
+  @Test("Calls in an order, with others between")
+  func verifyOrder() async throws {
+    let mock = mock()
+    for path in ["a", "x", "b", "c"] { try await mock.ask(.get("https://a.b/\(path)")) }
+    mock.verifyOrder([RequestPattern("/a"), RequestPattern("/b"), RequestPattern("/c")])
+    withKnownIssue {
+      mock.verifyOrder([RequestPattern("/b"), RequestPattern("/a")])
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("ANY /a was not asked, after ANY /b") }
+    }
+  }
+}

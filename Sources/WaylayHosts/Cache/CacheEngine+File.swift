@@ -22,14 +22,14 @@ extension CacheEngine {
     }
   }
 
-  /// The most bytes that are read: a file of another size was not written by a cache.
+  /// The most bytes that are decoded: a larger file was not written by a cache.
   private static let maximumSize = 16 << 20
 
   /// Reads the file. One that cannot be understood is ignored, with a line in the log.
   func load() {
     guard let file = options.file else { return }
     do {
-      guard let data = try PrivateFile.read(file, upTo: Self.maximumSize) else { return }
+      guard let data = try PrivateFile(file).read(), data.count <= Self.maximumSize else { return }
       let content = try JSONDecoder().decode(Content.self, from: data)
       guard content.version == 1 else { throw HostError(.resolverFailed, "its version is \(content.version)") }
       let (now, date) = (clock.now(), clock.date())
@@ -81,7 +81,7 @@ extension CacheEngine {
         lifetime: (entry.expires - entry.stored).seconds,
         candidates: entry.resolution.candidates.map { .init(address: $0.address.literal, port: $0.port, protocols: $0.protocols) })
     }
-    try PrivateFile.write(JSONEncoder().encode(Content(entries: records)), to: file)
+    try PrivateFile(file).write(JSONEncoder().encode(Content(entries: records)))
   }
 }
 

@@ -38,16 +38,12 @@ final class CacheEngine: Sendable {
     state = Locked(State(table: CacheTable(options)))
   }
 
-  func cached(_ query: HostQuery) throws -> ResolutionCache.Answer? {
+  func cached(_ query: HostQuery) -> ResolutionCache.Answer? {
     let now = clock.now()
-    return try state.withLock { state in
-      switch state.table.look(query, at: now) {
-      case .use(let answer, let refresh):
-        if refresh { start(query, isBackground: true, &state) }
-        return answer
-      case .fail(let error): throw error
-      case .ask: return nil
-      }
+    return state.withLock { state in
+      guard case .use(let answer, let refresh) = state.table.look(query, at: now) else { return nil }
+      if refresh { start(query, isBackground: true, &state) }
+      return answer
     }
   }
 

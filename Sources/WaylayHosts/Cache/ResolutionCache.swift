@@ -40,10 +40,9 @@ public final class ResolutionCache: HostResolver {
   /// The name of the resolver behind it.
   public var name: String { engine.resolver.name }
 
-  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is time to.
-  ///
-  /// - Throws: ``HostError``, when the host was looked up a moment ago and that failed.
-  public func cached(_ query: HostQuery) throws -> Answer? { try engine.cached(query) }
+  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is time to. `nil` for a host
+  /// whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
+  public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
 
   /// The answer that is there, or that the resolver gives.
   ///

@@ -1,0 +1,76 @@
+import Testing
+import WaylayCore
+import WaylayHosts
+
+@Suite("A cache's file", .timeLimit(.minutes(1)))
+struct CacheFileTests {
+  private let file = FileManager.default.temporaryDirectory.appendingPathComponent("hosts-\(UUID().uuidString).json")
+
+  private func withFile(_ body: () async throws -> Void) async throws {
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await body()
+  }
+
+  @Test("lets the next start do without DNS, for as long as the answers hold, and is for its owner only")
+  func coldStart() async throws {
+    try await withFile {
+      let bench = try CacheBench { $0.file = file }
+      try await bench.fill("2001:db8::7", seconds: 100)
+      // Written by itself after a second.
+      await bench.time.untilSleeping()
+      bench.time.advance(by: .seconds(1))
+      while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+
+      var options = ResolutionCache.Options()
+      options.file = file
+      options.refreshFraction = nil
+      let time = VirtualClock()
+      time.advance(by: .seconds(50))
+      let next = ResolutionCache(bench.resolver, options: options, clock: time.clock)
+      let answer = try #require(next.cached(bench.query))
+      #expect(answer.addresses == ["2001:db8::7"] && answer.age == .seconds(50))
+      time.advance(by: .seconds(50))
+      #expect(next.cached(bench.query) == nil)
+      #expect(bench.resolver.counts.calls == 1)
+    }
+  }
+
+  @Test("that is damaged is ignored, and replaced", arguments: ["", "{", "[]", #"{"version":2,"entries":[]}"#, "\u{0}\u{1}"])
+  func damaged(text: String) async throws {
+    try await withFile {
+      try Data(text.utf8).write(to: file)
+      let log = LineLog()
+      let bench = try CacheBench {
+        $0.file = file
+        $0.logger = log.logger
+      }
+      #expect(bench.cache.cached(bench.query) == nil)
+      #expect(log.lines.count == 1 && log.lines[0].contains("ignored"))
+      try await bench.fill()
+      try bench.cache.save()
+      #expect(try Data(contentsOf: file).starts(with: Data(#"{"#.utf8)))
+    }
+  }
+
+  @Test("cannot say what no answer could: names, addresses, ports and dates are checked")
+  func hostile() async throws {
+    try await withFile {
+      func record(
+        host: String, address: String = "203.0.113.7", port: Int = 443, stored: Double = 1_800_000_990, lifetime: Double = 100
+      ) -> String {
+        #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[{"address":"\#(address)","port":\#(port),"protocols":[]}]}"#
+      }
+      let records = [
+        record(host: "good.test"), record(host: "bad name"), record(host: "bad1.test", address: "nothing"),
+        record(host: "bad2.test", port: 70_000), record(host: "bad3.test", stored: 9e18), record(host: "bad4.test", lifetime: -1),
+        record(host: "bad5.test", stored: -1e300),
+      ]
+      try Data(#"{"version":1,"entries":[\#(records.joined(separator: ","))]}"#.utf8).write(to: file)
+      let bench = try CacheBench { $0.file = file }
+      #expect(bench.cache.cached(HostQuery(try HostName("good.test"))) != nil)
+      for number in 1...5 { #expect(bench.cache.cached(HostQuery(try HostName("bad\(number).test"))) == nil) }
+    }
+  }
+}

@@ -1,19 +1,13 @@
 extension DoHResolver {
-  /// The most bytes of a DNS message; the JSON form may be as long.
-  private static let maximumSize = 65_535
-
   /// One question, one answer.
-  func exchange(_ question: DNSQuestion, at address: HostAddress?) async throws -> DNSAnswer {
-    var request = try InterceptedRequest(request(for: question))
-    request.route = try address.map { try Route($0.literal) }
-    let response = try await transport.load(request)
+  func exchange(_ question: DNSQuestion) async throws -> DNSAnswer {
+    let (body, response) = try await loader.load(request(for: question))
     let mediaType = response.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""
     guard response.status == .ok, Self.mediaTypes(of: options.method).contains(mediaType) else {
       throw HostError(
         .resolverFailed, "\(name) answered \(response.status.code) with the type \"\(mediaType)\" instead of a DNS message.",
         host: question.name.description)
     }
-    let body = try await response.body.collect(upTo: Self.maximumSize)
     let message = options.method == .json ? try DNSMessage(json: body, question) : try DNSMessage(decoding: Array(body))
     var answer = try DNSAnswer(to: question, in: message)
     // What a cache between has kept has used up some of its time (RFC 8484, section 5.1).

@@ -47,12 +47,9 @@ public final class DoHResolver: HostResolver {
   /// The name or address of the server.
   public let name: String
   let url: URL
-  let addresses: [HostAddress]
   let options: Options
-  let transport: any Transport
   let clock: HostClock
-  /// The address of the server that answered last.
-  let preferred = Locked(0)
+  let loader: BootstrapLoader
 
   /// Makes a resolver.
   ///
@@ -66,27 +63,14 @@ public final class DoHResolver: HostResolver {
   public init(
     _ url: URL, addresses: [String] = [], options: Options = Options(), transport: (any Transport)? = nil, clock: HostClock = .system
   ) throws {
-    guard url.scheme?.lowercased() == "https", let text = url.host, let host = try? HostName(text) else {
+    guard url.scheme?.lowercased() == "https", let host = url.host else {
       throw HostError(.invalidResolver, "\"\(url)\" is not the URL of a server for DNS over HTTPS: use https://host/path.")
     }
-    let transport = transport ?? DoHTransport.make()
-    if !host.isAddress {
-      guard !addresses.isEmpty else {
-        throw HostError(
-          .invalidResolver, "The server \(host) cannot be looked up by itself: give addresses to dial it at.", host: host.description)
-      }
-      guard transport.capabilities.contains(.routes) else {
-        throw HostError(
-          .invalidResolver,
-          "The transport cannot dial \(host) at an address: use a URL whose host is the literal of one, or CurlTransport, on Linux.",
-          host: host.description)
-      }
-    }
+    loader = try BootstrapLoader(
+      url, at: addresses.map { try HostAddress($0) }, transport: transport, clock: clock, attemptLimit: options.timeout)
     name = "doh:\(host)"
     self.url = url
-    self.addresses = try host.isAddress ? [] : addresses.map { try HostAddress($0) }
     self.options = options
-    self.transport = transport
     self.clock = clock
   }
 

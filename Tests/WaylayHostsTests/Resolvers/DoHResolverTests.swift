@@ -1,0 +1,208 @@
+#if canImport(FoundationNetworking)
+  import TestOrigin
+  import Testing
+  import WaylayCore
+
+  @testable import WaylayHosts
+
+  @Suite("DNS over HTTPS", .timeLimit(.minutes(1)))
+  struct DoHResolverTests {
+    private let query: HostQuery
+
+    init() throws {
+      query = HostQuery(try HostName("api.example.com"))
+    }
+
+    /// Both kinds of address, through an alias, for any name.
+    private static let plain: DoHOrigin.Zone = { question in
+      let name = question.name.description
+      switch question.type {
+      case .a:
+        return try Messages.answer(
+          name, .a, [Messages.alias(name, "edge.test", seconds: 50), Messages.address("edge.test", "203.0.113.7")])
+      case .aaaa: return try Messages.answer(name, .aaaa, [Messages.address(name, "2001:db8::7", seconds: 40)])
+      default: return try Messages.answer(name, question.type, [], authorities: [Messages.authority("example.com")])
+      }
+    }
+
+    private func literals(_ resolution: HostResolution) -> [String] { resolution.candidates.map(\.address.literal) }
+
+    @Test("asks for both kinds of address by GET and by POST, with padded questions", arguments: [DoHResolver.Method.get, .post])
+    func wire(method: DoHResolver.Method) async throws {
+      try await DoHOrigin.with(Self.plain) { server in
+        let resolver = try server.resolver { $0.method = method }
+        let resolution = try await resolver.resolve(query)
+        #expect(literals(resolution) == ["2001:db8::7", "203.0.113.7"])
+        #expect(resolution.timeToLive == .seconds(40))
+        #expect(resolution.source == "doh:dns.test")
+        let requests = server.origin.requests
+        #expect(requests.count == 3)
+        for request in requests {
+          #expect(request.method == method.description)
+          #expect(request["host"] == ["dns.test:\(server.origin.port)"])
+          #expect(request["accept"] == ["application/dns-message"])
+          if method == .post { #expect(request.body.count == 128 && request["content-type"] == ["application/dns-message"]) }
+        }
+      }
+    }
+
+    @Test("asks in JSON, and follows aliases there too")
+    func json() async throws {
+      try await DoHOrigin.with(Self.plain) { server in
+        server.origin.reply(to: "/dns-query") { request in
+          let name = request.query("name") ?? ""
+          let records =
+            request.query("type") == "1"
+            ? #"{"name":"\#(name).","type":5,"TTL":30,"data":"edge.test."},{"name":"edge.test.","type":1,"TTL":60,"data":"203.0.113.7"},{"name":"bank.test.","type":1,"TTL":60,"data":"198.51.100.1"}"#
+            : ""
+          let text = #"{"Status":0,"TC":false,"Question":[{"name":"\#(name).","type":1}],"Answer":[\#(records)]}"#
+          return Reply(200, [("Content-Type", "application/dns-json; charset=utf-8")], .whole(Data(text.utf8)))
+        }
+        let resolution = try await server.resolver { $0.method = .json }.resolve(query)
+        #expect(literals(resolution) == ["203.0.113.7"])
+        #expect(resolution.timeToLive == .zero || resolution.timeToLive == .seconds(30))
+        #expect(server.origin.requests.count == 2)
+        #expect(Set(server.origin.requests.map(\.target.utf8.count)).count <= 2)
+      }
+    }
+
+    @Test(
+      "is never asked when its certificate is for another name, expired or of a stranger", arguments: TestOrigin.TLS.Certificate.Kind.bad)
+    func certificate(kind: TestOrigin.TLS.Certificate.Kind) async throws {
+      try await DoHOrigin.with(kind: kind, Self.plain) { server in
+        let error = await #expect(throws: HostError.self) { try await server.resolver().resolve(query) }
+        #expect(error?.code == .resolverFailed)
+        #expect(server.origin.requests.isEmpty)
+      }
+    }
+
+    @Test("is never asked when its authority is not trusted")
+    func authority() async throws {
+      try await DoHOrigin.with(Self.plain) { server in
+        await #expect(throws: HostError.self) { try await server.resolver(trusts: false).resolve(query) }
+        #expect(server.origin.requests.isEmpty)
+      }
+    }
+
+    @Test("tries the server's next address when one is dead, and begins with it the next time")
+    func bootstrap() async throws {
+      try await DoHOrigin.with(hosts: ["127.0.0.1", "::1"], Self.plain) { server in
+        try await server.origin.stopListening(on: "127.0.0.1")
+        let resolver = try server.resolver(addresses: ["127.0.0.1", "::1"])
+        #expect(try await literals(resolver.resolve(query)).count == 2)
+        #expect(try await literals(resolver.resolve(query)).count == 2)
+        #expect(server.origin.requests.allSatisfy { $0.localAddress == "::1" })
+      }
+    }
+
+    @Test("needs addresses for a name, https, and a transport that can dial them")
+    func settings() throws {
+      let url = try #require(URL(string: "https://dns.test/dns-query"))
+      let plain = try #require(URL(string: "http://dns.test/dns-query"))
+      let literal = try #require(URL(string: "https://192.0.2.53/dns-query{?dns}") ?? URL(string: "https://192.0.2.53/dns-query%7B?dns%7D"))
+      #expect(throws: HostError.self) { try DoHResolver(url) }
+      #expect(throws: HostError.self) { try DoHResolver(plain, addresses: ["192.0.2.53"]) }
+      #expect(throws: HostError.self) { try DoHResolver(url, addresses: ["dns2.test"]) }
+      #expect(throws: HostError.self) { try DoHResolver(url, addresses: ["192.0.2.53"], transport: URLSessionTransport()) }
+      _ = try DoHResolver(literal, transport: URLSessionTransport())
+    }
+
+    @Test("says that a host does not exist, and for how long; or that it has no address")
+    func missing() async throws {
+      try await DoHOrigin.with { question in
+        try Messages.answer(
+          question.name.description, question.type, [], authorities: [Messages.authority("example.com", minimum: 77)],
+          code: question.name.description.hasPrefix("no") ? 3 : 0)
+      } _: { server in
+        let resolver = try server.resolver()
+        let missing = await #expect(throws: HostError.self) { try await resolver.resolve(HostQuery(HostName("no.example.com"))) }
+        #expect(missing?.code == .noSuchHost && missing?.timeToLive == .seconds(77))
+        let empty = await #expect(throws: HostError.self) { try await resolver.resolve(query) }
+        #expect(empty?.code == .noSuchHost && empty?.message.contains("no address") == true)
+      }
+    }
+
+    @Test("does with one kind of address when the other is not answered, but not for long")
+    func partial() async throws {
+      try await DoHOrigin.with { question in
+        question.type == .a
+          ? try Messages.answer(question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
+          : nil
+      } _: { server in
+        let resolution = try await server.resolver { $0.patience = .milliseconds(50) }.resolve(query)
+        #expect(literals(resolution) == ["203.0.113.7"])
+        #expect(resolution.timeToLive == .seconds(30))
+      }
+    }
+
+    @Test("gives up after its time", arguments: [[], ["127.0.0.1"]] as [[String]])
+    func silence(more: [String]) async throws {
+      try await DoHOrigin.with { _ in
+        nil
+      } _: { server in
+        let resolver = try server.resolver { $0.timeout = .milliseconds(100) }
+        let error = await #expect(throws: HostError.self) { try await resolver.resolve(query) }
+        #expect(error?.code == .resolverTimedOut)
+      }
+    }
+
+    @Test(
+      "refuses answers that are no DNS, of another question, or of a server that failed",
+      arguments: ["type", "status", "noise", "question", "failure"])
+    func unusable(what: String) async throws {
+      try await DoHOrigin.with { question in
+        var message = try Self.plain(question)
+        if what == "question" { message?.questions[0].name = try DNSName("other.example.com") }
+        if what == "failure" { message?.flags.responseCode = 2 }
+        return message
+      } _: { server in
+        let type = what == "type" ? "text/html" : "application/dns-message"
+        let body = Data("<html>please log in</html>".utf8)
+        if ["type", "status", "noise"].contains(what) {
+          server.origin.reply(to: "/dns-query") { _ in Reply(what == "status" ? 403 : 200, [("Content-Type", type)], .whole(body)) }
+        }
+        let error = await #expect(throws: HostError.self) { try await server.resolver().resolve(query) }
+        #expect(error?.code == (["noise", "question"].contains(what) ? .malformedAnswer : .resolverFailed))
+      }
+    }
+
+    @Test("takes the time that a cache between has used off the answer's (RFC 8484, section 5.1)")
+    func age() async throws {
+      try await DoHOrigin.with(Self.plain) { server in
+        let resolver = try server.resolver { $0.method = .json }
+        server.origin.reply(to: "/dns-query") { request in
+          let name = request.query("name") ?? ""
+          let record =
+            #"{"name":"\#(name)","type":\#(request.query("type") ?? ""),"TTL":60,"data":"\#(request.query("type") == "1" ? "203.0.113.7" : "2001:db8::7")"}"#
+          return Reply(
+            200, [("Content-Type", "application/dns-json"), ("Age", "25")], .whole(Data(#"{"Status":0,"Answer":[\#(record)]}"#.utf8)))
+        }
+        #expect(try await resolver.resolve(query).timeToLive == .seconds(35))
+      }
+    }
+
+    @Test("refuses private addresses for public names, and says why; local names may have them")
+    func rebinding() async throws {
+      try await DoHOrigin.with { question in
+        let name = question.name.description
+        let address = question.type == .a ? "192.168.0.1" : name.hasPrefix("half") ? "2001:db9::7" : "::ffff:127.0.0.1"
+        guard question.type != .https else { return try Messages.answer(name, .https, []) }
+        let record = DNSRecord(name: question.name, type: question.type, timeToLive: 60, data: .address(try HostAddress(address)))
+        return try Messages.answer(name, question.type, [record])
+      } _: { server in
+        let resolver = try server.resolver { $0.privateAddresses = .refuse }
+        let error = await #expect(throws: HostError.self) { try await resolver.resolve(query) }
+        #expect(error?.code == .answerRefused)
+        #expect(error?.message.contains("192.168.0.1") == true && error?.message.contains("127.0.0.1") == true)
+        let half = try await resolver.resolve(HostQuery(HostName("half.example.com")))
+        #expect(literals(half) == ["2001:db9::7"] && half.refusals.map(\.address.literal) == ["192.168.0.1"])
+        let local = try await resolver.resolve(HostQuery(HostName("printer.home.arpa")))
+        #expect(literals(local) == ["127.0.0.1", "192.168.0.1"])
+      }
+    }
+  }
+
+  extension TestOrigin.TLS.Certificate.Kind {
+    static let bad = [Self.wrongName, .expired, .selfSigned, .unknownAuthority]
+  }
+#endif

@@ -1,0 +1,61 @@
+#if canImport(FoundationNetworking)
+  import TestOrigin
+  import WaylayCore
+
+  @testable import WaylayHosts
+
+  /// A server for DNS over HTTPS on loopback, with a certificate of its own authority for `dns.test`.
+  struct DoHOrigin {
+    /// What the server answers to a question; `nil` for silence.
+    typealias Zone = @Sendable (DNSQuestion) throws -> DNSMessage?
+
+    let origin: TestOrigin
+    let authority: TestAuthority
+
+    /// Starts a server, runs a test with it, and stops it.
+    static func with(
+      names: [String] = ["dns.test"], kind: TestOrigin.TLS.Certificate.Kind = .valid, hosts: [String] = ["127.0.0.1"],
+      _ zone: @escaping Zone,
+      _ body: (DoHOrigin) async throws -> Void
+    ) async throws {
+      let authority = try TestAuthority()
+      let origin = try await TestOrigin.start(hosts: hosts, tls: .init(authority: authority, names: names, kind: kind))
+      origin.reply(to: "/dns-query") { request in
+        do {
+          let bytes = request.method == "POST" ? Data(request.body) : Self.decoded(request.target) ?? Data()
+          let query = try DNSMessage(decoding: Array(bytes))
+          guard let question = query.questions.first, let answer = try zone(question) else { return Reply(200, [], .never) }
+          return Reply(200, [("Content-Type", "application/dns-message")], .whole(Data(try answer.encoded())))
+        } catch {
+          return Reply(400)
+        }
+      }
+      do {
+        try await body(DoHOrigin(origin: origin, authority: authority))
+        await origin.stop()
+      } catch {
+        await origin.stop()
+        throw error
+      }
+    }
+
+    /// A resolver that asks the server, and takes the private addresses of tests.
+    func resolver(
+      addresses: [String] = ["127.0.0.1"], trusts: Bool = true, _ change: (inout DoHResolver.Options) -> Void = { _ in }
+    ) throws -> DoHResolver {
+      var options = DoHResolver.Options()
+      options.privateAddresses = .allow
+      change(&options)
+      var curl = CurlTransport.Options()
+      if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }
+      let transport = CurlTransport(configuration: .ephemeral, options: curl)
+      return try DoHResolver(origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport)
+    }
+
+    private static func decoded(_ target: String) -> Data? {
+      guard let text = target.split(separator: "dns=").last else { return nil }
+      let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+      return Data(base64Encoded: base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4))
+    }
+  }
+#endif

@@ -33,13 +33,14 @@ struct SuffixTable: Sendable {
   /// What `*` stands for.
   private var everything = Choices()
   private var nodes: [Node] = []
-  /// For each bucket a node's number plus one, or zero; a power of two of them, at most half of them taken.
-  private var buckets: [Int32]
+  /// For each bucket zero, or a node's number plus one and, in the upper half, the upper half of its hash, so that hardly any other node is looked
+  /// at. A power of two of them, at most half of them taken.
+  private var buckets: [UInt64]
 
   init(minimumCapacity: Int = 0) {
     var size = 16
     while size < 2 * minimumCapacity { size *= 2 }
-    buckets = [Int32](repeating: 0, count: size)
+    buckets = [UInt64](repeating: 0, count: size)
   }
 
   /// Adds a pattern. Returns the index of the one that is there already, if there is one.
@@ -74,8 +75,8 @@ struct SuffixTable: Sendable {
   private func find(_ hash: UInt64, _ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     var bucket = Self.bucket(hash, buckets.count)
     while buckets[bucket] != 0 {
-      let node = Int(buckets[bucket]) - 1
-      if nodes[node].suffix.elementsEqual(bytes[start...]) { return node }
+      let node = Int(buckets[bucket] & 0xFFFF_FFFF) - 1
+      if buckets[bucket] >> 32 == hash >> 32, nodes[node].suffix.elementsEqual(bytes[start...]) { return node }
       bucket = (bucket + 1) & (buckets.count - 1)
     }
     return nil
@@ -91,11 +92,11 @@ struct SuffixTable: Sendable {
   private mutating func place(_ node: Int, _ hash: UInt64) {
     var bucket = Self.bucket(hash, buckets.count)
     while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
-    buckets[bucket] = Int32(truncatingIfNeeded: node + 1)
+    buckets[bucket] = (hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node + 1)
   }
 
   private mutating func grow() {
-    buckets = [Int32](repeating: 0, count: 2 * buckets.count)
+    buckets = [UInt64](repeating: 0, count: 2 * buckets.count)
     for (index, node) in nodes.enumerated() { place(index, node.suffix.reversed().reduce(Self.seed, Self.step)) }
   }
 

@@ -36,6 +36,25 @@
       return faults
     }
 
+    /// All hijackers at once in front of the good address, one request after the other.
+    func allInFront(seed: UInt64) async throws -> [String] {
+      var faults: [String] = []
+      for (name, attempts, limit) in Self.limits {
+        let base = try await best { try await added(["127.0.0.1"], attempts).first } ?? .zero
+        var random = SplitMix(seed: seed)
+        var times: [Duration] = []
+        for _ in 0..<5 {
+          let (time, _) = try await added(Hijacker.allCases.map(\.address).shuffled(using: &random) + ["127.0.0.1"], attempts)
+          guard let time else { return ["all in front, \(name): not answered"] }
+          times.append((time - base) / Hijacker.allCases.count)
+        }
+        let worst = times.max() ?? .zero
+        print("all in front         \(name): \(worst.text) for each hijacker at the most, of \(times.count) orders")
+        if worst > limit { faults.append("all in front, \(name): \(worst.text) for each hijacker") }
+      }
+      return faults
+    }
+
     /// The time of a first request and of the one after it, over a transport of its own.
     private func added(
       _ addresses: [String], _ attempts: HostRewriter.Policy.Attempts

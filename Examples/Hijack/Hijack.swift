@@ -29,7 +29,7 @@ struct Hijack: AsyncParsableCommand {
         print("── \(scheme)")
         let bench = try await Bench(isSecure: isSecure)
         faults += try await bench.control()
-        if !withoutTimes { faults += try await bench.eachAlone() }
+        if !withoutTimes { faults += try await bench.eachAlone() + bench.allInFront(seed: seed) }
         faults += await bench.chaos(runs: runs, inFlight: inFlight, seed: seed)
         faults += bench.leaks()
         await bench.stop()

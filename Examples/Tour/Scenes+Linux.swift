@@ -5,7 +5,7 @@ import Waylay
 #if canImport(FoundationNetworking)
   extension Tour {
     /// What only the transport on libcurl can show.
-    static let platformScenes: [Scene] = [.route, .download]
+    static let platformScenes: [Scene] = [.route, .hijack, .download]
   }
 
   extension Scene {

@@ -14,7 +14,10 @@ extension Failover {
   /// - Throws: The error, where no other address would help or the request must not be sent again.
   func judge(_ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
-    if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 { return .lost }
+    if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 {
+      note(candidate, .overtaken, since: begin)
+      return .lost
+    }
     guard let outcome = HostAttempt.Outcome(error) else {
       note(candidate, .failed, since: begin, error: error)
       throw error
@@ -40,7 +43,6 @@ extension Failover {
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.answered(candidate, at: place, handshake: handshake)
-    note(candidate, .answered, since: begin)
     for (candidate, time) in log.takeLate() { blame(candidate, for: time, handshake: handshake, isNoted: true) }
     return response
   }

@@ -84,6 +84,8 @@ extension Failover {
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         blame(attempts.candidate(index), for: now - begin, handshake: handshake)
       }
+      // The last of the events of a request that is answered.
+      note(candidate, .answered, since: begin)
       return .answered(answer)
     case .failure(let error):
       switch try judge(error, of: candidate, since: begin, gate: gate) {

@@ -52,7 +52,7 @@ struct Failover: Sendable {
     if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
     if policy.fallback.allowsSystem { return try await systemWay() }
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is allowed.
-    let late = log.takeLate().map(\.candidate)
+    let late = log.takeLate().filter { $0.after < policy.deadlines.maximum }.map(\.candidate)
     if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
     throw allFailed()
   }

@@ -64,10 +64,11 @@ public struct HostAttempt: Sendable {
 }
 
 extension HostAttempt: CustomStringConvertible {
-  /// Address, source, outcome and times on one line.
+  /// Address, source, outcome, time and what the transport said, on one line.
   public var description: String {
     let place = candidate.map { "\($0) (\($0.source))" } ?? "the system's way"
-    return "\(place): \(outcome) after \(duration.milliseconds) ms"
+    let words = ((error as? TransportError)?.message ?? (error as? HostError)?.message).map { " (\($0))" } ?? ""
+    return "\(place): \(outcome) after \(duration.milliseconds) ms\(words)"
   }
 }
 

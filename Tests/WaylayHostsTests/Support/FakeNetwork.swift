@@ -14,8 +14,8 @@ final class FakeNetwork: Sendable {
     /// It never connects.
     case hangs
     case fails(TransportError)
-    /// It is connected at once, claims the gate, and fails before it has sent anything.
-    case claimsAndFails(TransportError, after: Duration)
+    /// It is connected after so long, claims the gate, and fails so much later, before it has sent anything.
+    case claimsAndFails(TransportError, connected: Duration, failed: Duration)
   }
 
   /// A request that came.
@@ -96,7 +96,8 @@ final class FakeNetwork: Sendable {
       case .fails(let error)?:
         if error.requestBytesSent != 0 { try claim(request, ticket) }
         throw error
-      case .claimsAndFails(let error, let delay)?:
+      case .claimsAndFails(let error, let connected, let delay)?:
+        if connected > .zero { try await time.clock.sleep(connected) }
         guard request.route?.gate?.claim(ticket) ?? true else { throw DialGate().lost(to: request.route) }
         try? await time.clock.sleep(delay)
         request.route?.gate?.release(ticket)

@@ -1,0 +1,197 @@
+import Foundation
+import Testing
+import WaylayCore
+import WaylayHosts
+
+@Suite("Failover", .timeLimit(.minutes(1)))
+struct FailoverTests {
+  private let good = FakeNetwork.Behaviour.answers()
+
+  @Test(
+    "goes to the next address within the request when nothing was sent, whatever the method",
+    arguments: [
+      (TransportError.refused, "refused"), (.unsent(.timedOut), "timed out"), (.unsent(.networkConnectionLost, .securing), "closed"),
+      (.unsent(.secureConnectionFailed, .securing, "unexpected eof"), "TLS failed"),
+      (.unsent(.secureConnectionFailed, .securing, "wrong version number"), "not understood"), (.rogue, "certificate refused"),
+      (.unsent(.serverCertificateUntrusted, .securing), "certificate refused"),
+    ])
+  func unsent(error: TransportError, outcome: String) async throws {
+    let rig = try Rig(["127.0.0.1": .fails(error), "127.0.0.2": good])
+    var events = rig.rewriter.events().makeAsyncIterator()
+    #expect(try await rig.load("POST", body: .text("pay")) == "127.0.0.2")
+    #expect(rig.network.sent == ["127.0.0.2"])
+    let attempt = await events.next()?.attempt
+    #expect(attempt?.outcome.description == outcome)
+    #expect(attempt?.candidate?.address.literal == "127.0.0.1")
+  }
+
+  @Test("passes a body that can be read once on to the next address, while nobody has read it")
+  func oneShotBody() async throws {
+    let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": good])
+    let body = MessageBody.stream(AsyncStream<Data> { $0.finish() })
+    #expect(try await rig.load("POST", body: body) == "127.0.0.2")
+  }
+
+  @Test(
+    "repeats a request of which something was sent only where that is safe",
+    arguments: [("GET", true), ("HEAD", true), ("PUT", true), ("DELETE", true), ("OPTIONS", true), ("POST", false), ("PATCH", false)])
+  func sent(method: String, isRepeated: Bool) async throws {
+    let rig = try Rig(["127.0.0.1": .fails(.sentAndLost), "127.0.0.2": good])
+    if isRepeated {
+      #expect(try await rig.load(method) == "127.0.0.2")
+    } else {
+      let error = await rig.failure(method)
+      #expect((error as? TransportError)?.code == .networkConnectionLost)
+      #expect(rig.network.visited == ["127.0.0.1"])
+    }
+  }
+
+  @Test("does not repeat an idempotent request whose body can be read once")
+  func sentOneShot() async throws {
+    let rig = try Rig(["127.0.0.1": .fails(.sentAndLost), "127.0.0.2": good])
+    let error = await rig.failure("PUT", body: .stream(AsyncStream<Data> { $0.finish() }))
+    #expect(error is TransportError)
+    #expect(rig.network.visited == ["127.0.0.1"])
+  }
+
+  @Test("tries no other address when the fault is the request's")
+  func ownFault() async throws {
+    let rig = try Rig(["127.0.0.1": .fails(.unsent(.requestBodyStreamExhausted)), "127.0.0.2": good])
+    let error = await rig.failure()
+    #expect((error as? TransportError)?.code == .requestBodyStreamExhausted)
+    #expect(rig.network.visited == ["127.0.0.1"])
+  }
+
+  @Test("a race starts the next address every 250 ms, and ends the others when one is connected")
+  func race() async throws {
+    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .hangs, "127.0.0.3": .answers(after: .milliseconds(40))])
+    async let answer = rig.load("POST")
+    await rig.network.time.sleeper(until: .milliseconds(250))
+    #expect(rig.network.visited == ["127.0.0.1"])
+    rig.network.time.advance(by: .milliseconds(250))
+    await rig.network.time.sleeper(until: .milliseconds(500))
+    rig.network.time.advance(by: .milliseconds(250))
+    await rig.network.visits(3)
+    await rig.network.time.sleeper(until: .milliseconds(540))
+    rig.network.time.advance(by: .milliseconds(40))
+    #expect(try await answer == "127.0.0.3")
+    #expect(rig.network.visits.map(\.time) == [.zero, .milliseconds(250), .milliseconds(500)])
+    #expect(rig.network.sent == ["127.0.0.3"])
+    #expect(Set(rig.network.cancelled) == ["127.0.0.1", "127.0.0.2"])
+  }
+
+  @Test("one by one starts the next address at the deadline of the one before, which can send nothing any more")
+  func oneByOne() async throws {
+    var policy = HostRewriter.Policy.require
+    policy.attempts = .oneByOne
+    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": good], policy: policy)
+    async let answer = rig.load("POST")
+    await rig.network.time.sleeper(until: .seconds(3))
+    rig.network.time.advance(by: .milliseconds(2999))
+    #expect(rig.network.visited == ["127.0.0.1"])
+    rig.network.time.advance(by: .milliseconds(1))
+    #expect(try await answer == "127.0.0.2")
+    #expect(rig.network.cancelled == ["127.0.0.1"])
+    let gate = rig.network.visits.first?.request.route?.gate
+    #expect(gate?.isClaimed == true && gate?.claimant == nil)
+  }
+
+  @Test("addresses that were late one by one are tried once more, all at once, before the request fails")
+  func lateOnes() async throws {
+    var policy = HostRewriter.Policy.require
+    policy.attempts = .oneByOne
+    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .answers(after: .seconds(8))], policy: policy)
+    async let answer = rig.load()
+    await rig.network.time.sleeper(until: .seconds(3))
+    rig.network.time.advance(by: .seconds(3))
+    await rig.network.time.sleeper(until: .seconds(6))
+    rig.network.time.advance(by: .seconds(3))
+    await rig.network.time.sleeper(until: .seconds(14))
+    #expect(rig.network.visited.count == 4)
+    rig.network.time.advance(by: .seconds(8))
+    #expect(try await answer == "127.0.0.2")
+  }
+
+  @Test("an attempt that was connected second gets its turn when the first fails before it has sent anything")
+  func secondTurn() async throws {
+    let rig = try Rig([
+      "127.0.0.1": .claimsAndFails(.unsent(.networkConnectionLost, .sending), connected: .milliseconds(300), failed: .milliseconds(600)),
+      "127.0.0.2": .answers(after: .milliseconds(100)),
+    ])
+    async let answer = rig.load("POST")
+    await rig.network.time.sleeper(until: .milliseconds(250))
+    rig.network.time.advance(by: .milliseconds(250))
+    await rig.network.time.sleeper(until: .milliseconds(350))
+    // The first claims the gate, the second is connected and finds it claimed.
+    rig.network.time.advance(by: .milliseconds(50))
+    await rig.network.time.sleeper(until: .milliseconds(900))
+    rig.network.time.advance(by: .milliseconds(50))
+    #expect(rig.network.sent.isEmpty)
+    rig.network.time.advance(by: .milliseconds(550))
+    await rig.network.time.sleeper(until: .milliseconds(1000))
+    rig.network.time.advance(by: .milliseconds(100))
+    #expect(try await answer == "127.0.0.2")
+    #expect(rig.network.sent == ["127.0.0.2"])
+  }
+
+  @Test("an http address that takes the request and is silent is left for the next one; https, which is verified, may take its time")
+  func silence() async throws {
+    let rig = try Rig(["127.0.0.1": .takesAndIsSilent, "127.0.0.2": good])
+    async let answer = rig.load("GET", "http://api.test/")
+    await rig.network.time.sleeper(until: .seconds(10))
+    rig.network.time.advance(by: .seconds(10))
+    #expect(try await answer == "127.0.0.2")
+    #expect(rig.network.sent == ["127.0.0.1", "127.0.0.2"])
+
+    let secure = try Rig(["127.0.0.1": .takesAndIsSilent, "127.0.0.2": good])
+    let load = Task { try await secure.load() }
+    await secure.network.visits(1)
+    for _ in 0..<100 {
+      secure.network.time.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    #expect(secure.network.visited == ["127.0.0.1"])
+    load.cancel()
+    _ = await load.result
+  }
+
+  @Test("cancelling ends all attempts at once, and tells it as a cancellation")
+  func cancellation() async throws {
+    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .hangs])
+    let load = Task { try await rig.load() }
+    await rig.network.time.sleeper(until: .milliseconds(250))
+    rig.network.time.advance(by: .milliseconds(250))
+    await rig.network.visits(2)
+    load.cancel()
+    await #expect(throws: CancellationError.self) { try await load.value }
+    #expect(Set(rig.network.cancelled) == ["127.0.0.1", "127.0.0.2"])
+    #expect(rig.rewriter.counters.failures == 0)
+  }
+
+  @Test("when all have failed, the error lists each attempt, and the app sees the certificate's failure rather than the last one")
+  func allFailed() async throws {
+    let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .fails(.refused)])
+    let error = await rig.failure()
+    #expect((error as? URLError)?.code == .serverCertificateHasUnknownRoot)
+    let cause = try #require(hostError(error))
+    #expect(cause.code == .allAddressesFailed)
+    #expect(cause.attempts.map(\.outcome) == [.certificateRefused, .refused])
+    for text in ["127.0.0.1:443 (rule): certificate refused", "127.0.0.2:443 (rule): refused", "ms"] { #expect(cause.message.contains(text)) }
+    #expect(cause.attempts.table.contains("suspected hijack"))
+  }
+
+  @Test("a resolver's addresses that never connect fail the request in the end, and ban nobody: the network may be slow")
+  func allHang() async throws {
+    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .hangs])
+    async let error = rig.failure()
+    await rig.network.time.sleeper(until: .milliseconds(250))
+    rig.network.time.advance(by: .milliseconds(250))
+    await rig.network.time.sleeper(until: .milliseconds(20_250))
+    rig.network.time.advance(by: .seconds(20))
+    let failure = await error
+    #expect((failure as? URLError)?.code == .timedOut)
+    #expect(hostError(failure)?.attempts.map(\.outcome) == [.timedOut, .timedOut])
+    #expect(rig.rewriter.counters.bans == 0)
+    #expect(try await rig.standings() == ["127.0.0.1 untried", "127.0.0.2 untried"])
+  }
+}

@@ -2,7 +2,8 @@ import Foundation
 import TestOrigin
 
 extension HijackLab {
-  /// What hijackers have seen that they should not have: everything but the first message of TLS, which holds the host's name and nothing of the request.
+  /// What hijackers have seen that they should not have: everything but the first message of TLS, which holds the host's name and nothing
+  /// of the request.
   ///
   /// One with a certificate of its own may end the handshake before its name is found wrong; what counts is that nothing comes after.
   public func leaks() -> [String] {

@@ -23,8 +23,10 @@ extension HostRewriter {
     return decision(rule, Self.candidates(of: answer, port: place.port, isSecure: isSecure), place)
   }
 
-  /// The same without waiting, for what the cache or the rule holds; `nil` otherwise.
-  package func warmDecision(for url: URL) -> [HostCandidate]? {
+  /// The addresses that a request for `url` would be sent to now, the best first, as far as that is known without waiting.
+  ///
+  /// - Returns: `nil` for a host that is left alone, and for one that has to be looked up first; ``explain(_:)`` looks it up, and says why.
+  public func candidates(for url: URL) -> [HostCandidate]? {
     guard let place = Self.place(of: url), let rule = try? rule(for: place) else { return nil }
     let candidates: [HostCandidate]
     if !rule.endpoints.isEmpty {

@@ -9,18 +9,19 @@ public import Logging
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against, cookies, redirects and
-/// errors: a ``Route`` decides where the socket goes, and nothing else. An address that does not answer, or answers with a certificate of somebody else,
-/// is left for the next one within the same request, before any byte of the request was sent; what was learnt holds for the requests after it. A redirect to
-/// another host is routed anew.
+/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against,
+/// cookies, redirects and errors: a ``Route`` decides where the socket goes, and nothing else. An address that does not answer, or
+/// answers with a certificate of somebody else, is left for the next one within the same request, before any byte of the request was
+/// sent; what was learnt holds for the requests after it. A redirect to another host is routed anew.
 ///
-/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule lists is left alone.
+/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule lists is left
+/// alone.
 ///
 /// ### Platforms
 ///
-/// It needs a transport that dials addresses (``TransportCapabilities/routes``): `CurlTransport`, the default on Linux. `URLSession` offers nothing of the kind, so
-/// on Apple platforms a request fails under ``Policy/require``, with ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a
-/// ``HostEvent``.
+/// It needs a transport that dials addresses (``TransportCapabilities/routes``): `CurlTransport`, the default on Linux. `URLSession`
+/// offers nothing of the kind, so on Apple platforms a request fails under ``Policy/require``, with
+/// ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {
   /// The rules in force; replacing them takes effect for the next request.
   public let ruleSource: HostRuleSource
@@ -35,7 +36,8 @@ public final class HostRewriter: RequestInterceptor {
   /// Hosts whose entries cannot be used, and why.
   let faults: [HostPattern: HostError]
 
-  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be written. The policy is ``Policy/prefer``.
+  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be written. The policy
+  /// is ``Policy/prefer``.
   ///
   /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody meant them to.
   public convenience init(_ table: [String: [String]]) {
@@ -67,12 +69,10 @@ public final class HostRewriter: RequestInterceptor {
 
   /// Makes a rewriter.
   ///
-  /// - Parameters:
-  ///   - rules: Which hosts are routed, and where to; can be replaced at run time.
-  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets one in front.
-  ///   - policy: How hard it insists, and how it tries.
-  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``. Default: nowhere.
-  ///   - clock: The time for deadlines and bans.
+  /// - Parameters: - rules: Which hosts are routed, and where to; can be replaced at run time. - resolver: Who is asked for the addresses
+  ///   of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets one in front. - policy: How hard it
+  ///   insists, and how it tries. - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see
+  ///   ``HostLogKey``. Default: nowhere. - clock: The time for deadlines and bans.
   public convenience init(
     rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
   ) {

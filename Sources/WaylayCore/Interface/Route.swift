@@ -26,11 +26,14 @@ public struct Route: Sendable, Hashable {
   public let port: Int?
   /// What lets one of several attempts through.
   public let gate: DialGate?
+  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing sent; `nil` for as long as the
+  /// transport waits anyway. A connection that is open already takes no time.
+  public let connectTimeout: Duration?
 
   /// Makes a route.
   ///
   /// - Throws: ``WaylayError/Code/invalidRequest`` for what is not the literal of an address, a name for example, or not a port.
-  public init(_ address: String, port: Int? = nil, gate: DialGate? = nil) throws {
+  public init(_ address: String, port: Int? = nil, gate: DialGate? = nil, connectTimeout: Duration? = nil) throws {
     var bytes = in6_addr()
     guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
       throw WaylayError(.invalidRequest, "\"\(address)\" is not an IP address: a route needs a literal such as 203.0.113.7 or 2001:db8::7.")
@@ -41,11 +44,12 @@ public struct Route: Sendable, Hashable {
     self.address = address
     self.port = port
     self.gate = gate
+    self.connectTimeout = connectTimeout
   }
 
-  /// Whether both lead to the same address and port through the same gate.
+  /// Whether both lead to the same address and port, through the same gate, in the same time.
   public static func == (one: Route, other: Route) -> Bool {
-    one.address == other.address && one.port == other.port && one.gate === other.gate
+    one.address == other.address && one.port == other.port && one.gate === other.gate && one.connectTimeout == other.connectTimeout
   }
 
   /// Hashes address and port.

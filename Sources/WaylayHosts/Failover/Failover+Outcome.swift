@@ -5,6 +5,8 @@ extension Failover {
     case lost
     /// Another address may be tried: nothing was sent.
     case next
+    /// It was not connected in the time that it had: nothing was sent, and it may only be slow.
+    case late
     /// Something was sent, and may be sent again: all other attempts of the round end.
     case again
   }
@@ -12,7 +14,7 @@ extension Failover {
   /// Judges a failure and writes it down.
   ///
   /// - Throws: The error, where no other address would help or the request must not be sent again.
-  func judge(_ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?) throws -> Verdict {
+  func judge(_ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
     if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 {
       note(candidate, .overtaken, since: begin)
@@ -23,6 +25,11 @@ extension Failover {
       throw error
     }
     let isUnsent = (error as? TransportError)?.requestBytesSent == 0
+    if limit != nil, isUnsent, outcome == .timedOut {
+      note(candidate, .timedOut, since: begin, error: error)
+      log.state.withLock { $0.late.append((candidate, clock.now() - begin)) }
+      return .late
+    }
     hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
     if isUnsent { return .next }
     guard isRepeatable else { throw error }

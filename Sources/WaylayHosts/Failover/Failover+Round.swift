@@ -38,7 +38,9 @@ extension Failover {
           attempts.running[index] = now
           attempts.lastStart = now
           let candidate = attempts.candidate(index)
-          group.addTask { .ended(index, await attempt(candidate, gate: gate)) }
+          // Without a gate nobody can tell whether a late attempt has sent something, so the transport has to keep the time.
+          let limit = gate == nil ? limit(of: attempts, stagger) - now : nil
+          group.addTask { .ended(index, await attempt(candidate, gate: gate, limit: limit)) }
           continue
         }
         if attempts.running.isEmpty { return .again(without: attempts.done) }
@@ -88,11 +90,11 @@ extension Failover {
       note(candidate, .answered, since: begin)
       return .answered(answer)
     case .failure(let error):
-      switch try judge(error, of: candidate, since: begin, gate: gate) {
+      switch try judge(error, of: candidate, since: begin, gate: gate, limit: gate == nil ? .zero : nil) {
       case .lost:
         // It was connected and verified: should the one that was first fail before it has sent anything, this one is the next.
         attempts.waiting.insert(index, at: 0)
-      case .next: attempts.done.insert(candidate)
+      case .next, .late: attempts.done.insert(candidate)
       case .again: return .again(without: attempts.done.union([candidate]))
       }
       return nil

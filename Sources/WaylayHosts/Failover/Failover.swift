@@ -49,9 +49,20 @@ struct Failover: Sendable {
 
   /// Gets the request answered by one of the candidates, or the system's way, or throws.
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
+    var entries = entries
+    if let first = entries.first, let limit = directLimit(of: first, isOnly: entries.count == 1) {
+      switch try await direct(first.candidate, limit: limit) {
+      case .answered(let response): return response
+      case .again(let done):
+        entries.removeFirst()
+        // It may only have been slow: then it is tried again after the others.
+        if !done.contains(first.candidate) { entries.append(first) }
+      }
+    }
     if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
     if policy.fallback.allowsSystem { return try await systemWay() }
-    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is allowed.
+    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
+    // allowed.
     let late = log.takeLate().filter { $0.after < policy.deadlines.maximum }.map(\.candidate)
     if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
     throw allFailed()
@@ -80,10 +91,12 @@ struct Failover: Sendable {
   }
 
   /// One attempt at one address.
-  func attempt(_ candidate: HostCandidate, gate: DialGate?) async -> Result<InterceptedResponse, any Error> {
+  func attempt(
+    _ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil
+  ) async -> Result<InterceptedResponse, any Error> {
     do {
       var request = request
-      request.route = try Route(candidate.address.literal, port: candidate.port, gate: gate)
+      request.route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
       return .success(try await next(request))
     } catch {
       return .failure(error)

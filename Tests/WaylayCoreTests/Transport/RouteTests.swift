@@ -64,6 +64,25 @@ struct RouteTests {
       }
     }
 
+    @Test("a route can limit the time until its connection is open: then nothing was sent; an open connection takes none")
+    func connectTimeout() async throws {
+      let silent = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silent)
+      let limited = registry(
+        CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(50)))
+      let error = await failure { try await limited.load(URLRequest(url: silent.url("/hello"))) } as? URLError
+      #expect(error?.code == .timedOut)
+      #expect((error?.userInfo[NSUnderlyingErrorKey] as? TransportError)?.requestBytesSent == 0)
+      try await withOrigin { origin in
+        let registry = registry(
+          CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, connectTimeout: .seconds(30)))
+        for _ in 0..<2 { _ = try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
+        #expect(origin.connectionCount == 1)
+        registry.invalidate()
+      }
+      limited.invalidate()
+      await silent.stop()
+    }
+
     @Test("a gate that an attempt has claimed cannot be closed any more")
     func claimedGate() async throws {
       try await withOrigin { origin in

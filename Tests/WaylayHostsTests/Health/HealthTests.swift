@@ -202,6 +202,53 @@ struct LearningTests {
     #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 failed before"])
   }
 
+  @Test("a proven address gets requests directly for a minute, then in a race again")
+  func direct() async throws {
+    let rig = try Rig(["127.0.0.1": .answers(), "127.0.0.2": .answers()])
+    for _ in 0..<3 { try await rig.load() }
+    rig.network.time.advance(by: .seconds(61))
+    try await rig.load()
+    #expect(rig.network.visited == Array(repeating: "127.0.0.1", count: 4))
+    #expect(rig.network.visits.map { $0.request.route?.gate != nil } == [true, false, false, true])
+    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [nil, .milliseconds(250), .milliseconds(250), nil])
+  }
+
+  @Test("a proven address that goes dark costs one request the stagger; those after it go elsewhere")
+  func darkened() async throws {
+    let rig = try Rig(["127.0.0.1": .answers(), "127.0.0.2": .answers()])
+    try await rig.load()
+    rig.network.set(.hangs, for: "127.0.0.1")
+    async let answer = rig.load("POST")
+    await rig.network.time.sleeper(until: .milliseconds(250))
+    rig.network.time.advance(by: .milliseconds(250))
+    #expect(try await answer == "127.0.0.2")
+    #expect(try await rig.load() == "127.0.0.2")
+    #expect(rig.network.visited == ["127.0.0.1", "127.0.0.1", "127.0.0.2", "127.0.0.2"])
+    #expect(rig.rewriter.counters.bans == 0)
+  }
+
+  @Test("the only address of a host has all the time that the request has, once it is proven")
+  func onlyOne() async throws {
+    let rig = try Rig(["127.0.0.1": .answers()])
+    try await rig.load()
+    try await rig.load()
+    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [nil, nil])
+    #expect(rig.network.visits.last?.request.route?.gate == nil)
+  }
+
+  @Test("over http an address that was proven and is silent until the app gives up is doubted by the next request")
+  func silentUntilCancelled() async throws {
+    let rig = try Rig(["127.0.0.1": .answers(), "127.0.0.2": .answers()])
+    try await rig.load("GET", "http://api.test/")
+    rig.network.set(.takesAndIsSilent, for: "127.0.0.1")
+    let load = Task { try await rig.load("GET", "http://api.test/") }
+    await rig.network.visits(2)
+    rig.network.time.advance(by: .seconds(11))
+    load.cancel()
+    _ = await load.result
+    #expect(try await rig.load("GET", "http://api.test/") == "127.0.0.2")
+  }
+
   @Test("after a change of network everything is untried again")
   func networkChange() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .answers()])

@@ -79,6 +79,7 @@ final class FakeNetwork: Sendable {
     for waiter in waiters { waiter.continuation.resume() }
     let ticket = DialGate.Ticket(request.route)
     do {
+      try await waitInVain(behaviour, limit: request.route?.connectTimeout)
       switch behaviour {
       case nil, .hangs?: try await time.clock.sleep(.seconds(1_000_000))
       case .answers(let delay, let status)?:
@@ -108,6 +109,18 @@ final class FakeNetwork: Sendable {
       throw CancellationError()
     }
     throw URLError(.unknown)
+  }
+
+  /// Ends an attempt whose connection would take longer than it may.
+  private func waitInVain(_ behaviour: Behaviour?, limit: Duration?) async throws {
+    guard let limit else { return }
+    switch behaviour {
+    case .answers(let delay, _)? where delay <= limit: return
+    case nil, .hangs?, .answers?:
+      try await time.clock.sleep(limit)
+      throw TransportError.unsent(.timedOut)
+    default: return
+    }
   }
 
   /// Sends the request, unless another attempt was first.

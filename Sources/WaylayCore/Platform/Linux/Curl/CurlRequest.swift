@@ -48,12 +48,13 @@
     /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for whoever uses the transport
     /// without the core.
     private func timeouts(of request: InterceptedRequest) {
+      let wanted = request.route?.connectTimeout.map { $0 / .seconds(1) } ?? options.connectTimeout
       if isLoadsOwnTimeout {
         // A day, because libcurl's own limit for a connection, five minutes, would be one more.
-        return number(CurlOption.connectTimeout, Self.milliseconds(options.connectTimeout) ?? 86_400_000)
+        return number(CurlOption.connectTimeout, Self.milliseconds(wanted) ?? 86_400_000)
       }
       let idle = request.context.idleTimeout(of: request.urlRequest)
-      let connect = options.connectTimeout ?? idle
+      let connect = wanted ?? idle
       number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
       if idle > 0, idle < 1e6 {
         number(CurlOption.lowSpeedLimit, 1)

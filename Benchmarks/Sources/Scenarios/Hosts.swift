@@ -1,0 +1,62 @@
+import Foundation
+public import TestOrigin
+import Waylay
+
+extension Scenario {
+  /// Host rewriting: what a decision costs, and what a routed request costs beside one that is not.
+  static func hosts(_ origin: TestOrigin) -> [Scenario] {
+    decisions() + routed(origin)
+  }
+
+  private static func decisions() -> [Scenario] {
+    let one = "hosts: a decision, one rule"
+    guard let url = URL(string: "https://api.example.com/v1"), let single = rules(1).map({ HostRewriter(rules: $0) }),
+      let many = rules(10_000).map({ HostRewriter(rules: $0) })
+    else { return [] }
+    func decision(_ name: String, _ rewriter: HostRewriter) -> Scenario {
+      Scenario(name, against: one) {
+        guard rewriter.candidates(for: url)?.count == 2 else { throw URLError(.unknown) }
+      }
+    }
+    let book = ResolutionCache(Book())
+    let looking = (try? HostRules(["*.example.com": []])).map { HostRewriter(rules: $0, resolver: book) }
+    return [decision(one, single), decision("hosts: a decision, 10 000 rules", many)]
+      + (looking.map { rewriter in
+        [
+          Scenario("hosts: a decision, warm cache", against: one) {
+            if rewriter.candidates(for: url) == nil { _ = await rewriter.explain(url) }
+          }
+        ]
+      } ?? [])
+  }
+
+  /// `api.example.com` and so many others less one.
+  private static func rules(_ count: Int) -> HostRules? {
+    let others = (1..<max(count, 1)).map { ("host\($0).example\($0 % 100).com", ["203.0.113.\($0 % 250)"]) }
+    return try? HostRules(Dictionary(others) { one, _ in one }.merging(["api.example.com": ["203.0.113.7", "2001:db8::7"]]) { $1 })
+  }
+
+  /// Answers without the network.
+  private struct Book: HostResolver {
+    func resolve(_ query: HostQuery) async throws -> HostResolution {
+      HostResolution(
+        [.init(try HostAddress("203.0.113.7")), .init(try HostAddress("2001:db8::7"))], timeToLive: .seconds(3000), source: name)
+    }
+  }
+
+  private static func routed(_ origin: TestOrigin) -> [Scenario] {
+    let reference = "hosts: direct load, unrouted"
+    let url = origin.url("/hello")
+    let named = origin.url("/hello", host: "api.test")
+    let plain = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
+    func routed(_ addresses: [String]) -> InterceptorRegistry {
+      InterceptorRegistry(configuration: .ephemeral) { HostRewriter(["api.test": addresses]) }
+    }
+    let (one, two) = (routed(["127.0.0.1"]), routed(["127.0.0.1", "::1"]))
+    return [
+      Scenario(reference, against: reference) { _ = try await plain.data(for: URLRequest(url: url)) },
+      Scenario("hosts: direct load, routed, one address", against: reference) { _ = try await one.data(for: URLRequest(url: named)) },
+      Scenario("hosts: direct load, routed, two addresses", against: reference) { _ = try await two.data(for: URLRequest(url: named)) },
+    ]
+  }
+}

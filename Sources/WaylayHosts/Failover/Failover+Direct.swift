@@ -1,0 +1,33 @@
+extension Failover {
+  /// How long an address is trusted without a race after it has answered.
+  private static let trust: Duration = .seconds(60)
+
+  /// Whether an address is so well known that the request goes there without a race, which costs as much as a short load: then how long its
+  /// connection may take, `.some(nil)` for no limit of its own. An open connection takes no time.
+  func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
+    let now = clock.now()
+    guard entry.ban == nil, entry.record.isProven, now - entry.record.lastUse < Self.trust else { return nil }
+    if isOnly, !policy.fallback.allowsSystem { return .some(nil) }
+    let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: place)
+    // An address that takes nearly as long as the stagger is better off in a race, where it is not given up.
+    return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
+  }
+
+  /// The request at one address, with nothing beside it.
+  func direct(_ candidate: HostCandidate, limit: Duration?) async throws -> Round {
+    let begin = clock.now()
+    switch await attempt(candidate, gate: nil, limit: limit) {
+    case .success(let response):
+      guard let answer = try accept(response, of: candidate, since: begin) else { return .again(without: [candidate]) }
+      note(candidate, .answered, since: begin)
+      return .answered(answer)
+    case .failure(let error):
+      // Given up by the app while it was silent: the next request does not trust it.
+      if Task.isCancelled, !isSecure, let silence = policy.silence, clock.now() - begin > silence { health.demoted(candidate, at: place) }
+      switch try judge(error, of: candidate, since: begin, gate: nil, limit: limit) {
+      case .late, .lost: return .again(without: [])
+      case .next, .again: return .again(without: [candidate])
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Waylay
+
+// The listings of `HostRewriting.md`. They compile here; the tests of the module run what they show.
+
+private let url = URL(string: "https://api.example.com/v1")!
+
+private func simple() async throws {
+  let rewriter = HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
+  let registry = InterceptorRegistry { rewriter }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  let (data, response) = try await session.data(from: url)
+  _ = (data, response)
+}
+
+private func ruled(resolver: any HostResolver, downloadedRules: Data) throws {
+  let rules = try HostRules([
+    HostRule("api.example.com", endpoints: ["203.0.113.7", "[2001:db8::7]:8443"]),
+    HostRule("*.example.com"),
+    HostRule(excluding: "legacy.example.com"),
+  ])
+  let routed = HostRewriter(rules: rules, resolver: resolver)
+  routed.ruleSource.replace(with: try HostRules(json: downloadedRules))
+}
+
+private func signed(keys: [HostListKey], folder: URL, downloadedFile: Data) throws {
+  let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
+  let trusted = HostRewriter(rules: list.source, policy: .prefer)
+  try list.update(with: downloadedFile)
+  _ = trusted
+}
+
+private func closed(rules: HostRules, resolver: any HostResolver) throws {
+  var policy = HostRewriter.Policy.require
+  policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])
+  let closed = HostRewriter(rules: rules, resolver: resolver, policy: policy)
+  _ = closed
+}
+
+private func failing(session: URLSession) async throws {
+  do {
+    _ = try await session.data(from: url)
+  } catch let error as URLError {
+    if let cause = error.userInfo[NSUnderlyingErrorKey] as? HostError { print(cause.attempts.table) }
+  }
+}
+
+private func watched(rewriter: HostRewriter) async {
+  print(await rewriter.explain(url))
+  for await event in rewriter.events() where event.attempt?.isSuspectedHijack == true {
+    print(event.host, event.attempt?.candidate?.address.literal ?? "")
+  }
+}
+
+private func tested(rewriter: HostRewriter) async throws {
+  let next = InterceptorChain.Next { request in
+    InterceptedResponse(to: request, body: .text(request.route?.address ?? "the system's way"))
+  }
+  let answer = try await rewriter.startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
+  _ = answer
+}

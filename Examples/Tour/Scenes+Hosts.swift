@@ -14,7 +14,8 @@ import Waylay
         lying_resolver_reset()
         let liar = isSecure ? Hijacker.rogueCertificate : .portal
         _ = lying_resolver_lie("api.test", liar.address)
-        report.note(isSecure ? "https" : "http", "the resolver says that api.test is \(liar.address), which is a \(isSecure ? "rogue" : "portal")")
+        report.note(
+          isSecure ? "https" : "http", "the resolver says that api.test is \(liar.address), which is a \(isSecure ? "rogue" : "portal")")
         do {
           let (data, _) = try await URLSession(configuration: .ephemeral).data(from: lab.url())
           report.note("plain session got", String(decoding: data, as: UTF8.self))

@@ -69,10 +69,13 @@ public final class HostRewriter: RequestInterceptor {
 
   /// Makes a rewriter.
   ///
-  /// - Parameters: - rules: Which hosts are routed, and where to; can be replaced at run time. - resolver: Who is asked for the addresses
-  ///   of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets one in front. - policy: How hard it
-  ///   insists, and how it tries. - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see
-  ///   ``HostLogKey``. Default: nowhere. - clock: The time for deadlines and bans.
+  /// - Parameters:
+  ///   - rules: Which hosts are routed, and where to; can be replaced at run time.
+  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets
+  ///     one in front.
+  ///   - policy: How hard it insists, and how it tries.
+  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``. Default: nowhere.
+  ///   - clock: The time for deadlines and bans.
   public convenience init(
     rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
   ) {

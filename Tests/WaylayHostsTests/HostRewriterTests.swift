@@ -59,7 +59,9 @@ struct HostRewriterTests {
 
   @Test("an entry that cannot be used fails its host's requests with a message that names it, and they are dialled nowhere")
   func badEntries() async throws {
-    let rewriter = HostRewriter(["api.test": ["203.0.113.700"], "*.ok.test": ["203.0.113.7"], "bad host": ["203.0.113.7"], "empty.test": []])
+    let rewriter = HostRewriter([
+      "api.test": ["203.0.113.700"], "*.ok.test": ["203.0.113.7"], "bad host": ["203.0.113.7"], "empty.test": [],
+    ])
     #expect(rewriter.problems.count == 3)
     let network = FakeNetwork(["203.0.113.7": .answers(), "system": .answers()])
     for host in ["api.test", "empty.test"] {

@@ -14,7 +14,9 @@ extension Failover {
   /// Judges a failure and writes it down.
   ///
   /// - Throws: The error, where no other address would help or the request must not be sent again.
-  func judge(_ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil) throws -> Verdict {
+  func judge(
+    _ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil
+  ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
     if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 {
       note(candidate, .overtaken, since: begin)

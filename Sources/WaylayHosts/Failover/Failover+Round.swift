@@ -11,6 +11,7 @@ extension Failover {
     var waiting: [Int]
     var running: [Int: Duration] = [:]
     var done: Set<HostCandidate> = []
+    /// What the stagger counts from; `nil` when the next one is to start at once.
     var lastStart: Duration?
     /// When the timer that runs will go off.
     var alarm: Duration?
@@ -66,8 +67,8 @@ extension Failover {
   private func startable(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Int? {
     guard let index = attempts.waiting.first else { return nil }
     if attempts.running.isEmpty { return index }
-    guard let stagger, let last = attempts.lastStart, gate?.isClaimed == false else { return nil }
-    return now >= last + stagger ? index : nil
+    guard let stagger, gate?.isClaimed == false else { return nil }
+    return attempts.lastStart.map { now >= $0 + stagger } ?? true ? index : nil
   }
 
   /// An attempt is over: the end of the round, or `nil` when it goes on.
@@ -94,7 +95,9 @@ extension Failover {
       case .lost:
         // It was connected and verified: should the one that was first fail before it has sent anything, this one is the next.
         attempts.waiting.insert(index, at: 0)
-      case .next, .late: attempts.done.insert(candidate)
+      case .next, .late:
+        attempts.done.insert(candidate)
+        attempts.lastStart = nil
       case .again: return .again(without: attempts.done.union([candidate]))
       }
       return nil

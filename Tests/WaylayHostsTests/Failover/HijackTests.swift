@@ -16,7 +16,8 @@
       return policy
     }
 
-    @Test("each kind of hijacker in front of the good address costs no answer, and gets nothing of the request", arguments: Hijacker.allCases)
+    @Test(
+      "each kind of hijacker in front of the good address costs no answer, and gets nothing of the request", arguments: Hijacker.allCases)
     func alone(hijacker: Hijacker) async throws {
       try await HijackLab.with(isSecure: true) { lab in
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy(isSecure: true))
@@ -32,7 +33,9 @@
       }
     }
 
-    @Test("over http a portal, a silent one and one that closes are left for the good address", arguments: [Hijacker.portal, .silence, .close, .reset, .refusal])
+    @Test(
+      "over http a portal, a silent one and one that closes are left for the good address",
+      arguments: [Hijacker.portal, .silence, .close, .reset, .refusal])
     func plain(hijacker: Hijacker) async throws {
       try await HijackLab.with(isSecure: false) { lab in
         let (registry, _) = try lab.routed([hijacker.address, "::1"], policy(isSecure: false))

@@ -49,7 +49,9 @@
       ].map { Step(method: "GET", path: $0) }
       + ["/redirect/302?to=/mirror", "/redirect/307?to=/mirror"].map { Step(method: "POST", path: $0, body: "moved") }
 
-    @Test("holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another host", arguments: grounds)
+    @Test(
+      "holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another host", arguments: grounds
+    )
     func parity(_ ground: Ground) async throws {
       let authority = try TestAuthority()
       func tls() -> TestOrigin.TLS? {

@@ -98,7 +98,8 @@ struct PolicyTests {
     func load(_ request: InterceptedRequest) async throws -> InterceptedResponse { InterceptedResponse(to: request, body: .text("system")) }
   }
 
-  @Test("over a transport that cannot dial addresses .require fails with an error that explains, .prefer goes the system's way with an event")
+  @Test(
+    "over a transport that cannot dial addresses .require fails with an error that explains, .prefer goes the system's way with an event")
   func incapable() async throws {
     let url = try #require(URL(string: "https://api.test/"))
     for policy in [HostRewriter.Policy.require, .prefer] {

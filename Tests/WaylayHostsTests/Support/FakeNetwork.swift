@@ -166,6 +166,22 @@ struct Rig {
     return String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
   }
 
+  /// Loads while the time goes on.
+  func loadWhileTimePasses(_ method: String = "GET", _ url: String = "https://api.test/") async throws -> String {
+    let isDone = Locked(false)
+    async let clock: Void = {
+      while !isDone.withLock({ $0 }) {
+        network.time.advance(by: .milliseconds(10))
+        await Task.yield()
+      }
+    }()
+    defer { isDone.withLock { $0 = true } }
+    let answer = try await load(method, url)
+    isDone.withLock { $0 = true }
+    await clock
+    return answer
+  }
+
   /// The error that a load fails with.
   func failure(_ method: String = "GET", _ url: String = "https://api.test/", body: MessageBody = .empty) async -> (any Error)? {
     do {

@@ -30,6 +30,12 @@ private func signed(keys: [HostListKey], folder: URL, downloadedFile: Data) thro
   _ = trusted
 }
 
+private func lookedUp(dohURL: URL) throws {
+  let doh = try DoHResolver(dohURL, addresses: ["192.0.2.53", "2001:db8::53"])
+  let looking = HostRewriter(rules: try HostRules(["*.example.com": []]), resolver: ResolutionCache(doh), policy: .require)
+  _ = looking
+}
+
 private func closed(rules: HostRules, resolver: any HostResolver) throws {
   var policy = HostRewriter.Policy.require
   policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])

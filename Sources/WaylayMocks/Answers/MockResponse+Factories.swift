@@ -47,6 +47,15 @@ extension MockResponse {
     }
   }
 
+  /// A response with a JSON value written as literals, whose members keep their order.
+  ///
+  /// ```swift
+  /// Stub(.get, "/users/:id") { .json(["id": 42, "name": "Ada", "tags": [], "address": nil]) }
+  /// ```
+  public static func json(_ value: JSONValue, status: Int = 200) -> MockResponse {
+    .data(Data(value.node.text.utf8), type: "application/json", status: status)
+  }
+
   /// A response with a text that is JSON already, byte for byte.
   ///
   /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken JSON on purpose, use

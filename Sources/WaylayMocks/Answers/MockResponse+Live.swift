@@ -27,6 +27,15 @@ extension MockResponse {
     }
   }
 
+  /// The same with its JSON changed by a merge patch written as literals.
+  ///
+  /// ```swift
+  /// .live.mergingJSON(["name": "Ada", "age": 36, "address": nil])
+  /// ```
+  public func mergingJSON(_ patch: JSONValue, upTo limit: Int = 16 << 20) -> MockResponse {
+    merging(patch.node, limit)
+  }
+
   /// The same with its JSON changed by a merge patch that is a text.
   ///
   /// ```swift

@@ -45,6 +45,11 @@ public struct ServerSentEvent: Sendable {
     return result
   }
 
+  /// An event whose data are a JSON value written as literals.
+  public static func json(_ value: JSONValue, event: String? = nil, id: String? = nil) -> ServerSentEvent {
+    ServerSentEvent(value.node.text, event: event, id: id)
+  }
+
   /// A line that readers skip.
   public static func comment(_ text: String) -> ServerSentEvent {
     var event = ServerSentEvent()

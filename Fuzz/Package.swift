@@ -15,7 +15,11 @@ let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
 let package = Package(
   name: "fuzz",
   platforms: [.macOS(.v13)],
+  dependencies: [.package(url: "https://github.com/apple/swift-http-types", from: "1.8.0")],
   targets: [
+    .executableTarget(
+      name: "archive", dependencies: ["Driver", .product(name: "HTTPTypes", package: "swift-http-types")], swiftSettings: settings,
+      linkerSettings: linking),
     .target(name: "Driver", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "dns", dependencies: ["Driver"], swiftSettings: settings, linkerSettings: linking),
   ]

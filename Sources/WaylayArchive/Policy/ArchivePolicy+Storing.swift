@@ -104,7 +104,9 @@ extension ArchivePolicy {
     record.vary = Vary(fields)
     if case .fields(let names) = record.vary { record.requests = [request.digest(of: names, digest)] }
     // Where both are there, the coding of the transfer counts (RFC 9112, section 6.3).
-    if !record.flags.contains(.decoded), !response.fields.contains(.transferEncoding), let length = fields.first(where: { $0.name == .contentLength })?.value {
+    if !record.flags.contains(.decoded), !response.fields.contains(.transferEncoding),
+      let length = fields.first(where: { $0.name == .contentLength })?.value
+    {
       record.completeLength = FieldBytes.number(Array(length.utf8)[...])
     }
     return record

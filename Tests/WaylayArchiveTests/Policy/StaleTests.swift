@@ -130,6 +130,8 @@ struct StaleTests {
     cache.wait(10)
     cache.load(.init(status: 304, fields: [.eTag: "\"1\""]), cachePolicy: .reloadRevalidatingCacheData)
     #expect(cache.sent.count == 2)
+    var lenient = stored("max-age=10, immutable, stale-while-revalidate=100", age: 15)
+    #expect(lenient.load(.init(body: "new"), cachePolicy: .reloadRevalidatingCacheData).body == "new")
     var other = stored("max-age=10", age: 5)
     other.load(.init(status: 304, fields: [.eTag: "\"1\""]), cachePolicy: .reloadRevalidatingCacheData)
     #expect(other.sent.last?["If-None-Match"] == "\"1\"")

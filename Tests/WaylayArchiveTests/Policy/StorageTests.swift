@@ -17,6 +17,7 @@ struct StorageTests {
     #expect(isStored())
     #expect(isStored(200, [.cacheControl: "max-age=1"]))
     #expect(!isStored(304, [.cacheControl: "max-age=100"]))
+    #expect(!isStored(304, [.cacheControl: "max-age=100"], "HEAD"))
     #expect(!isStored(103, [.cacheControl: "max-age=100"]))
   }
 
@@ -186,5 +187,9 @@ struct StorageTests {
     #expect(cache.records().isEmpty)
     cache.load(.init(fields: [.cacheControl: "max-age=100", .contentLength: "4", .contentEncoding: "gzip"], body: "inflated"))
     #expect(cache.load(nil).body == "inflated")
+    // A coded transfer has no length, whatever the head says (RFC 9112, 6.3).
+    let chunked: HTTPFields = [.cacheControl: "max-age=100", .contentLength: "100", .transferEncoding: "chunked"]
+    cache.load(.init(fields: chunked, body: "chunks"), cachePolicy: .reloadIgnoringLocalCacheData)
+    #expect(cache.load(nil).body == "chunks")
   }
 }

@@ -143,6 +143,29 @@ struct VaryTests {
     #expect(cache.load(.init(body: "two"), [Self.foo: "2"]).body == "two")
   }
 
+  @Test("… also where both are still there")
+  func varyAppearsBeside() {
+    var older = PolicyCache()
+    older.load(.init(fields: [.cacheControl: "max-age=100"]))
+    var later = PolicyCache()
+    later.wait(1)
+    later.load(.init(fields: [.cacheControl: "max-age=100", .vary: "Foo"]), [Self.foo: "1"])
+    let request = CacheRequest(method: "GET", url: nil, fields: [Self.foo: "2"])
+    let both = older.records() + later.records()
+    #expect(later.policy.decide(request, records: both, now: later.now).reason.code == .varyMiss)
+    #expect(later.policy.decide(request, records: Array(both.prefix(1)), now: later.now).reason.code == .fresh)
+  }
+
+  @Test("Of a response with Vary and a later one without, the one with Vary is given to the request that it is for (RFC 9111, 4.1)")
+  func varyBeforeNone() {
+    var cache = PolicyCache()
+    cache.load(.init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "one"), [Self.foo: "1"])
+    cache.wait(1)
+    cache.load(.init(fields: [.cacheControl: "max-age=100"], body: "plain"), [Self.foo: "2"])
+    #expect(cache.load(nil, [Self.foo: "1"]).body == "one")
+    #expect(cache.load(nil, [Self.foo: "3"]).body == "plain")
+  }
+
   @Test("A request that matches no variant is sent with the tags of all, and a 304 picks one (RFC 9111, 4.3.1 and 4.3.4)")
   func tagsOfAll() {
     var cache = PolicyCache()

@@ -10,8 +10,12 @@ enum StoreKind: String, CaseIterable, Sendable {
 
   static let key = SymmetricKey(data: Array(repeating: 7, count: 32))
 
-  func make(_ directory: TemporaryDirectory, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20) throws -> any ArchiveStore {
+  func make(
+    _ directory: TemporaryDirectory, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, isSynchronized: Bool = true
+  ) throws -> any ArchiveStore {
     var options = DiskStore.Options(limits: limits, memory: memory, logger: .silent)
+    // Thousands of archives are opened and closed: the medium need not have each.
+    if !isSynchronized { options.faults = { $0 == "synchronize" ? EIO : nil } }
     switch self {
     case .memory: return MemoryStore(limits: limits)
     case .disk: break

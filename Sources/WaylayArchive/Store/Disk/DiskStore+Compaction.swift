@@ -1,12 +1,14 @@
 import Foundation
 
 extension DiskStore {
-  /// Replaces the journal by a shorter one when most of it is about what has gone.
-  func compactIfWorthIt() {
+  /// Replaces the journal by a shorter one when much of it is about what has gone.
+  ///
+  /// - Parameter share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
+  func compactIfWorthIt(share: Double = 0.5) {
     guard let journal else { return }
     let records = journal.records
     let isWorthIt = state.withLock { state in
-      !state.isClosed && !state.isLost && records > UInt64(state.index.count) * 2 + 1024 && records >= state.compactAt
+      !state.isLost && Double(records) > Double(state.index.count) * (1 + share) + 1024 && records >= state.compactAt
     }
     guard isWorthIt else { return }
     do {
@@ -39,12 +41,7 @@ extension DiskStore {
     durable.sort { $0.slot.number < $1.slot.number }
     let partitions = state.withLock { state in
       state.partitions.compactMap { digest, number -> JournalRecord? in
-        guard let folder = state.folders[number] else { return nil }
-        var record = JournalRecord(.partition)
-        record.partition = number
-        record.stored = digest
-        record.folder = Array(folder.utf8)
-        return record
+        state.folders[number].map { .partition(number, digest: digest, folder: $0) }
       }
     }
     try journal.compact { write in

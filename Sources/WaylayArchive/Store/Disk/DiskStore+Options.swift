@@ -18,7 +18,7 @@ extension DiskStore {
     public var whenLocked: Lock
     /// Gives the key that heads and bodies are encrypted with (AES-GCM); asked once, when the store is opened. Without it, nothing is.
     public var encryptionKey: (@Sendable () throws -> SymmetricKey)?
-    /// Names the folder of a partition. At most 64 letters, digits, hyphens, underscores and dots; for anything else, and for `nil`, a
+    /// Names the folder of a partition. At most 48 letters, digits, hyphens, underscores and dots; for anything else, and for `nil`, a
     /// keyed digest of the partition is taken. A name that another partition has already would mix their files, though not their answers.
     public var folderName: (@Sendable (ArchivePartition) -> String?)?
     /// Where failures and damage are logged.

@@ -168,11 +168,8 @@ extension DiskStore {
     let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
     state.partitions[digest] = number
     state.folders[number] = folder
-    var record = JournalRecord(.partition)
-    record.partition = number
-    record.stored = digest
-    record.folder = Array(folder.utf8)
-    state.jobs.append { [record] in $0.attempt("note a partition") { try $0.journal?.append(record) } }
+    let record = JournalRecord.partition(number, digest: digest, folder: folder)
+    state.jobs.append { $0.attempt("note a partition") { try $0.journal?.append(record) } }
     return number
   }
 

@@ -139,6 +139,7 @@ public final class DiskStore: ArchiveStore {
     }
     guard isFirst else { return }
     try? await perform { store in
+      store.compactIfWorthIt(share: 0.1)
       let isClean = store.state.withLock { state in
         state.index.removeAll()
         state.tier.removeAll()
@@ -146,7 +147,7 @@ public final class DiskStore: ArchiveStore {
         state.usage = StoreUsage()
         return state.loose.isEmpty && !state.isLost
       }
-      if isClean { try? store.journal?.append(JournalRecord(.clean)) }
+      if isClean { store.attempt("note its end") { try $0.journal?.append(JournalRecord(.clean)) } }
       try? store.journal?.synchronize()
     }
     lock?.unlock()
@@ -191,7 +192,7 @@ extension DiskStore {
         }
         if jobs.isEmpty { break }
         for job in jobs { job(self) }
-        compactIfWorthIt()
+        if !state.withLock({ $0.isClosed }) { compactIfWorthIt() }
       }
       synchronizeSoon()
     }

@@ -178,6 +178,7 @@ extension Opening {
     let whole = max(0, size / Int64(JournalRecord.size) - Int64(Journal.markRecords))
     found.replay = Replay(minimumCapacity: Int(min(whole, 1 << 20)))
     found.records = try replay(file, files, into: &found.replay, from: 0, seed: Journal.seed(archive: seed(identity), generation: last))
+    found.replay.finish()
     found.file = file
     return found
   }

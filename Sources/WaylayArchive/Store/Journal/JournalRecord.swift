@@ -42,8 +42,6 @@ struct JournalRecord: Equatable, Sendable {
   var headCheck: UInt64 = 0
   /// Milliseconds since 1970; of a partition, the digest of its name.
   var stored: UInt64 = 0
-  /// The folder of a partition: at most 64 bytes.
-  var folder: [UInt8] = []
 
   func write(to bytes: UnsafeMutableRawBufferPointer, seed: UInt64) {
     func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
@@ -53,22 +51,17 @@ struct JournalRecord: Equatable, Sendable {
     put(kind.rawValue, 0)
     put(flags.rawValue, 1)
     put(partition, 4)
-    if kind == .partition {
-      put(UInt8(truncatingIfNeeded: folder.count), 2)
-      for (index, byte) in folder.prefix(64).enumerated() { bytes[8 + index] = byte }
-    } else {
-      put(low, 8)
-      put(high, 16)
-      put(number, 24)
-      put(head, 32)
-      put(body, 40)
-      put(headLength, 48)
-      put(hits, 52)
-      put(bodyLength, 56)
-      put(headCheck, 64)
-      put(bodyOffset, 80)
-    }
+    put(low, 8)
+    put(high, 16)
+    put(number, 24)
+    put(head, 32)
+    put(body, 40)
+    put(headLength, 48)
+    put(hits, 52)
+    put(bodyLength, 56)
+    put(headCheck, 64)
     put(stored, 72)
+    put(bodyOffset, 80)
     put(Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[0..<Self.size - 8]), seed: seed), Self.size - 8)
   }
 
@@ -95,23 +88,47 @@ struct JournalRecord: Equatable, Sendable {
     self.kind = kind
     flags = Flags(rawValue: bytes[1])
     partition = number(4)
+    low = number(8)
+    high = number(16)
+    self.number = number(24)
+    head = number(32)
+    body = number(40)
+    headLength = number(48)
+    hits = number(52)
+    bodyLength = number(56)
+    headCheck = number(64)
     stored = number(72)
-    if kind == .partition {
-      guard bytes[2] <= 64 else { return nil }
-      folder = Array(bytes[8..<8 + Int(bytes[2])])
-    } else {
-      low = number(8)
-      high = number(16)
-      self.number = number(24)
-      head = number(32)
-      body = number(40)
-      headLength = number(48)
-      hits = number(52)
-      bodyLength = number(56)
-      headCheck = number(64)
-      bodyOffset = number(80)
-      // Sizes that no file has: nothing later has to think of overflow.
-      guard bodyLength <= UInt64(Int64.max) / 4 else { return nil }
+    bodyOffset = number(80)
+    // Sizes that no file has: nothing later has to think of overflow.
+    if kind == .put, bodyLength > UInt64(Int64.max) / 4 { return nil }
+  }
+}
+
+extension JournalRecord {
+  /// The record of a partition: its folder's name, at most 48 bytes of UTF-8, is in the place of an entry's digests and numbers.
+  static func partition(_ number: UInt32, digest: UInt64, folder: String) -> JournalRecord {
+    var record = JournalRecord(.partition)
+    record.partition = number
+    record.stored = digest
+    let bytes = Array(folder.utf8.prefix(PartitionFolder.longestName))
+    func word(_ index: Int) -> UInt64 {
+      (0..<8).reduce(0) { $0 | (index * 8 + $1 < bytes.count ? UInt64(bytes[index * 8 + $1]) << (8 * UInt64($1)) : 0) }
     }
+    (record.low, record.high, record.number) = (word(0), word(1), word(2))
+    (record.head, record.body, record.headCheck) = (word(3), word(4), word(5))
+    return record
+  }
+
+  /// The folder that a record of a partition names.
+  var folder: String {
+    var bytes: [UInt8] = []
+    for word in [low, high, number, head, body, headCheck] {
+      for shift in 0..<8 {
+        let byte = UInt8(truncatingIfNeeded: word >> (8 * UInt64(shift)))
+        if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

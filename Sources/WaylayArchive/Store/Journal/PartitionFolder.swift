@@ -1,8 +1,10 @@
 /// The name of a partition's folder.
 enum PartitionFolder {
+  static let longestName = 48
+
   /// Whether a name can be a folder's: plain, short, and leading nowhere else.
   static func isUsable(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= 64 && name.utf8.first != UInt8(ascii: ".")
+    !name.isEmpty && name.utf8.count <= longestName && name.utf8.first != UInt8(ascii: ".")
       && name.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

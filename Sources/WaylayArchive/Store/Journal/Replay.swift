@@ -6,7 +6,9 @@ struct Replay {
   var partitions: [UInt64: UInt32] = [:]
   var folders: [UInt32: String] = [:]
   /// Files that no entry uses, as far as is known; whether they still exist is not.
-  var loose: Set<EntryFile> = []
+  private(set) var loose: Set<EntryFile> = []
+  /// Those that were named last: most are put into use at once, and never get into the set.
+  private var recent: [EntryFile] = []
   var lastNumber: UInt64 = 0
   var isClean = true
   var damaged = 0
@@ -36,14 +38,15 @@ struct Replay {
     switch record.kind {
     case .clean:
       loose = []
+      recent = []
     case .partition:
-      let name = String(decoding: record.folder, as: UTF8.self)
+      let name = record.folder
       guard PartitionFolder.isUsable(name) else { return damaged += 1 }
       partitions[record.stored] = record.partition
       folders[record.partition] = name
     case .loose:
       lastNumber = max(lastNumber, record.number)
-      loose.insert(EntryFile(partition: record.partition, low: record.low, number: record.number))
+      add(EntryFile(partition: record.partition, low: record.low, number: record.number))
     case .remove:
       guard let handle = index.first(record.low, where: { $0.number == record.number }) else { return }
       drop(handle, hash: record.low)
@@ -53,7 +56,7 @@ struct Replay {
       if let handle = index.first(record.low, where: { $0.number == record.number }) {
         let old = index[handle]
         usage.bytes += slot.cost - old.cost
-        if old.head != slot.head, old.head != slot.body { loose.insert(old.headFile(record.low)) }
+        if old.head != slot.head, old.head != slot.body { add(old.headFile(record.low)) }
         index[handle] = slot
         index.setPinned(record.flags.contains(.pinned), handle)
       } else {
@@ -62,10 +65,27 @@ struct Replay {
         usage.bytes += slot.cost
         usage.count += 1
       }
-      if !loose.isEmpty {
-        loose.remove(slot.headFile(record.low))
-        loose.remove(slot.bodyFile(record.low))
-      }
+      use(slot.headFile(record.low))
+      if slot.body != slot.head { use(slot.bodyFile(record.low)) }
+    }
+  }
+
+  /// Ends the replay: everything loose is in the set.
+  mutating func finish() {
+    loose.formUnion(recent)
+    recent = []
+  }
+
+  private mutating func add(_ file: EntryFile) {
+    if recent.count == 8 { loose.insert(recent.removeFirst()) }
+    recent.append(file)
+  }
+
+  private mutating func use(_ file: EntryFile) {
+    if let index = recent.lastIndex(of: file) {
+      recent.remove(at: index)
+    } else if !loose.isEmpty {
+      loose.remove(file)
     }
   }
 
@@ -73,7 +93,7 @@ struct Replay {
     let slot = index.remove(handle)
     usage.bytes -= slot.cost
     usage.count -= 1
-    loose.insert(slot.headFile(hash))
-    loose.insert(slot.bodyFile(hash))
+    add(slot.headFile(hash))
+    if slot.body != slot.head { add(slot.bodyFile(hash)) }
   }
 }

@@ -20,7 +20,7 @@ public final class MemoryStore: ArchiveStore {
   let limits: StoreLimits
   private let state = Locked(State())
   private let hash: SipHash
-  private let secret: SymmetricKey
+  let secret: SymmetricKey
 
   /// Makes an empty store with a key of its own for digests.
   public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {

@@ -11,7 +11,12 @@ struct KeyText: Sendable {
   ///   - url: The URL.
   ///   - rules: The rules that cover it.
   init(_ url: URL, rules: [KeyRule] = []) {
-    let bytes = Array(url.absoluteString.utf8)
+    let string = url.absoluteString
+    guard !rules.isEmpty || !Self.isNormal(string) else {
+      (text, userInfo) = (string, nil)
+      return
+    }
+    let bytes = Array(string.utf8)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
       (text, userInfo) = (url.absoluteString, nil)
       return
@@ -35,6 +40,25 @@ struct KeyText: Sendable {
     if target.first != UInt8(ascii: "/") { key.append(UInt8(ascii: "/")) }
     key += rules.contains { $0.sortsQuery || !$0.queryItems.isEmpty } ? Self.edited(target, rules) : Array(target)
     text = String(decoding: key, as: UTF8.self)
+  }
+
+  /// Whether a URL is in that form already, as nearly all are: then its text is the key.
+  private static func isNormal(_ string: String) -> Bool {
+    // 0 in the scheme, 1 and 2 in the slashes, 3 in the authority, 4 behind it.
+    var part = 0
+    for byte in string.utf8 {
+      switch (part, byte) {
+      case (0, UInt8(ascii: ":")): part = 1
+      case (1...2, UInt8(ascii: "/")): part += 1
+      case (1...2, _): return false
+      case (3, UInt8(ascii: "/")): part = 4
+      case (3, UInt8(ascii: "@")), (3, UInt8(ascii: ":")), (3, UInt8(ascii: "?")): return false
+      case (0...3, UInt8(ascii: "A")...UInt8(ascii: "Z")): return false
+      case (_, UInt8(ascii: "#")): return false
+      default: continue
+      }
+    }
+    return part == 4
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

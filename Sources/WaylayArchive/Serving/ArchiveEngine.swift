@@ -9,6 +9,7 @@ final class ArchiveEngine: Sendable {
   let flights = Flights<ArchiveKey>()
   let behind = BehindWork<ArchiveKey>()
   let records = RecordCache()
+  let changes = Changes()
   private let isInvalidated = Locked(false)
 
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {

@@ -20,6 +20,7 @@ extension ArchiveLoad {
       outgoing.urlRequest.setValue(decision.addedFields[values: name].joined(separator: ", "), forHTTPHeaderField: name.rawName)
     }
     let requestTime = now
+    let moment = engine.changes.now
     let response: InterceptedResponse
     do {
       response = try await send(outgoing)
@@ -35,7 +36,8 @@ extension ArchiveLoad {
     }
     let head = ArchivePolicy.Response(
       status: response.status.code, fields: response.fields, requestTime: requestTime, responseTime: now)
-    let judged = judge(head, response, decision, stored)
+    var judged = judge(head, response, decision, stored)
+    judged.moment = moment
     if case .again = judged.outcome.answer {
       await response.body.drop()
       apply(judged.outcome, stored)
@@ -65,6 +67,8 @@ extension ArchiveLoad {
   struct Judgement {
     var outcome: ResponseOutcome
     var candidate: ArchiveCandidate?
+    /// When the request was sent, as ``Changes`` counts.
+    var moment: UInt64 = 0
   }
 
   private func judge(
@@ -107,6 +111,8 @@ extension ArchiveLoad {
       (bare.url, anonymous.url) = (url, url)
       let keys = Set([bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) }.key })
       for key in keys {
+        engine.changes.note(key)
+        engine.flights.close(key)
         let entries: [StoredEntry]
         if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
         for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {

@@ -28,28 +28,54 @@ extension ArchiveLoad {
       }
       return response
     case .new(let record):
-      let replaced = judged.outcome.removals.map { stored[$0].entry.id }
-      return keep(response, as: record, judged.candidate, replacing: replaced, flight)
+      return keep(response, as: record, placement(judged, taking: judged.outcome.removals.map { stored[$0].entry }), flight)
     case .join(let index, let offset, let record):
       return try await complete(stored[index], at: offset, with: response, as: record, judged, decision, flight, send)
     }
   }
 
-  private func draft(_ record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID] = []) -> EntryDraft {
+  /// How an entry is marked, and what it takes the place of.
+  private struct Placement {
+    var tags: Set<String>
+    var isPinned: Bool
+    var replacing: [EntryID]
+    /// When the answer was asked for, as ``Changes`` counts.
+    var moment: UInt64
+
+    /// What is incomplete takes no whole entry's place.
+    var isFirst: Bool { replacing.isEmpty }
+  }
+
+  /// What takes an entry's place inherits its marks, unless `willStore` says otherwise.
+  private func placement(_ judged: Judgement, taking entries: [StoredEntry]) -> Placement {
+    Placement(
+      tags: judged.candidate?.tags ?? Set(entries.flatMap(\.details.tags)),
+      isPinned: judged.candidate?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
+      moment: judged.moment)
+  }
+
+  /// Whether the answer is what the resource is now, as far as this archive knows; says so where it is not.
+  private func isCurrent(_ placement: Placement) -> Bool {
+    guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
+    engine.outlets.report(event(.refused, reason: "another request changed the resource while the answer was on its way"))
+    return false
+  }
+
+  private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
     let type = record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
     let details = EntryDetails(
       url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
-      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date, tags: candidate?.tags ?? [],
-      isPinned: candidate?.isPinned ?? false)
-    return EntryDraft(key: key, head: record.encoded(), details: details, replacing: replacing)
+      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date, tags: placement.tags,
+      isPinned: placement.isPinned)
+    return EntryDraft(key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
   /// Stores an answer's body: at once when it is there, else as it is read.
   private func keep(
-    _ response: InterceptedResponse, as record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID], _ flight: Flight?
+    _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) -> InterceptedResponse {
     if let data = response.body.inMemory {
-      keep(data, as: record, candidate, replacing: replacing)
+      keep(data, as: record, placement)
       flight?.settle(.stored)
       return response
     }
@@ -60,21 +86,22 @@ extension ArchiveLoad {
       engine.outlets.report(event(.refused, reason: "\(error)"))
       return response
     }
-    let shared = SharedBody(response.body, into: sink(writer, record, candidate, keepsPartial: replacing.isEmpty))
+    let shared = SharedBody(response.body, into: sink(writer, record, placement))
     guard let body = shared.body() else { return response }
     share(shared, record, flight)
-    finish(shared, writer, record, candidate, replacing: replacing, flight)
+    finish(shared, writer, record, placement, flight)
     var relayed = response
     relayed.body = body
     return relayed
   }
 
-  private func keep(_ data: Data, as record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID]) {
+  private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
       return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
     }
+    guard isCurrent(placement) else { return }
     do {
-      let entry = try store.put(draft(complete, candidate, replacing: replacing), body: data)
+      let entry = try store.put(draft(complete, placement), body: data)
       engine.records.keep(complete, head: entry.head, of: entry.id)
       engine.outlets.report(event(.stored, bytes: Int64(data.count)))
     } catch {
@@ -82,12 +109,10 @@ extension ArchiveLoad {
     }
   }
 
-  private func sink(
-    _ writer: any EntryWriter, _ record: CacheRecord, _ candidate: ArchiveCandidate?, keepsPartial: Bool
-  ) -> StoreSink {
+  private func sink(_ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement) -> StoreSink {
     StoreSink(writer) { bytes in
-      guard keepsPartial, configuration.keepsPartial, let part = record.truncated(at: bytes) else { return nil }
-      return draft(part, candidate)
+      guard placement.isFirst, configuration.keepsPartial, let part = record.truncated(at: bytes) else { return nil }
+      return draft(part, placement)
     }
   }
 
@@ -100,11 +125,11 @@ extension ArchiveLoad {
 
   /// Starts the transfer, and sees to it that what arrives is stored, or what arrived of it.
   private func finish(
-    _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ candidate: ArchiveCandidate?, replacing: [EntryID],
-    _ flight: Flight?
+    _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) {
     shared.start { end in
       defer { if let flight { engine.flights.end(flight, for: key) } }
+      guard isCurrent(placement) else { return writer.abort() }
       do {
         switch end {
         case .complete(let bytes):
@@ -112,16 +137,16 @@ extension ArchiveLoad {
             writer.abort()
             return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
           }
-          let entry = try await writer.commit(draft(complete, candidate, replacing: replacing))
+          let entry = try await writer.commit(draft(complete, placement))
           engine.records.keep(complete, head: entry.head, of: entry.id)
           engine.outlets.report(event(.stored, bytes: bytes))
         case .partial(let bytes):
           // What took the place of something whole is worth less than that until it is whole itself.
-          guard configuration.keepsPartial, replacing.isEmpty, let part = record.truncated(at: bytes) else {
+          guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
             writer.abort()
             return engine.outlets.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
           }
-          try await writer.commit(draft(part, candidate))
+          try await writer.commit(draft(part, placement))
           engine.outlets.report(event(.stored, reason: "the body broke off; its beginning is kept", bytes: bytes))
         case .lost(let error):
           writer.abort()
@@ -153,10 +178,10 @@ extension ArchiveLoad {
       await response.body.drop()
       return try await exchange(decision.unconditional, [], flight, send)
     }
-    let candidate = judged.candidate
+    let placement = placement(judged, taking: [stored.entry])
     let shared = SharedBody(
       response.body,
-      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, candidate) } }, after: offset)
+      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }, after: offset)
     var whole = record
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<(shared.length ?? .max)) else { return response }
@@ -177,8 +202,8 @@ extension ArchiveLoad {
         engine.outlets.report(event(.refused, reason: "\(error)"))
       }
       do {
-        guard let final else { return writer.abort() }
-        let entry = try await writer.commit(draft(final, candidate, replacing: [stored.entry.id]))
+        guard let final, isCurrent(placement) else { return writer.abort() }
+        let entry = try await writer.commit(draft(final, placement))
         engine.records.keep(final, head: entry.head, of: entry.id)
         engine.outlets.report(event(.stored, reason: "a part was put behind another", bytes: bytes))
       } catch {

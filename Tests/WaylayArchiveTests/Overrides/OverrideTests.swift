@@ -81,6 +81,24 @@ struct OverrideTests {
     }
   }
 
+  @Test("what takes an entry's place inherits its tags and its pin")
+  func inherited() async throws {
+    try await withSite { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1")]))
+      try await site.get("/a")
+      let store = try await site.archive.store
+      let entry = try #require(try await store.list().first)
+      var details = entry.details
+      details.tags = ["kept"]
+      details.isPinned = true
+      try store.update(entry, head: entry.head, details: details)
+      site.wall.advance(by: 10)
+      #expect(try await site.get("/a").text == "body 2")
+      let entries = try await store.list(.tag("kept"))
+      #expect(entries.count == 1 && entries.first?.details.isPinned == true)
+    }
+  }
+
   @Test("query items and fields that do not count are ignored by rule")
   func ignored() async throws {
     let rules: [KeyRule] = [

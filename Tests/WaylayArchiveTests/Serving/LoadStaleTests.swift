@@ -60,6 +60,38 @@ struct LoadStaleTests {
     }
   }
 
+  @Test("what goes on behind answers ends with the archive that it belongs to")
+  func behindEndsWithItsOwner() async throws {
+    let wall = Wall()
+    let (signals, signal) = AsyncStream.makeStream(of: String.self)
+    var told = signals.makeAsyncIterator()
+    let calls = Locked(0)
+    let next = InterceptorChain.Next { request in
+      let isFirst = calls.withLock {
+        $0 += 1
+        return $0 == 1
+      }
+      if isFirst {
+        return InterceptedResponse(
+          to: request, fields: [.cacheControl: "max-age=1, stale-while-revalidate=1000"], body: .text("old"), source: .network)
+      }
+      signal.yield("begun")
+      for await _ in AsyncStream<Never>.makeStream().stream {}
+      signal.yield("ended")
+      throw CancellationError()
+    }
+    let request = InterceptedRequest(URLRequest(url: try #require(URL(string: "http://example.com/a"))))
+    do {
+      let archive = ArchiveCache { $0.now = { wall.now } }
+      _ = try await archive.startLoading(request, next: next)
+      wall.advance(by: 100)
+      let response = try await archive.startLoading(request, next: next)
+      #expect(response.source == .staleArchive)
+      #expect(await told.next() == "begun")
+    }
+    #expect(await told.next() == "ended")
+  }
+
   @Test("an error is replaced by a stale answer where stale-if-error allows it (RFC 5861, section 4)", arguments: Way.allCases)
   func ifError(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in

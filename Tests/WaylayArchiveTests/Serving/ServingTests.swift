@@ -119,6 +119,28 @@ struct ServingTests {
     }
   }
 
+  @Test("an answer that was asked for before a POST and comes after it is validated before it is used again")
+  func overtaken() async throws {
+    try await withSite { (site: Site) async throws in
+      let isGated = Locked(true)
+      site.origin.reply(to: "/a") { request in
+        if request.method == "POST" { return .text("done") }
+        guard isGated.withLock({ $0 }) else { return .text("new", fields: [("Cache-Control", "max-age=100")]) }
+        return Reply(200, [("Cache-Control", "max-age=100")], .gated("overtaken"))
+      }
+      let early = try await site.registry.load(site.request("/a"))
+      try await site.load(site.request("/a", method: "POST"))
+      isGated.withLock { $0 = false }
+      // Neither shared with those who come later …
+      #expect(try await site.get("/a").text == "new")
+      site.origin.release("old", gate: "overtaken")
+      site.origin.release(nil, gate: "overtaken")
+      #expect(try await early.body.collect(upTo: 100) == Data("old".utf8))
+      // … nor given to them once it is stored.
+      #expect(try await site.get("/a").text == "new")
+    }
+  }
+
   @Test("a failed POST changes nothing")
   func failedPost() async throws {
     try await withSite { (site: Site) async throws in

@@ -24,7 +24,8 @@ enum Tour {
     exit(failed == 0 ? 0 : 1)
   }
 
-  static let scenes: [Scene] = [.retry, .answer, .canonicalisation, .loopGuard, .redirect, .stream] + archiveScenes + platformScenes
+  static let scenes: [Scene] =
+    [.mock, .retry, .answer, .canonicalisation, .loopGuard, .redirect, .stream] + archiveScenes + platformScenes
 }
 
 /// One scene of the tour.

@@ -28,7 +28,7 @@ public struct Stub: Sendable {
   /// What is wrong with the stub whatever the request.
   package internal(set) var problems: [MockError]
   /// Where the stub was written.
-  public let location: MockSourceLocation
+  public internal(set) var location: MockSourceLocation
 
   /// Makes a stub that gives the listed answers; an empty list answers `200 OK` without a body.
   ///

@@ -1,0 +1,104 @@
+import WaylayMocks
+
+/// The source of an attribute, `@Test(…)` or `@Suite(…)`, for the lines of what is written in it.
+///
+/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot tell the stubs of a trait
+/// apart. Where the source file is at hand, as it is on the machine that built the tests, the stubs are looked up in it. Where it
+/// is not, or leaves it open, they keep the line of the declaration.
+struct AttributeSource {
+  private struct Occurrence {
+    var line: Int
+    var column: Int
+    /// The code from here to the next occurrence.
+    var code: String
+  }
+
+  private let occurrences: [Occurrence]
+  private let trait: MockSourceLocation
+
+  init(of trait: MockSourceLocation) {
+    self.init(of: trait, in: SourceFiles.lines(of: trait.filePath.description))
+  }
+
+  /// - Parameter lines: The lines of the source file.
+  init(of trait: MockSourceLocation, in lines: [String]) {
+    self.trait = trait
+    let last = Int(clamping: trait.line)
+    // A trait that is made outside of an attribute has its own line, and so have its stubs.
+    guard last > 0, last <= lines.count, !lines[last - 1].contains(".mocked"),
+      let first = (0..<last).last(where: { lines[$0].contains("@Test") || lines[$0].contains("@Suite") }), last - first < 500
+    else {
+      occurrences = []
+      return
+    }
+    var occurrences: [Occurrence] = []
+    for number in first..<last {
+      var rest = Self.code(lines[number])[...]
+      // What continues a stub on a further line belongs to it.
+      if let last = occurrences.indices.last {
+        occurrences[last].code += rest[..<(rest.range(of: "Stub(")?.lowerBound ?? rest.endIndex)]
+      }
+      while let found = rest.range(of: "Stub(") {
+        let end = rest[found.upperBound...].range(of: "Stub(")?.lowerBound ?? rest.endIndex
+        let column = lines[number].utf8.distance(from: lines[number].startIndex, to: found.lowerBound) + 1
+        occurrences.append(Occurrence(line: number + 1, column: column, code: String(rest[found.lowerBound..<end])))
+        rest = rest[end...]
+      }
+    }
+    self.occurrences = occurrences
+  }
+
+  /// The stubs of the trait, each at its own line where that can be told.
+  func locate(_ stubs: [Stub]) -> [Stub] {
+    guard !occurrences.isEmpty else { return stubs }
+    let written = stubs.filter { isInAttribute($0) }.count
+    var position = 0
+    return stubs.map { stub in
+      guard isInAttribute(stub) else { return stub }
+      defer { position += 1 }
+      let candidates = occurrences.filter { $0.code.contains("\"\(stub.written.url)\"") }
+      let sameMethod = candidates.filter { occurrence in
+        stub.written.method.map { occurrence.code.contains("Stub(.\($0.lowercased())") } ?? true
+      }
+      guard
+        let found = sameMethod.count == 1
+          ? sameMethod[0] : written == occurrences.count ? occurrences[position] : nil
+      else { return stub }
+      return stub.relocated(
+        to: MockSourceLocation(
+          fileID: stub.location.fileID, filePath: stub.location.filePath, line: UInt(found.line), column: UInt(found.column)))
+    }
+  }
+
+  /// A stub that was made by a function elsewhere has a line of its own.
+  private func isInAttribute(_ stub: Stub) -> Bool {
+    stub.location.line == trait.line && stub.location.fileID.description == trait.fileID.description
+  }
+
+  /// A line without the comment at its end.
+  private static func code(_ line: String) -> Substring {
+    var isInString = false
+    var previous: Character = " "
+    for index in line.indices {
+      let character = line[index]
+      if character == "\"", previous != "\\" { isInString.toggle() }
+      if character == "/", previous == "/", !isInString { return line[..<line.index(before: index)] }
+      previous = character
+    }
+    return line[...]
+  }
+}
+
+/// Source files, read once.
+private enum SourceFiles {
+  private static let files = Locked<[String: [String]]>([:])
+
+  /// The lines of a file; none where it cannot be read.
+  static func lines(of path: String) -> [String] {
+    if let lines = files.withLock({ $0[path] }) { return lines }
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    files.withLock { $0[path] = lines }
+    return lines
+  }
+}

@@ -1,0 +1,50 @@
+extension MockScope {
+  /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that runs.
+  static func required(by name: String) -> MockScope {
+    guard let current else {
+      IssueReport.report(outsideMessage(name))
+      return outside
+    }
+    guard !current.isEnded else {
+      IssueReport.report(
+        """
+        \(name) was used after the end of its scope: the test was over when a task of it, or something it left behind, asked for it. \
+        Wait in the test for what it starts.
+        """)
+      return outside
+    }
+    return current
+  }
+
+  /// One for the whole process: its loads fail, and it is never ended.
+  static let outside: MockScope = {
+    let mock = MockInterceptor(unmatched: .fail) {}
+    return MockScope(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { OutsideScope() })
+  }()
+
+  private static func outsideMessage(_ name: String) -> String {
+    """
+    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or surround the call with \
+    `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: make the session before, or bind it \
+    there with `MockScope.$current.withValue(scope) { … }`.
+    """
+  }
+
+  /// Fails every load.
+  private struct OutsideScope: RequestInterceptor {
+    var answersInline: Bool { true }
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      let cause = WaylayError(
+        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.urlRequest.url, requestID: request.id)
+      throw URLError(
+        .resourceUnavailable,
+        userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])
+    }
+  }
+}
+
+extension WaylayError.Code {
+  /// A session that was taken from `URLSession.mocked` where no mock's scope was current.
+  public static let outsideMockScope = WaylayError.Code("outsideMockScope")
+}

@@ -1,0 +1,102 @@
+public import WaylayMocks
+
+/// The mock of one test, with the registry and the session that are bound to it.
+///
+/// The trait ``Testing/Trait/mocked(unmatched:clock:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
+/// closure they surround, and end it afterwards. Inside, ``current`` finds it, in child tasks and in unstructured tasks too:
+///
+/// ```swift
+/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+/// func name() async throws {
+///   let client = UserClient(session: .mocked)
+///   #expect(try await client.name(of: 1) == "Ada")
+/// }
+/// ```
+///
+/// A scope has a registry of its own, so two tests that run in parallel with different answers for one URL do not meet, whichever tasks
+/// and helpers make their sessions.
+///
+/// Task-locals end at `Task.detached`, at dispatch queues and at threads. Code that runs there uses a session that was made before, or is
+/// given the scope:
+///
+/// ```swift
+/// let scope = try #require(MockScope.current)
+/// await Task.detached {
+///   await MockScope.$current.withValue(scope) { await synchronise(.mocked) }
+/// }.value
+/// ```
+///
+/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:fileID:filePath:line:column:endingWith:_:)``.
+public final class MockScope: Sendable {
+  private struct State {
+    var session: URLSession?
+    var isEnded = false
+  }
+
+  /// The innermost scope round the current task; `nil` outside of every scope.
+  @TaskLocal public static var current: MockScope?
+
+  /// The stubs of this scope, and what they were asked.
+  public let mock: MockInterceptor
+  /// What the scope's sessions run through: its mock, and nothing else. Its direct way (`registry.data(for:)`) is mocked as well.
+  public let registry: InterceptorRegistry
+  private let state = Locked(State())
+
+  init(mock: MockInterceptor, registry: InterceptorRegistry) {
+    self.mock = mock
+    self.registry = registry
+  }
+
+  convenience init(_ mock: MockInterceptor) {
+    self.init(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { mock })
+  }
+
+  deinit {
+    close()
+  }
+}
+
+extension MockScope {
+  /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux (platform fact U12).
+  ///
+  /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with a configuration of
+  /// one's own, is made from ``configuration(_:)``.
+  public var session: URLSession {
+    state.withLock { state in
+      if let session = state.session { return session }
+      guard !state.isEnded else { return Self.outside.session }
+      let session = URLSession(configuration: configuration())
+      state.session = session
+      return session
+    }
+  }
+
+  /// A copy of a configuration, for sessions that this scope's mock answers.
+  ///
+  /// ```swift
+  /// let configuration = URLSessionConfiguration.ephemeral
+  /// configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
+  /// let session = URLSession(configuration: scope.configuration(configuration), delegate: delegate, delegateQueue: nil)
+  /// ```
+  public func configuration(_ base: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
+    base.intercepted(by: registry)
+  }
+
+  /// Whether the scope is over: its sessions fail their loads.
+  public var isEnded: Bool { state.withLock { $0.isEnded } }
+
+  /// Ends what the scope holds. Loads that run fail; so do later ones, without the network.
+  ///
+  /// The session is let go rather than invalidated: a task that outlives its test would end the process by using an invalidated one
+  /// (platform fact U17).
+  func close() {
+    let isFirst = state.withLock { state in
+      defer {
+        state.isEnded = true
+        state.session = nil
+      }
+      return !state.isEnded
+    }
+    if isFirst { registry.invalidate() }
+  }
+}

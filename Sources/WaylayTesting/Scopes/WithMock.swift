@@ -1,0 +1,87 @@
+public import WaylayMocks
+
+/// Runs an operation with a mock of its own: inside, `URLSession.mocked` is answered by the stubs.
+///
+/// ```swift
+/// func testName() async throws {
+///   try await withMock {
+///     Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
+///   } operation: {
+///     let name = try await UserClient(session: .mocked).name(of: 1)
+///     XCTAssertEqual(name, "Ada")
+///   }
+/// }
+/// ```
+///
+/// It reports what ``MockTrait`` reports, in Swift Testing and in XCTest. Scopes nest: these stubs are asked before those of the scope round it.
+/// A session that was made outside is not affected.
+///
+/// - Parameters:
+///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
+///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+///   - stubs: The stubs; the last one is asked first.
+///   - operation: The code under test. The scope ends when it returns or throws.
+/// - Returns: What the operation returns.
+/// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
+@discardableResult
+public func withMock<Result>(
+  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+  fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+  @StubBuilder _ stubs: () throws -> [Stub] = { [] },
+  operation: () async throws -> Result
+) async rethrows -> Result {
+  let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+  let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
+  let scope = MockScope(settings.makeMock(try stubs()))
+  do {
+    let result = try await MockScope.$current.withValue(scope) { try await operation() }
+    scope.end()
+    return result
+  } catch {
+    scope.end(wasCutShort: true)
+    throw error
+  }
+}
+
+/// Runs a synchronous operation with a mock of its own.
+///
+/// With it a whole XCTest case is mocked, `setUp`, asynchronous test methods and `tearDown` included:
+///
+/// ```swift
+/// final class UserTests: XCTestCase {
+///   override func invokeTest() {
+///     withMock {
+///       Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
+///     } operation: {
+///       super.invokeTest()
+///     }
+///   }
+/// }
+/// ```
+///
+/// - Parameters:
+///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
+///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+///   - stubs: The stubs; the last one is asked first.
+///   - operation: The code under test. The scope ends when it returns or throws.
+/// - Returns: What the operation returns.
+/// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
+@discardableResult
+public func withMock<Result>(
+  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+  fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+  @StubBuilder _ stubs: () throws -> [Stub] = { [] },
+  operation: () throws -> Result
+) rethrows -> Result {
+  let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+  let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
+  let scope = MockScope(settings.makeMock(try stubs()))
+  do {
+    let result = try MockScope.$current.withValue(scope) { try operation() }
+    scope.end()
+    return result
+  } catch {
+    scope.end(wasCutShort: true)
+    throw error
+  }
+}

@@ -1,0 +1,87 @@
+public import Testing
+public import WaylayMocks
+
+/// A trait that gives each test a mock of its own.
+///
+/// ```swift
+/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+/// func name() async throws {
+///   #expect(try await UserClient(session: .mocked).name(of: 1) == "Ada")
+/// }
+/// ```
+///
+/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments, gets stubs made anew, so
+/// counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked before its suite's, and those before the stubs
+/// of the suite round it.
+///
+/// When the test is over, requests that no stub matched, and required stubs that no request used, are reported as issues of that test, even
+/// when the code under test swallowed the error. A stub of a suite that says neither `.required` nor `.optional` may stay unused in one test or another;
+/// when no test of a run of the suite used it, the suite gets a warning.
+///
+/// Tests with this trait run in parallel with all others. Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
+public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
+  /// Which trait this is: a suite's trait is copied to every test in the suite.
+  final class Identity: Sendable {}
+
+  let identity = Identity()
+  let settings: ScopeSettings
+  let stubs: @Sendable () throws -> [Stub]
+
+  /// `true`: each test of a suite has its own mock.
+  public var isRecursive: Bool { true }
+
+  /// The trait itself, for each case of a test and once for a suite.
+  public func scopeProvider(for test: Test, testCase: Test.Case?) -> MockTrait? {
+    test.isSuite || testCase != nil ? self : nil
+  }
+
+  /// Runs a case of a test in a scope of its own, and reports at its end; or runs a suite, and looks which of its stubs were of use.
+  @concurrent public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    guard testCase != nil else { return try await SuiteLedger.open(for: identity, performing: function) }
+    let ledger = SuiteLedger.current(of: identity)
+    let isOfTest = ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
+    let stubs = AttributeSource(of: settings.location).locate(try stubs())
+    let settings = isOfTest ? settings.located(at: test) : settings
+    let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []))
+    let note = ledger?.enter(stubs, into: scope.mock)
+    do {
+      try await MockScope.$current.withValue(scope) { try await function() }
+    } catch {
+      note?()
+      scope.end(wasCutShort: true, missesAtTest: !isOfTest)
+      throw error
+    }
+    note?()
+    scope.end(missesAtTest: !isOfTest)
+  }
+}
+
+extension Trait where Self == MockTrait {
+  /// A mock for the test, or for each test of the suite.
+  ///
+  /// ```swift
+  /// @Suite(.mocked { Stub(.get, "https://api.example.com/session") { .json(["user": 1]) } })
+  /// struct UserTests {
+  ///   @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+  ///   func name() async throws { … }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
+  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to ``MockInterceptor/current``.
+  public static func mocked(
+    unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }
+  ) -> MockTrait {
+    MockTrait(
+      settings: ScopeSettings(
+        unmatched: unmatched, clock: clock,
+        location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
+      stubs: stubs)
+  }
+}

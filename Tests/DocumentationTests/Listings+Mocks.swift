@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+import WaylayTesting
+import XCTest
+
+// The listings of the README's opening and of the articles on mocks. Those that are tests run.
+
+struct Greeter: Sendable {
+  let session: URLSession
+
+  func greeting(for id: Int) async throws -> String {
+    guard let url = URL(string: "https://api.example.com/users/\(id)") else { throw URLError(.badURL) }
+    let user = try await JSONDecoder().decode([String: String].self, from: session.data(from: url).0)
+    return "Hello, \(user["name"] ?? "you")!"
+  }
+}
+
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) } })
+func greetsByName() async throws {
+  let greeter = Greeter(session: .mocked)
+  #expect(try await greeter.greeting(for: 42) == "Hello, Ada!")
+}
+
+struct User: Codable, Equatable, Sendable {
+  var id: Int
+  var name: String
+}
+
+struct UserClient: Sendable {
+  var session: URLSession = .shared
+
+  func user(_ id: Int) async throws -> User {
+    guard let url = URL(string: "https://api.example.com/users/\(id)") else { throw URLError(.badURL) }
+    let (data, response) = try await session.data(from: url)
+    guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+    return try JSONDecoder().decode(User.self, from: data)
+  }
+}
+
+extension UserClient {
+  func create(_ name: String) async throws {
+    guard let url = URL(string: "https://api.example.com/users") else { throw URLError(.badURL) }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.httpBody = try JSONEncoder().encode(["name": name])
+    _ = try await session.data(for: request)
+  }
+}
+
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(User(id: 42, name: "Ada")) } })
+func loadsAUser() async throws {
+  let user = try await UserClient(session: .mocked).user(42)
+  #expect(user.name == "Ada")
+}
+
+@StubBuilder func stubPatterns() -> [Stub] {
+  Stub(.get, "https://*.example.com/search?q=swift&page=2") { .json([User]()) }
+  Stub(.get, "/files/**") { .status(404) }
+  Stub(.post, "https://api.example.com/users") { .status(201) }
+    .header("Content-Type", "application/json")
+    .body(.jsonSubset(["name": "Ada"]))
+  Stub(.any) { .status(500) }.where("too long") { $0.body.count > 1 << 20 }
+}
+
+@Test(
+  .mocked {
+    Stub(.get, "https://api.example.com/users/42") { [.status(503), .json(User(id: 42, name: "Ada"))] }
+  })
+func secondAttempt() async throws {
+  let client = UserClient(session: .mocked)
+  await #expect(throws: URLError.self) { _ = try await client.user(42) }
+  let user = try await client.user(42)
+  #expect(user.name == "Ada")
+}
+
+@Test(.mocked { Stub(.post, "https://api.example.com/users") { .status(201) } })
+func sendsTheName() async throws {
+  try await UserClient(session: .mocked).create("Ada")
+  let call = try #require(MockInterceptor.current.calls(to: .post, "/users").first)
+  #expect(call.body == Data(#"{"name":"Ada"}"#.utf8))
+}
+
+@Suite(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(User(id: 1, name: "Ada")) } })
+struct UserTests {
+  @Test func theSuitesUser() async throws {
+    let user = try await UserClient(session: .mocked).user(1)
+    #expect(user.name == "Ada")
+  }
+
+  @Test(.mocked { Stub(.get, "https://api.example.com/users/2") { .status(404) } })
+  func nobody() async {
+    await #expect(throws: URLError.self) { _ = try await UserClient(session: .mocked).user(2) }
+  }
+}
+
+@Test func comesBackOnline() async throws {
+  await withMock {
+    Stub(.get, "https://api.example.com/users/1") { .error(.notConnectedToInternet) }
+  } operation: {
+    await #expect(throws: URLError.self) { _ = try await UserClient(session: .mocked).user(1) }
+  }
+  try await withMock {
+    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+  } operation: {
+    let user = try await UserClient(session: .mocked).user(1)
+    #expect(user.name == "Ada")
+  }
+}
+
+@Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } })
+func inADetachedTask() async throws {
+  let scope = try #require(MockScope.current)
+  let user = try await Task.detached {
+    try await MockScope.$current.withValue(scope) { try await UserClient(session: .mocked).user(1) }
+  }.value
+  #expect(user.name == "Ada")
+}
+
+final class UserClientTests: XCTestCase {
+  override func invokeTest() {
+    withMock {
+      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+    } operation: {
+      super.invokeTest()
+    }
+  }
+
+  func testName() async throws {
+    let user = try await UserClient(session: .mocked).user(1)
+    XCTAssertEqual(user.name, "Ada")
+  }
+}
+
+extension UserClientTests {
+  func testInSetUp() async throws {
+    let scope = MockScope(endingWith: { self.addTeardownBlock($0) }) {
+      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+    }
+    let user = try await UserClient(session: scope.session).user(1)
+    XCTAssertEqual(user.name, "Ada")
+  }
+}
+
+func mockInAnApp() -> URLSession {
+  let mock = MockInterceptor(unmatched: .passThrough) {
+    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")).delay(.milliseconds(300)) }
+  }
+  let registry = InterceptorRegistry { mock }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  return session
+}
+
+@StubBuilder func fromOHHTTPStubs() -> [Stub] {
+  Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
+  Stub("https://*/files/**") { .error(.notConnectedToInternet) }
+  Stub(.post, .any) { request in .data(request.body) }.body(.json(["id": 1]))
+}
+
+@StubBuilder func fromMocker(data: Data) -> [Stub] {
+  Stub(.get, "https://api.example.com/users/1") { .data(data, type: "application/json") }
+  Stub(.get, "https://api.example.com/users/2") { .data(data, type: "application/json").delay(.seconds(2)) }
+}
+
+@Test(
+  .mocked {
+    Stub(.any) { request in
+      guard request.urlRequest.url?.path == "/users/1" else { throw URLError(.badURL) }
+      return .text(#"{"id":1,"name":"Ada"}"#).header("Content-Type", "application/json")
+    }
+  })
+func oneHandler() async throws {
+  let user = try await UserClient(session: .mocked).user(1)
+  #expect(user.name == "Ada")
+}

@@ -1,0 +1,16 @@
+import Foundation
+import Testing
+import WaylayTesting
+
+/// Why a scope lets its session go instead of invalidating it.
+@Suite("Foundation on Linux: an invalidated session", .enabled(if: Subprocess.bundle != nil))
+struct InvalidatedSessionFact {
+  @Test("U17: making a task in an invalidated session ends the process")
+  func makingATask() async {
+    await #expect(processExitsWith: .failure) {
+      let session = URLSession(configuration: .ephemeral)
+      session.invalidateAndCancel()
+      _ = session.dataTask(with: URLRequest(url: URL(fileURLWithPath: "/")))
+    }
+  }
+}

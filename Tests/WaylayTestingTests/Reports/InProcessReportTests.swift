@@ -1,0 +1,73 @@
+import Foundation
+import TestOrigin
+import Testing
+import WaylayTesting
+
+/// The same reports, seen in this process.
+@Suite("An issue at a scope's end")
+struct InProcessReportTests {
+  @Test("names the request, and comes once for each")
+  func misses() async {
+    let issues = Locked<[String]>([])
+    await withKnownIssue {
+      await withMock {
+        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional
+      } operation: {
+        let client = UserClient(session: .mocked)
+        _ = await client.nameIfAny(of: 2)
+        _ = await client.nameIfAny(of: 3)
+      }
+    } matching: { issue in
+      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+      return true
+    }
+    let all = issues.withLock { $0 }
+    #expect(all.count == 2)
+    #expect(all.first?.contains("https://api.example.com/users/2") == true)
+    #expect(all.last?.contains("https://api.example.com/users/3") == true)
+  }
+
+  @Test("is not made when unmatched requests may pass")
+  func passThrough() async throws {
+    let origin = try await TestOrigin.start()
+    try await withMock(unmatched: .passThrough) {
+    } operation: {
+      let (data, _) = try await URLSession.mocked.data(from: origin.url("/hello"))
+      #expect(data == Data("hello".utf8))
+    }
+    await origin.stop()
+  }
+
+  @Test("comes for a broken stub, at the stub's line")
+  func broken() async {
+    let line = Locked<Int?>(nil)
+    await withKnownIssue {
+      await withMock {
+        Stub(.get, "https://api.example.com/users/1") { .status(99) }
+      } operation: {
+        _ = await UserClient(session: .mocked).nameIfAny(of: 1)
+      }
+    } matching: { issue in
+      line.withLock { $0 = issue.sourceLocation?.line }
+      return true
+    }
+    #expect(line.withLock { $0 } == #line - 8)
+  }
+
+  @Test("outside of a scope a request fails with a clear error, and nothing is sent")
+  func outside() async throws {
+    let origin = try await TestOrigin.start()
+    var cause: WaylayError?
+    await withKnownIssue {
+      do {
+        _ = try await URLSession.mocked.data(from: origin.url("/hello"))
+      } catch let error as URLError {
+        cause = error.userInfo[NSUnderlyingErrorKey] as? WaylayError
+      }
+    }
+    #expect(cause?.code == .outsideMockScope)
+    #expect(cause?.message.contains("withMock") == true)
+    #expect(origin.requests.isEmpty)
+    await origin.stop()
+  }
+}

@@ -31,8 +31,9 @@ extension Scene {
       _ = try await session.data(from: origin.url("/user/42"))
       report.expect("a request without a stub fails", was: "an answer", false)
     } catch let error as URLError {
-      report.note("app got", "/user/42: \(error.localizedDescription)")
-      report.expect("the report says so", was: error.localizedDescription, error.localizedDescription.contains("no stub is for"))
+      let cause = (error.userInfo[NSUnderlyingErrorKey] as? MockError)?.message ?? ""
+      report.note("app got", "/user/42: \(cause)")
+      report.expect("the nearest stub is named", was: cause, cause.contains("/users/:id"))
     }
     report.expect(
       "calls that the mock remembers", mock.calls.map { $0.url?.path }, ["/users/42", "/status", "/status", "/photo", "/user/42"])

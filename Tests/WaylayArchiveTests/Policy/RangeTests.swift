@@ -70,6 +70,9 @@ struct RangeTests {
     var cache = whole([.eTag: "\"1\"", .contentEncoding: "gzip", .contentLength: "5"])
     #expect(cache.load(.init(status: 206, body: "origin"), [.range: "bytes=0-1"]).body == "origin")
     #expect(cache.load(nil).body == Self.text)
+    // Nor after a 304, which does not say how the body came.
+    cache.load(.init(status: 304, fields: [.eTag: "\"1\""]), [.cacheControl: "no-cache"])
+    #expect(cache.load(.init(status: 206, body: "origin"), [.range: "bytes=0-1"]).body == "origin")
   }
 
   @Test("If-Range: the range when the strong tag or the date is the same, the whole otherwise (RFC 9110, 13.1.5)")
@@ -120,6 +123,8 @@ struct RangeTests {
     for range in ["bytes=1-2", "bytes=5-6", "bytes=2-", "bytes=-3"] {
       #expect(cache.load(nil, [.range: range]).status == PolicyCache.unreachable, "\(range)")
     }
+    // The head of a part is not the head of the whole.
+    #expect(cache.load(nil, "HEAD").status == PolicyCache.unreachable)
     #expect(cache.load(.init(body: "whole")).body == "whole")
     #expect(cache.load(nil, "HEAD").status == 200)
   }
@@ -189,6 +194,14 @@ struct RangeTests {
       #expect(cache.load(nil, [.range: "bytes=0-9"]).status == PolicyCache.unreachable)
       #expect(cache.load(nil, [.range: "bytes=4-5"]).body == "45")
     }
+  }
+
+  @Test("Parts of two lengths are parts of two representations, whatever their tags (RFC 9111, 3.4)")
+  func twoLengths() {
+    var cache = PolicyCache()
+    cache.load(part(0, 3), [.range: "bytes=0-3"])
+    cache.load(part(4, 6, "20"), [.range: "bytes=4-6"])
+    #expect(cache.load(nil, [.range: "bytes=0-6"]).status == PolicyCache.unreachable)
   }
 
   @Test("Parts with a gap between them are not put together")
@@ -268,6 +281,7 @@ struct RangeTests {
       #expect(cache.load(nil).status == PolicyCache.unreachable)
       guard isKept else { continue }
       #expect(cache.load(nil, [.range: "bytes=0-5"]).body == "012345")
+      #expect(cache.load(nil, "HEAD")["Content-Length"] == "10")
       #expect(cache.load(part(6, 9, "10", fields)).body == Self.text)
       #expect(cache.sent.last?["Range"] == "bytes=6-")
       #expect(cache.load(nil).body == Self.text)

@@ -101,6 +101,7 @@ struct RequestDirectiveTests {
       #expect(cache.load(.init(), [.cacheControl: "only-if-cached, max-stale"]).status == 200)
     }
     var cache = PolicyCache()
+    cache.load(.init(fields: [.cacheControl: "max-age=100"]))
     #expect(cache.load(.init(), "POST", [.cacheControl: "only-if-cached"]).status == 504)
     #expect(cache.load(.init(), [.cacheControl: "only-if-cached"], cachePolicy: .reloadIgnoringLocalCacheData).status == 504)
   }

@@ -31,6 +31,16 @@ struct StaleTests {
     #expect(cache.load(nil).body == "new")
   }
 
+  @Test("The request behind asks for the whole, and under conditions of ours alone")
+  func behindAsksForTheWhole() {
+    var cache = stored("max-age=10, stale-while-revalidate=20", age: 15)
+    let result = cache.load(.init(status: 304, fields: [.eTag: "\"1\""]), [.range: "bytes=0-1", .ifModifiedSince: "x"])
+    #expect(result.body == "ol")
+    #expect(cache.sent.last?["Range"] == nil)
+    #expect(cache.sent.last?["If-Modified-Since"] == nil)
+    #expect(cache.sent.last?["If-None-Match"] == "\"1\"")
+  }
+
   @Test("… and not beyond its seconds, nor against what forbids it (RFC 5861, 3; RFC 9111, 4.2.4)")
   func notWhileRevalidate() {
     func isGiven(_ cacheControl: String, _ age: Double, _ request: String? = nil) -> Bool {
@@ -104,6 +114,8 @@ struct StaleTests {
     let result = cache.load(nil)
     #expect(result.body == "old")
     #expect(result.reason.code == .unreachable)
+    #expect(cache.load(nil, [.cacheControl: "max-age=100"]).status == PolicyCache.unreachable)
+    #expect(cache.load(nil, [.cacheControl: "no-cache"]).status == PolicyCache.unreachable)
     var strict = stored("max-age=10", age: 1_000_000) { $0.staleWhenUnreachable = false }
     #expect(strict.load(nil).status == PolicyCache.unreachable)
   }

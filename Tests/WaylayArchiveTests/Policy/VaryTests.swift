@@ -183,6 +183,13 @@ struct VaryTests {
     #expect(cache.load(nil, [Self.foo: "3"]).body == "2")
     #expect(cache.load(nil, [Self.foo: "2"]).body == "2")
     #expect(cache.load(nil, [Self.foo: "1"]).body == "1")
+    // What replaces it for the one leaves it to the other.
+    cache.load(
+      "GET", [Self.foo: "3"], cachePolicy: .reloadIgnoringLocalCacheData,
+      origin: { _ in .init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "3") })
+    #expect(cache.load(nil, [Self.foo: "3"]).body == "3")
+    #expect(cache.load(nil, [Self.foo: "2"]).body == "2")
+    #expect(cache.records().count == 3)
   }
 
   @Test("A response with Vary: * is validated each time")

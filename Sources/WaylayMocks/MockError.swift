@@ -83,11 +83,15 @@ extension MockError {
 }
 
 extension MockError: CustomStringConvertible, LocalizedError {
-  /// Code, message and place on one line.
-  public var description: String {
-    "MockError.\(code): \(message)" + (location.map { " [\($0)]" } ?? "")
-  }
+  /// Code, message and place; the place on a line of its own after a message of several lines.
+  public var description: String { "MockError.\(code): \(placed)" }
 
   /// Message and place.
-  public var errorDescription: String? { message + (location.map { " [\($0)]" } ?? "") }
+  public var errorDescription: String? { placed }
+
+  private var placed: String {
+    guard let location else { return message }
+    // What ends a report is there to be pasted.
+    return message + (message.contains("\n") ? "\n\n" : " ") + "[\(location)]"
+  }
 }

@@ -32,6 +32,7 @@ extension MockInterceptor {
       if mustLeave { await Task.yield() }
       if let match = layer.claim(candidates, facts, &spent) {
         if layer !== self { record(RecordedCall(facts, stub: nil, location: match.entry.stub.location, parameters: match.parameters)) }
+        if let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) { return response }
         return try await answer(facts, match, next, layer)
       }
       guard let outer = layer.outer else { return try await answerUnmatched(facts, spent, next) }

@@ -40,8 +40,7 @@ public struct RequestPattern: Sendable {
   /// Whether a request matches; fills in the values of the URL's names.
   func matches(_ facts: RequestFacts, _ parameters: inout [String: String]) -> Bool {
     guard method == nil || method == facts.method, url.matches(facts.url, &parameters) else { return false }
-    for condition in conditions where !condition.matches(facts, parameters) { return false }
-    return true
+    return conditions.isEmpty || conditions.allSatisfy { $0.matches(facts, parameters) }
   }
 
   func matches(_ facts: RequestFacts) -> Bool {

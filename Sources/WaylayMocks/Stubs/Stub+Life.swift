@@ -18,14 +18,14 @@ extension Stub {
 
   /// What follows the last of a stub's listed answers. A struct, so that more may be added.
   public struct AfterLast: Hashable, Sendable {
-    private let name: String
+    private let rawValue: UInt8
 
     /// The last answer again, for ever. What a stub does unless told otherwise.
-    public static let repeats = AfterLast(name: "repeats")
+    public static let repeats = AfterLast(rawValue: 0)
     /// The first answer again, and so on.
-    public static let cycles = AfterLast(name: "cycles")
+    public static let cycles = AfterLast(rawValue: 1)
     /// Nothing: the stub is used up.
-    public static let ends = AfterLast(name: "ends")
+    public static let ends = AfterLast(rawValue: 2)
   }
 
   /// The same stub for one request: after it, older stubs are asked again.

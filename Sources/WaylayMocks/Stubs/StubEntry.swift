@@ -8,6 +8,8 @@ final class StubEntry: @unchecked Sendable {
   /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
   let isInline: Bool
   private let limit: Int
+  /// Those of the listed answers that are the same for every request.
+  private let prepared: [PreparedResponse?]
   private let mayChallenge: Bool
   private(set) var uses = 0
   var isRemoved = false
@@ -19,6 +21,7 @@ final class StubEntry: @unchecked Sendable {
     self.number = number
     isInline = stub.isInline
     limit = stub.limit ?? .max
+    prepared = if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [] }
     mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
@@ -43,6 +46,11 @@ final class StubEntry: @unchecked Sendable {
     return use
   }
 
+  /// The answer to the use of that number, where it is the same for every request.
+  func preparedAnswer(to use: Int) -> PreparedResponse? {
+    prepared.isEmpty ? nil : prepared[stub.position(of: use, in: prepared.count)]
+  }
+
   /// The use that a load goes on with which was asked for its credentials.
   func continuedUse(by request: InterceptedRequest) -> Int? {
     mayChallenge ? challenged.removeValue(forKey: request.id) : nil
@@ -64,7 +72,11 @@ extension Stub {
 
   /// The answer to the use of that number, from 0.
   func declaredAnswer(_ answers: [MockResponse], to use: Int) -> MockResponse {
-    let position = life.afterLast == .cycles ? use % answers.count : min(use, answers.count - 1)
-    return answers[position]
+    answers[position(of: use, in: answers.count)]
+  }
+
+  /// Which of so many answers belongs to the use of that number.
+  fileprivate func position(of use: Int, in count: Int) -> Int {
+    count == 1 ? 0 : life.afterLast == .cycles ? use % count : min(use, count - 1)
   }
 }

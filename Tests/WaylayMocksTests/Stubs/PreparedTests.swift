@@ -1,0 +1,48 @@
+import Testing
+import WaylayMocks
+
+@Suite("Answers that are the same for every request")
+struct PreparedTests {
+  /// An answer given at once, and the same one that is computed: both ways must agree.
+  @Test(
+    "They are what a computed answer would be",
+    arguments: ["GET", "HEAD", "POST"],
+    [
+      MockResponse.text("hello"), .status(204), .status(304), .text("x").status(204), .data(Data("x".utf8)).header("Content-Length", "1"),
+      .json(["a": 1]).header("X-Id", "1").header("X-Id", "2"), .text("x").header("Transfer-Encoding", "chunked"),
+      .text("0123456789").servingRanges(), .text("x").status(404).cookie("a=1"), .redirect(to: "/y"),
+    ])
+  func agree(_ method: String, _ response: MockResponse) async throws {
+    let request = URLRequest.make(method, "https://a.b/x", headers: ["Range": "bytes=2-3"])
+    let declared = try await MockInterceptor { Stub("/x") { response } }.ask(request)
+    let computed = try await MockInterceptor { Stub("/x") { _ in response } }.ask(request)
+    #expect(declared.status == computed.status)
+    #expect(Array(declared.fields) == Array(computed.fields))
+    #expect(declared.url == computed.url)
+    #expect(declared.source == computed.source)
+    let (one, other) = (try await declared.body.collect(upTo: 100), try await computed.body.collect(upTo: 100))
+    #expect(one == other)
+  }
+
+  @Test("An answer is found among ten thousand stubs wherever it stands, and only what may match is asked")
+  func index() async throws {
+    let asked = Log<Int>()
+    let mock = MockInterceptor(unmatched: .respond(501)) {
+      for number in 0..<10_000 {
+        let host = "https://host\(number % 10).example.com"
+        Stub(.get, "\(host)/items/\(number)/:part") { .text("\(number)") }
+          .where("counted") { _ in
+            asked.add(number)
+            return true
+          }.optional
+      }
+      Stub(.get, "https://host1.example.com/items/:id?page=1") { .text("page") }.optional
+    }
+    for number in [0, 1, 4_999, 5_000, 9_998, 9_999] {
+      let text = try await mock.text("GET", "https://host\(number % 10).example.com/items/\(number)/detail")
+      #expect(text == "\(number)")
+    }
+    #expect(try await mock.text("GET", "https://host1.example.com/items/7?page=1") == "page")
+    #expect(asked.all == [0, 1, 4_999, 5_000, 9_998, 9_999])
+  }
+}

@@ -22,5 +22,6 @@ let package = Package(
       linkerSettings: linking),
     .target(name: "Driver", swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(name: "dns", dependencies: ["Driver"], swiftSettings: settings, linkerSettings: linking),
+    .executableTarget(name: "journal", dependencies: ["Driver"], swiftSettings: settings, linkerSettings: linking),
   ]
 )

@@ -100,7 +100,7 @@ struct JournalRecord: Equatable, Sendable {
     stored = number(72)
     bodyOffset = number(80)
     // Sizes that no file has: nothing later has to think of overflow.
-    if kind == .put, bodyLength > UInt64(Int64.max) / 4 { return nil }
+    if kind == .put, bodyLength > 1 << 48 { return nil }
   }
 }
 

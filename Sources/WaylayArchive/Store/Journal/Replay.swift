@@ -55,14 +55,14 @@ struct Replay {
       let slot = DiskSlot(record)
       if let handle = index.first(record.low, where: { $0.number == record.number }) {
         let old = index[handle]
-        usage.bytes += slot.cost - old.cost
+        usage.bytes &+= slot.cost - old.cost
         if old.head != slot.head, old.head != slot.body { add(old.headFile(record.low)) }
         index[handle] = slot
         index.setPinned(record.flags.contains(.pinned), handle)
       } else {
         let handle = index.insert(slot, hash: record.low, isPinned: record.flags.contains(.pinned))
         if record.flags.contains(.visited) { index.visit(handle) }
-        usage.bytes += slot.cost
+        usage.bytes &+= slot.cost
         usage.count += 1
       }
       use(slot.headFile(record.low))
@@ -74,6 +74,12 @@ struct Replay {
   mutating func finish() {
     loose.formUnion(recent)
     recent = []
+    // No journal of ours says so; but what an entry uses is not removed, whatever one says.
+    loose = loose.filter { file in
+      index.first(file.low) { slot in
+        slot.partition == file.partition && (slot.head == file.number || slot.body == file.number)
+      } == nil
+    }
   }
 
   private mutating func add(_ file: EntryFile) {
@@ -91,7 +97,7 @@ struct Replay {
 
   private mutating func drop(_ handle: EntryIndex<DiskSlot>.Handle, hash: UInt64) {
     let slot = index.remove(handle)
-    usage.bytes -= slot.cost
+    usage.bytes &-= slot.cost
     usage.count -= 1
     add(slot.headFile(hash))
     if slot.body != slot.head { add(slot.bodyFile(hash)) }

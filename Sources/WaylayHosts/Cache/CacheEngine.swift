@@ -1,4 +1,5 @@
-/// The moving part of a cache: look-ups that are under way, and who waits for them. Its tasks hold it, the cache holds it, and it ends with the cache.
+/// The moving part of a cache: look-ups that are under way, and who waits for them. Its tasks hold it, the cache holds it, and it ends with
+/// the cache.
 final class CacheEngine: Sendable {
   /// A look-up that is under way.
   struct Flight {
@@ -12,7 +13,8 @@ final class CacheEngine: Sendable {
   struct State {
     var table: CacheTable
     var flights: [HostQuery: Flight] = [:]
-    /// What came of a look-up, for waiters that have not woken up yet. Goes through the lock rather than through the continuation (compare U13).
+    /// What came of a look-up, for waiters that have not woken up yet. Goes through the lock rather than through the continuation (compare
+    /// U13).
     var outcomes: [Int: Result<ResolutionCache.Answer, any Error>] = [:]
     var cancelledWaiters: Set<Int> = []
     var numbers = 0

@@ -7,9 +7,9 @@
 /// cache.prefetch([HostQuery(try HostName("api.example.com"))])
 /// ```
 ///
-/// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their time is over. When no look-up succeeds, an answer whose time
-/// is over is used (RFC 8767). Look-ups of the same host at the same time are one; who stops waiting does not disturb the others, and when nobody waits any
-/// more the look-up ends. That a host does not exist is kept too.
+/// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their time is over. When no
+/// look-up succeeds, an answer whose time is over is used (RFC 8767). Look-ups of the same host at the same time are one; who stops waiting
+/// does not disturb the others, and when nobody waits any more the look-up ends. That a host does not exist is kept too.
 ///
 /// The cache goes with its last reference, and with it every look-up that is under way. A cache in front of a cache keeps answers too long.
 public final class ResolutionCache: HostResolver {
@@ -40,8 +40,8 @@ public final class ResolutionCache: HostResolver {
   /// The name of the resolver behind it.
   public var name: String { engine.resolver.name }
 
-  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is time to. `nil` for a host
-  /// whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
+  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is time to. `nil` for a
+  /// host whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
   public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
 
   /// The answer that is there, or that the resolver gives.
@@ -52,7 +52,8 @@ public final class ResolutionCache: HostResolver {
   /// The addresses of a host: ``answer(_:)`` without its story.
   public func resolve(_ query: HostQuery) async throws -> HostResolution { try await answer(query).resolution }
 
-  /// Looks hosts up now and keeps their answers fresh from now on, whether anybody asks or not. Replaces the hosts of an earlier call; an empty list ends it.
+  /// Looks hosts up now and keeps their answers fresh from now on, whether anybody asks or not. Replaces the hosts of an earlier call; an
+  /// empty list ends it.
   public func prefetch(_ queries: [HostQuery]) { engine.prefetch(queries) }
 
   /// Forgets one host.

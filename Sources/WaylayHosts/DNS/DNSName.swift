@@ -1,4 +1,5 @@
-/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are (RFC 1035, section 2.3.3).
+/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are (RFC 1035, section
+/// 2.3.3).
 struct DNSName: Hashable, Sendable {
   /// Length and bytes of each label, without the empty label at the end.
   let wire: [UInt8]

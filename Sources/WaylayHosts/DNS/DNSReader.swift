@@ -43,8 +43,8 @@ struct DNSReader {
 
   /// Reads a name.
   ///
-  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a circle; and few follow each other, so that
-  /// a message of pointers costs no more time than its length allows.
+  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a circle; and few follow
+  /// each other, so that a message of pointers costs no more time than its length allows.
   mutating func name(allowsPointers: Bool = true) throws -> DNSName {
     var wire: [UInt8] = []
     var cursor = position

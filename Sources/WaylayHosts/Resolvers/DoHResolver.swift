@@ -5,12 +5,13 @@
 /// let cache = ResolutionCache(doh)
 /// ```
 ///
-/// The server itself is never looked up: it is dialled at the given addresses, one after the other until one answers, and its certificate is checked against the
-/// name in the URL. IPv4 and IPv6 addresses are asked for at once, and HTTPS records (RFC 9460) with them, whose ports, protocols and address hints become
-/// candidates. Aliases are followed inside of an answer; what it says of other names is ignored.
+/// The server itself is never looked up: it is dialled at the given addresses, one after the other until one answers, and its certificate
+/// is checked against the name in the URL. IPv4 and IPv6 addresses are asked for at once, and HTTPS records (RFC 9460) with them, whose
+/// ports, protocols and address hints become candidates. Aliases are followed inside of an answer; what it says of other names is ignored.
 ///
-/// On Apple platforms `URLSession` cannot dial another address than that of the URL's host: there the host of the URL has to be the literal of an address
-/// (`https://192.0.2.53/dns-query`) that the server's certificate names. It does not fall back to anything: put it into a ``ResolverChain`` for that.
+/// On Apple platforms `URLSession` cannot dial another address than that of the URL's host: there the host of the URL has to be the literal
+/// of an address (`https://192.0.2.53/dns-query`) that the server's certificate names. It does not fall back to anything: put it into a
+/// ``ResolverChain`` for that.
 public final class DoHResolver: HostResolver {
   /// How a question is put.
   public struct Method: Hashable, Sendable, CustomStringConvertible {
@@ -57,7 +58,8 @@ public final class DoHResolver: HostResolver {
   ///   - url: The server's URL, with the scheme `https`; a template's `{?dns}` at its end is understood.
   ///   - addresses: Literals to dial the server at. Needed unless the URL's host is one.
   ///   - options: What else it is to do.
-  ///   - transport: What carries the queries; of its own unless given. For a server with a private authority, give a `CurlTransport` that knows it.
+  ///   - transport: What carries the queries; of its own unless given. For a server with a private authority, give a `CurlTransport` that
+  ///     knows it.
   ///   - clock: Where time limits come from.
   /// - Throws: ``HostError/Code/invalidResolver`` for settings that cannot work, ``HostError/Code/invalidName`` for what is no address.
   public init(
@@ -76,7 +78,8 @@ public final class DoHResolver: HostResolver {
 
   /// The addresses of a host.
   ///
-  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut`, `malformedAnswer`, or `answerRefused` when all addresses are refused.
+  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut`, `malformedAnswer`, or `answerRefused` when all addresses
+  ///   are refused.
   public func resolve(_ query: HostQuery) async throws -> HostResolution {
     guard !query.host.isAddress else {
       throw HostError(.notListed, "\(query.host) is an address: there is nothing to look up.", host: query.host.description)

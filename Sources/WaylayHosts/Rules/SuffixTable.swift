@@ -33,8 +33,8 @@ struct SuffixTable: Sendable {
   /// What `*` stands for.
   private var everything = Choices()
   private var nodes: [Node] = []
-  /// For each bucket zero, or a node's number plus one and, in the upper half, the upper half of its hash, so that hardly any other node is looked
-  /// at. A power of two of them, at most half of them taken.
+  /// For each bucket zero, or a node's number plus one and, in the upper half, the upper half of its hash, so that hardly any other node is
+  /// looked at. A power of two of them, at most half of them taken.
   private var buckets: [UInt64]
 
   init(minimumCapacity: Int = 0) {

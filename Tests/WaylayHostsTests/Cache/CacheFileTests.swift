@@ -60,7 +60,8 @@ struct CacheFileTests {
       func record(
         host: String, address: String = "203.0.113.7", port: Int = 443, stored: Double = 1_800_000_990, lifetime: Double = 100
       ) -> String {
-        #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[{"address":"\#(address)","port":\#(port),"protocols":[]}]}"#
+        let place = #"{"address":"\#(address)","port":\#(port),"protocols":[]}"#
+        return #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[\#(place)]}"#
       }
       let records = [
         record(host: "good.test"), record(host: "bad name"), record(host: "bad1.test", address: "nothing"),

@@ -45,6 +45,8 @@
     ) throws -> DoHResolver {
       var options = DoHResolver.Options()
       options.privateAddresses = .allow
+      // What a busy machine needs; tests of time limits set their own.
+      options.timeout = .seconds(30)
       change(&options)
       var curl = CurlTransport.Options()
       if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }

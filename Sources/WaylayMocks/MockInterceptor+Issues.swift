@@ -32,7 +32,7 @@ extension MockInterceptor {
   func answerUnmatched(
     _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    record(RecordedCall(facts, stub: nil, location: nil, parameters: [:]))
+    record(RecordedCall(facts, nil, isOwn: false, [:]))
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
     // Saying what came nearest takes its time.
     if mayRunInline { await Task.yield() }

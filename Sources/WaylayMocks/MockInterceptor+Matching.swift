@@ -21,7 +21,7 @@ extension MockInterceptor {
   func claim(_ candidates: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]) -> Match? {
     for entry in candidates {
       var parameters: [String: String] = [:]
-      guard entry.stub.pattern.matches(facts, &parameters) else { continue }
+      guard entry.matches(facts, &parameters) else { continue }
       switch claim(entry, facts, parameters) {
       case .success(let use): return Match(entry: entry, parameters: parameters, use: use)
       case .failure(let reason): spent.append(reason)
@@ -35,7 +35,7 @@ extension MockInterceptor {
     let (result, waiters) = state.withLock { state -> (Result<Int, Spent>, [CheckedContinuation<Void, Never>]) in
       let outcome = state.take(entry, facts.request)
       guard case .success = outcome else { return (outcome, []) }
-      return (outcome, state.append(RecordedCall(facts, stub: entry.number, location: entry.stub.location, parameters: parameters)))
+      return (outcome, state.append(RecordedCall(facts, entry, isOwn: true, parameters)))
     }
     for waiter in waiters { waiter.resume() }
     return result

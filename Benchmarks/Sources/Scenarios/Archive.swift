@@ -45,7 +45,7 @@ extension Scenario {
   /// Foundation's own cache: on Linux nothing ever gets into it unless it is put there by hand (platform fact P24).
   private static func systemCache(against reference: String) -> Scenario {
     let configuration = URLSessionConfiguration.ephemeral
-    let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: nil)
+    let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
     configuration.urlCache = cache
     var request = URLRequest(url: Answer.url)
     request.cachePolicy = .returnCacheDataElseLoad

@@ -9,8 +9,8 @@ import Waylay
 enum Answer {
   static let body = Data(#"{"id":1,"name":"first"}"#.utf8)
   static let url = URL(string: "http://api.example.com/v1/users")!
-  static let fields = ["Content-Type": "application/json"]
-  static let httpFields: HTTPFields = [.contentType: "application/json"]
+  static let fields = ["Content-Type": "application/json", "Content-Length": "\(body.count)"]
+  static let httpFields: HTTPFields = [.contentType: "application/json", .contentLength: "\(body.count)"]
 }
 
 /// The least that a `URLProtocol` subclass can do: nothing in a package can be faster than its floor.

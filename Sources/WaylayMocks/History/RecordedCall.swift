@@ -5,18 +5,23 @@ public struct RecordedCall: Sendable {
   public let body: Data
   /// The values of the URL pattern's names: `id` for `/users/:id`.
   public let parameters: [String: String]
-  /// Where the stub was written that answered it; `nil` when none did.
-  public let stubLocation: MockSourceLocation?
-  /// The number of that stub in its mock.
-  let stub: Int?
+  private let entry: StubEntry?
+  /// Whether the stub that answered is one of the mock's own, and not of a mock round it.
+  private let isOwn: Bool
 
-  init(_ facts: RequestFacts, stub: Int?, location: MockSourceLocation?, parameters: [String: String]) {
+  init(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) {
     request = facts.request
     body = facts.body
-    self.stub = stub
-    stubLocation = location
+    self.entry = entry
+    self.isOwn = isOwn
     self.parameters = parameters
   }
+
+  /// Where the stub was written that answered it; `nil` when none did.
+  public var stubLocation: MockSourceLocation? { entry?.stub.location }
+
+  /// The number, in the mock, of the stub that answered.
+  var number: Int? { isOwn ? entry?.number : nil }
 
   /// Method, URL and header fields; the body is ``body``.
   public var urlRequest: URLRequest { request.untagged }

@@ -25,6 +25,11 @@ final class StubEntry: @unchecked Sendable {
     mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
+  /// Whether the stub is for a request; fills in the values of the URL's names.
+  func matches(_ facts: RequestFacts, _ parameters: inout [String: String]) -> Bool {
+    stub.pattern.matches(facts, &parameters)
+  }
+
   /// Whether this one is asked before the other.
   func precedes(_ other: StubEntry) -> Bool {
     let (one, two) = (stub.life.priority, other.stub.life.priority)

@@ -16,7 +16,7 @@ public struct StubHandle: Sendable {
   /// The requests they have answered, oldest first.
   public var calls: [RecordedCall] {
     let numbers = Set(entries.map(\.number))
-    return mock.calls.filter { $0.stub.map { numbers.contains($0) } ?? false }
+    return mock.calls.filter { call in call.number.map { numbers.contains($0) } ?? false }
   }
 
   /// Removes the stubs. A request that has been matched is answered all the same; stubs that nobody used are no issue any more.

@@ -10,7 +10,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a load
+/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a
+/// load
 /// like a broken network returns ``MockResponse/error(_:)`` instead.
 public struct MockError: Error, Sendable {
   /// What kind of mistake it was.

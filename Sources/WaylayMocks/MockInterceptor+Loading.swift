@@ -1,7 +1,8 @@
 extension MockInterceptor {
   /// Answers `request` by the first stub that is for it.
   ///
-  /// - Throws: A `URLError` with a ``MockError`` beneath it when no stub is for the request, or when the stub is wrong; what the stub's closure throws.
+  /// - Throws: A `URLError` with a ``MockError`` beneath it when no stub is for the request, or when the stub is wrong; what the stub's
+  ///   closure throws.
   public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     if let body = request.body.inMemory { return try await load(request, body, next) }
     // Opening a file is nothing for the loading system's queue.

@@ -45,7 +45,8 @@ extension MockInterceptor {
     }
   }
 
-  /// Forgets the history, the issues, the counts and the states of scenarios. The stubs stay, and begin anew: one that was used up answers again.
+  /// Forgets the history, the issues, the counts and the states of scenarios. The stubs stay, and begin anew: one that was used up
+  /// answers again.
   public func reset() {
     state.withLock { state in
       for entry in state.entries { entry.reset() }

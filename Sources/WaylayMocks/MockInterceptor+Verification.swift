@@ -1,7 +1,8 @@
 import IssueReporting
 
 extension MockInterceptor {
-  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was asked, and how it differs.
+  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was asked, and how it
+  /// differs.
   ///
   /// ```swift
   /// mock.verify(.post, "/orders", count: 1)

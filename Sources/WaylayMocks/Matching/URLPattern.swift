@@ -14,7 +14,8 @@
 /// | query | none | any query |
 /// | | `?page=2&sort` | exactly these items, in whatever order, repeated names in the order written; `a=*` any value |
 ///
-/// `*` alone is every URL. `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed matches nothing and is reported where the stub
+/// `*` alone is every URL. `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed matches nothing and
+/// is reported where the stub
 /// was written. To look at more than the URL, add conditions to the stub: ``RequestMatcher``.
 public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   /// The pattern as it was written.

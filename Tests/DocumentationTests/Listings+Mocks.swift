@@ -173,3 +173,81 @@ func oneHandler() async throws {
   let user = try await UserClient(session: .mocked).user(1)
   #expect(user.name == "Ada")
 }
+
+@StubBuilder func mockAnswers(logo: URL, video: URL) -> [Stub] {
+  Stub(.get, "/users/42") { .json(["id": 42, "name": "Ada", "email": nil]) }
+  Stub(.get, "/status") { [.status(503), .text("up again")] }
+  Stub(.get, "/robots.txt") { .text("Disallow: /").header("Cache-Control", "no-store") }
+  Stub(.get, "/logo.png") { .file(logo) }
+  Stub(.get, "/old") { .redirect(to: "/new", status: 307) }
+  Stub(.post, "/login") { .status(204).cookie("session=42; Path=/; HttpOnly") }
+  Stub(.get, "/account") { .text("yours").requiringBasic(user: "ada", password: "s3cret") }
+  Stub(.get, "/video.mp4") { .file(video).header("ETag", "\"v1\"").servingRanges() }
+  Stub(.get, "/captured") { .raw("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"id\": 1}") }
+}
+
+@StubBuilder func mockComputedAnswers() -> [Stub] {
+  Stub(.get, "/users/:id") { .template(#"{"id": {{path.id}}, "page": {{query.page|1}}}"#, type: "application/json") }
+  Stub(.post, "/echo") { request in .data(request.body).header("X-Call", "\(request.call)") }
+}
+
+@StubBuilder func mockStreams() -> [Stub] {
+  Stub(.get, "/log") { .chunks(["one\n", "two\n"], every: .fixed(.seconds(1))) }
+  Stub(.get, "/prices") { .events([.init("41"), .init("42", event: "price")], every: .fixed(.seconds(1))).fault(.stalledAtEnd) }
+}
+
+@StubBuilder func mockLiveAnswers() -> [Stub] {
+  Stub(.get, "/me") { .live.mergingJSON(["plan": "premium", "trial": nil]) }
+  Stub(.get, "/health") { .live.status(503) }
+}
+
+@StubBuilder func mockTimes(logo: URL) -> [Stub] {
+  Stub(.get, "/search") { .text("found").delay(.logNormal(median: .milliseconds(80), sigma: 0.4)) }
+  Stub(.get, "/report") { .file(logo).delay(.milliseconds(200)).total(.seconds(5)) }
+  Stub(.get, "/photo") { .file(logo).network(.threeG.loss(0.02)) }
+  Stub(.get, "/hangs") { .never }
+}
+
+@Test(.mocked(clock: MockClock(isAutomatic: true)) { Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) } })
+func takesNoTime() async throws {
+  let url = try #require(URL(string: "https://api.example.com/slow"))
+  let (data, _) = try await URLSession.mocked.data(from: url)
+  #expect(data == Data("done".utf8))
+}
+
+@Test func looksInBetween() async throws {
+  let clock = MockClock()
+  try await withMock(clock: clock) {
+    Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) }
+  } operation: {
+    let url = try #require(URL(string: "https://api.example.com/slow"))
+    async let answer = URLSession.mocked.data(from: url)
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(30))
+    let (data, _) = try await answer
+    #expect(data == Data("done".utf8))
+  }
+}
+
+@StubBuilder func mockFaults() -> [Stub] {
+  Stub(.get, "/a") { .error(.timedOut) }
+  Stub(.get, "/b") { .fault(.offline) }
+  Stub(.get, "/c") { .fault(.tls(.expired)) }
+  Stub(.get, "/d") { .text("half of it").fault(.connectionReset(afterBytes: 4)) }
+  Stub(.get, "/e") { .text("half of it").fault(.truncated(afterBytes: 4)) }
+  Stub(.get, "/f") { .text("half of it").fault(.stalled(afterBytes: 4)) }
+}
+
+func mockFixtures(folder: URL, mappings: URL) throws -> MockInterceptor {
+  let mock = try MockInterceptor {
+    try Stub.fixtures(in: folder, origin: "https://api.example.com")
+    try Stub.wireMock(at: mappings)
+  }
+  return mock
+}
+
+@Test(.mocked(unmatched: .passThrough) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+func theRestGoesToTheNetwork() async throws {}
+
+@Test(.mocked(unmatched: .respond(501)) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+func theRestIsAnsweredAndReported() async throws {}

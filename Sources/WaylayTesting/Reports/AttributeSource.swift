@@ -2,9 +2,9 @@ import WaylayMocks
 
 /// The source of an attribute, `@Test(…)` or `@Suite(…)`, for the lines of what is written in it.
 ///
-/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot tell the stubs of a trait
-/// apart. Where the source file is at hand, as it is on the machine that built the tests, the stubs are looked up in it. Where it
-/// is not, or leaves it open, they keep the line of the declaration.
+/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot tell the stubs of a
+/// trait apart. Where the source file is at hand, as it is on the machine that built the tests, the stubs are looked up in it. Where it is
+/// not, or leaves it open, they keep the line of the declaration.
 struct AttributeSource {
   private struct Occurrence {
     var line: Int

@@ -16,8 +16,8 @@ extension MockScope {
   /// }
   /// ```
   ///
-  /// It is not ``current`` anywhere, so `URLSession.mocked` does not find it: use ``session`` or ``configuration(_:)``. Prefer ``MockTrait``
-  /// and `withMock`, where they can surround the test.
+  /// It is not ``current`` anywhere, so `URLSession.mocked` does not find it: use ``session`` or ``configuration(_:)``. Prefer
+  /// ``MockTrait`` and `withMock`, where they can surround the test.
   ///
   /// - Parameters:
   ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.

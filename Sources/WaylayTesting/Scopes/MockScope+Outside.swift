@@ -24,9 +24,9 @@ extension MockScope {
 
   private static func outsideMessage(_ name: String) -> String {
     """
-    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or surround the call with \
-    `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: make the session before, or bind it \
-    there with `MockScope.$current.withValue(scope) { … }`.
+    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or surround the \
+    call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: make the session \
+    before, or bind it there with `MockScope.$current.withValue(scope) { … }`.
     """
   }
 

@@ -13,8 +13,8 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// It reports what ``MockTrait`` reports, in Swift Testing and in XCTest. Scopes nest: these stubs are asked before those of the scope round it.
-/// A session that was made outside is not affected.
+/// It reports what ``MockTrait`` reports, in Swift Testing and in XCTest. Scopes nest: these stubs are asked before those of the scope
+/// round it. A session that was made outside is not affected.
 ///
 /// - Parameters:
 ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.

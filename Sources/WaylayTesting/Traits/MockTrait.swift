@@ -10,13 +10,13 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments, gets stubs made anew, so
-/// counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked before its suite's, and those before the stubs
-/// of the suite round it.
+/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments, gets stubs made
+/// anew, so counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked before its suite's, and those before the
+/// stubs of the suite round it.
 ///
 /// When the test is over, requests that no stub matched, and required stubs that no request used, are reported as issues of that test, even
-/// when the code under test swallowed the error. A stub of a suite that says neither `.required` nor `.optional` may stay unused in one test or another;
-/// when no test of a run of the suite used it, the suite gets a warning.
+/// when the code under test swallowed the error. A stub of a suite that says neither `.required` nor `.optional` may stay unused in one
+/// test or another; when no test of a run of the suite used it, the suite gets a warning.
 ///
 /// Tests with this trait run in parallel with all others. Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {

@@ -52,7 +52,8 @@ final class SuiteLedger: Sendable {
     for (stub, count) in uses.withLock({ $0 }) where count == 0 {
       IssueReport.report(
         """
-        no test of this suite that ran used the stub \(stub.description). Remove it, or mark it .optional; marked .required, every test has to use it.
+        no test of this suite that ran used the stub \(stub.description). Remove it, or mark it .optional; marked .required, every test has \
+        to use it.
         """, severity: .warning, at: stub.location)
     }
   }

@@ -62,8 +62,12 @@ extension DiskStore {
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength, isInline: false)
       try journal?.append(slot.record(low: id.hash, isVisited: true))
-      if !settle(id, slot, block, digest) { discard([file]) }
-      if old.head != old.body { discard([old.headFile(id.hash)]) }
+      if settle(id, slot, block, digest) {
+        if old.head != old.body { discard([old.headFile(id.hash)]) }
+      } else {
+        // Removed meanwhile: first the journal has to say so, and that job is in the queue already.
+        enqueue { $0.discard([file]) }
+      }
     } catch {
       discard([file])
       if handle(error, old, id.hash), error is Damage { return }

@@ -82,7 +82,9 @@ extension DiskStore {
     }
     // Removed while the head was written: its files go with the job that notes that, but for the new head.
     guard isThere else {
-      discard([slot.headFile(digest.0)])
+      // Once the journal says that it has gone; that job is in the queue already.
+      let file = slot.headFile(digest.0)
+      enqueue { $0.discard([file]) }
       throw ArchiveError.writerOvertaken
     }
     if let old, old.head != slot.body, old.head != slot.head { discard([old.headFile(digest.0)]) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is stored of an entry beside the bytes of its body: who it is, what can be listed of it, its owner's head, and where its chunks are.
+/// What is stored of an entry beside its body's bytes: who it is, what can be listed of it, its owner's head, and where its chunks are.
 struct HeadBlock: Hashable, Sendable {
   private static let version: UInt8 = 1
 

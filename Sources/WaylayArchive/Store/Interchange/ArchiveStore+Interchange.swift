@@ -71,8 +71,8 @@ extension ArchiveStore {
   /// this one: restore the file to a directory of its own where that matters (``DiskStore/restore(from:to:options:encryptionKey:)``).
   ///
   /// - Returns: How many entries were added; one that is too large for the limits is left out.
-  /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable`` at the first damage:
-  ///   what came before it has been added.
+  /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable`` at the first
+  ///   damage: what came before it has been added.
   @discardableResult
   public func importEntries(from file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
     var reader: ArchiveFileReader

@@ -42,7 +42,8 @@ public struct StoredEntry: Sendable, Identifiable {
 
   /// The body, or `range` of it: in memory, mapped, or read as it is needed.
   ///
-  /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, each before it is given out.
+  /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, before it
+  /// is given out.
   ///
   /// - Parameters:
   ///   - range: The bytes that are wanted: all of them unless you say otherwise.

@@ -101,7 +101,7 @@
       print("all in random order  \(times.count) of \(results.count) answered, \(inFlight) at once, in \(seconds)")
       if let median = times.dropFirst(times.count / 2).first, let slowest = times.last {
         print(
-          "a first request      \(median.text) in the middle, \(slowest.text) at the longest, with \(Hijacker.allCases.count) hijackers in front"
+          "a first request      \(median.text) in the middle, \(slowest.text) at the longest, \(Hijacker.allCases.count) hijackers in front"
         )
       }
       return faults

@@ -10,8 +10,8 @@ struct Hijack: AsyncParsableCommand {
     commandName: "hijack-lab",
     abstract: "Shows that routed requests survive a lying resolver and hijackers of every kind, over http and https.",
     discussion: """
-      First the control: a plain session is caught by the lying resolver. Then each kind of hijacker alone in front of the good address, with the \
-      time that it costs, then all of them in random order, many at once. Exits with 1 when a request is not answered by the good \
+      First the control: a plain session is caught by the lying resolver. Then each kind of hijacker alone in front of the good address, \
+      with the time that it costs, then all of them in random order, many at once. Exits with 1 when a request is not answered by the good \
       server, when a hijacker gets more than the first message of TLS, when the resolver is asked for a routed host, or when a hijacker \
       costs more time than it may. Linux only.
       """)

@@ -2,8 +2,8 @@ import Foundation
 
 /// Where the connection of a request leads: one address to dial in place of what the URL's host resolves to.
 ///
-/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against, cookies,
-/// redirects and errors. A route decides where the socket goes, and nothing else.
+/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against,
+/// cookies, redirects and errors. A route decides where the socket goes, and nothing else.
 ///
 /// ```swift
 /// struct Dial: RequestInterceptor {
@@ -26,8 +26,8 @@ public struct Route: Sendable, Hashable {
   public let port: Int?
   /// What lets one of several attempts through.
   public let gate: DialGate?
-  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing sent; `nil` for as long as the
-  /// transport waits anyway. A connection that is open already takes no time.
+  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing sent; `nil` for as
+  /// long as the transport waits anyway. A connection that is open already takes no time.
   public let connectTimeout: Duration?
 
   /// Makes a route.
@@ -75,9 +75,10 @@ extension InterceptedRequest {
 
 /// Lets one of several attempts send the request: the first whose connection is open and, with TLS, verified.
 ///
-/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end before any byte of theirs is
-/// sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has sent anything
-/// gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets another.
+/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end before any byte of
+/// theirs is sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has sent
+/// anything gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets
+/// another.
 public final class DialGate: Sendable {
   /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for it.
   package final class Ticket: Sendable {
@@ -98,13 +99,6 @@ public final class DialGate: Sendable {
 
   /// The route of the attempt that has claimed it, if one has.
   package var claimant: Route? { owner.withLock { $0 }?.route }
-
-  /// Closes the gate for good, unless an attempt has claimed it: from then on none gets through, and cancelling one sends nothing.
-  ///
-  /// - Returns: `false` when an attempt has claimed it, and may be sending.
-  package func close() -> Bool {
-    claim(Ticket())
-  }
 
   /// Claims the gate: `true` for the first, and for the same one again.
   package func claim(_ ticket: Ticket) -> Bool {

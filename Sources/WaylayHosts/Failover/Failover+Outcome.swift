@@ -28,8 +28,8 @@ extension Failover {
     }
     let isUnsent = (error as? TransportError)?.requestBytesSent == 0
     if limit != nil, isUnsent, outcome == .timedOut {
-      note(candidate, .timedOut, since: begin, error: error)
-      log.state.withLock { $0.late.append((candidate, clock.now() - begin)) }
+      let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: error)
+      log.state.withLock { $0.late.append(late) }
       return .late
     }
     hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
@@ -52,20 +52,21 @@ extension Failover {
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.answered(candidate, at: place, handshake: handshake)
-    for (candidate, time) in log.takeLate() { blame(candidate, for: time, handshake: handshake, isNoted: true) }
+    settleLate(afterAnswerIn: handshake, hasAnswer: true)
     return response
   }
 
-  /// What an attempt that is not over counts for, now that another address has answered: too slow for this network, or only slower.
-  func blame(_ candidate: HostCandidate, for time: Duration, handshake: Duration?, isNoted: Bool = false) {
-    let isLate = time >= max(health.deadline(of: candidate, at: place), (handshake ?? .zero) * 4)
-    let now = clock.now()
-    if isLate {
-      let ban = ban(candidate, .timedOut)
-      if !isNoted { note(candidate, .timedOut, since: now - time, ban: ban) }
-    } else {
-      health.overtaken(candidate, at: place, after: time)
-      if !isNoted { note(candidate, .overtaken, since: now - time) }
+  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is banned, and one that
+  /// was only slower is not; until then nobody is to blame.
+  func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
+    for late in log.takeLate() {
+      var ban: AddressBan?
+      if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: place), (handshake ?? .zero) * 4) {
+        ban = self.ban(late.candidate, .timedOut)
+      } else if hasAnswer {
+        health.overtaken(late.candidate, at: place, after: late.duration)
+      }
+      note(late.candidate, .timedOut, since: late.begin, lasting: late.duration, error: late.error, ban: ban)
     }
   }
 

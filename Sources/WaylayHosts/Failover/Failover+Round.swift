@@ -39,14 +39,13 @@ extension Failover {
           attempts.running[index] = now
           attempts.lastStart = now
           let candidate = attempts.candidate(index)
-          // Without a gate nobody can tell whether a late attempt has sent something, so the transport has to keep the time.
-          let limit = gate == nil ? limit(of: attempts, stagger) - now : nil
+          let limit = connectTimeout(of: candidate, attempts, stagger)
           group.addTask { .ended(index, await attempt(candidate, gate: gate, limit: limit)) }
           continue
         }
         if attempts.running.isEmpty { return .again(without: attempts.done) }
-        if let late = expired(attempts, gate, stagger, now) { return .again(without: attempts.done.union(late)) }
-        if let alarm = dueTime(attempts, gate, stagger), attempts.alarm.map({ alarm < $0 }) ?? true {
+        if let silent = silenced(attempts, gate, now) { return .again(without: attempts.done.union([silent])) }
+        if let alarm = dueTime(attempts, gate, stagger, now), attempts.alarm.map({ alarm < $0 }) ?? true {
           attempts.alarm = alarm
           group.addTask { [clock] in
             try? await clock.sleep(alarm - now)
@@ -82,16 +81,17 @@ extension Failover {
       guard let answer = try accept(response, of: candidate, since: begin) else {
         return .again(without: attempts.done.union([candidate]))
       }
-      let handshake = answer.metrics?.secureConnection ?? answer.metrics?.connect
       let now = clock.now()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
-        blame(attempts.candidate(index), for: now - begin, handshake: handshake)
+        let candidate = attempts.candidate(index)
+        health.overtaken(candidate, at: place, after: now - begin)
+        note(candidate, .overtaken, since: begin)
       }
       // The last of the events of a request that is answered.
       note(candidate, .answered, since: begin)
       return .answered(answer)
     case .failure(let error):
-      switch try judge(error, of: candidate, since: begin, gate: gate, limit: gate == nil ? .zero : nil) {
+      switch try judge(error, of: candidate, since: begin, gate: gate, limit: .zero) {
       case .lost:
         // It was connected and verified: should the one that was first fail before it has sent anything, this one is the next.
         attempts.waiting.insert(index, at: 0)
@@ -108,25 +108,25 @@ extension Failover {
 // MARK: - Time
 
 extension Failover {
-  /// When to look again though nothing has happened.
-  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?) -> Duration? {
-    guard let gate else { return nil }
-    if gate.isClaimed { return silenceEnd(attempts, gate) }
-    var due = limit(of: attempts, stagger)
-    if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { due = min(due, last + stagger) }
-    // The gate may be claimed without a word, and then silence counts.
-    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() {
-      due = min(due, first + silence)
-    }
-    return due
+  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it has the attempt wait for
+  /// a free connection, which is not the address's fault.
+  private func connectTimeout(of candidate: HostCandidate, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
+    // In a race nobody waits for the late ones, unless the system's way does.
+    let isAwaited = policy.fallback.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
+    return isAwaited ? health.deadline(of: candidate, at: place) : policy.deadlines.maximum
   }
 
-  /// When everything that runs is late: at the deadlines while there is something else to try, else as late as is allowed.
-  private func limit(of attempts: Attempts, _ stagger: Duration?) -> Duration {
-    let hasMore = !attempts.waiting.isEmpty || policy.fallback.allowsSystem || (stagger == nil && log.hasLate)
-    return attempts.running.map { index, begin in
-      begin + (hasMore ? health.deadline(of: attempts.candidate(index), at: place) : policy.deadlines.maximum)
-    }.max() ?? .zero
+  /// When to look again though nothing has happened.
+  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Duration? {
+    guard let gate else { return nil }
+    if gate.isClaimed { return silenceEnd(attempts, gate) }
+    var times: [Duration] = []
+    if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { times.append(last + stagger) }
+    // The gate is claimed without a word, and then silence counts.
+    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() {
+      times.append(first + silence > now ? first + silence : now + silence / 4)
+    }
+    return times.min()
   }
 
   private func mayCountSilence(_ attempts: Attempts) -> Bool {
@@ -147,22 +147,13 @@ extension Failover {
     }
   }
 
-  /// The candidates whose time is over, when that ends the round.
-  private func expired(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Set<HostCandidate>? {
-    guard let gate else { return nil }
-    if gate.isClaimed {
-      guard let end = silenceEnd(attempts, gate), now >= end, let index = claimant(attempts, gate), let begin = attempts.running[index]
-      else { return nil }
-      let candidate = attempts.candidate(index)
-      note(candidate, .silent, since: begin, ban: ban(candidate, .silent))
-      return [candidate]
-    }
-    // From here on none of them can send anything: they are cancelled when the round ends.
-    guard now >= limit(of: attempts, stagger), attempts.waiting.isEmpty || stagger == nil, gate.close() else { return nil }
-    for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
-      log.state.withLock { $0.late.append((attempts.candidate(index), now - begin)) }
-      note(attempts.candidate(index), .timedOut, since: begin)
-    }
-    return Set(attempts.running.keys.map(attempts.candidate))
+  /// The candidate that has taken the request and been silent for too long, which ends the round.
+  private func silenced(_ attempts: Attempts, _ gate: DialGate?, _ now: Duration) -> HostCandidate? {
+    guard let gate, let end = silenceEnd(attempts, gate), now >= end, let index = claimant(attempts, gate),
+      let begin = attempts.running[index]
+    else { return nil }
+    let candidate = attempts.candidate(index)
+    note(candidate, .silent, since: begin, ban: ban(candidate, .silent))
+    return candidate
   }
 }

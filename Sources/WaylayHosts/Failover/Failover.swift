@@ -17,22 +17,30 @@ struct Failover: Sendable {
   let start: Duration
   let log = Log()
 
+  /// An attempt that was not connected in its time.
+  struct Late: Sendable {
+    let candidate: HostCandidate
+    let begin: Duration
+    let duration: Duration
+    let error: any Error
+  }
+
   /// What has happened so far.
   final class Log: Sendable {
     struct State {
       var attempts: [HostAttempt] = []
       /// Addresses that were late: held against them only when another one proves that the network is not to blame.
-      var late: [(candidate: HostCandidate, after: Duration)] = []
+      var late: [Late] = []
     }
 
     let state = Locked(State())
 
     var attempts: [HostAttempt] { state.withLock { $0.attempts } }
 
-    var hasLate: Bool { state.withLock { !$0.late.isEmpty } }
+    var late: [Late] { state.withLock { $0.late } }
 
     /// Those that were late, which are none any more.
-    func takeLate() -> [(candidate: HostCandidate, after: Duration)] {
+    func takeLate() -> [Late] {
       state.withLock { state in
         defer { state.late = [] }
         return state.late
@@ -60,11 +68,12 @@ struct Failover: Sendable {
       }
     }
     if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
+    let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
+    settleLate(afterAnswerIn: nil, hasAnswer: false)
     if policy.fallback.allowsSystem { return try await systemWay() }
-    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
-    // allowed.
-    let late = log.takeLate().filter { $0.after < policy.deadlines.maximum }.map(\.candidate)
+    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is allowed.
     if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
+    settleLate(afterAnswerIn: nil, hasAnswer: false)
     throw allFailed()
   }
 
@@ -128,9 +137,10 @@ struct Failover: Sendable {
 
   /// Writes an attempt down and tells who listens.
   func note(
-    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration, error: (any Error)? = nil, ban: AddressBan? = nil
+    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration, lasting duration: Duration? = nil,
+    error: (any Error)? = nil, ban: AddressBan? = nil
   ) {
-    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: clock.now() - begin, error: error)
+    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: duration ?? clock.now() - begin, error: error)
     log.state.withLock { $0.attempts.append(attempt) }
     report(attempt, ban)
   }

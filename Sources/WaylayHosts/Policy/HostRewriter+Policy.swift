@@ -14,7 +14,8 @@ extension HostRewriter {
     public var deadlines = Deadlines()
     /// How long an address that failed is kept for last.
     public var bans = Bans()
-    /// How long a plain `http` address may be silent after it has taken a request, before the next one is tried; `nil` for no limit.
+    /// How long a plain `http` address may take from the beginning of the attempt to the head of its answer, once it has taken the request,
+    /// before the next one is tried; `nil` for no limit.
     ///
     /// For idempotent requests with a body that can be sent again. Not for `https`: what answers there has been verified, and may take its
     /// time.

@@ -50,20 +50,6 @@ struct RouteTests {
   }
 
   #if canImport(FoundationNetworking)
-    @Test("a gate that was closed lets nobody through: the server gets no byte of the request")
-    func closedGate() async throws {
-      try await withOrigin { origin in
-        let gate = DialGate()
-        #expect(gate.close())
-        let registry = registry(CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, gate: gate))
-        let error = await failure { try await registry.load(URLRequest(url: origin.url("/hello"))) } as? URLError
-        let cause = error?.userInfo[NSUnderlyingErrorKey] as? TransportError
-        #expect(cause?.requestBytesSent == 0)
-        #expect(origin.rawBytes.joined().isEmpty)
-        registry.invalidate()
-      }
-    }
-
     @Test("a route can limit the time until its connection is open: then nothing was sent; an open connection takes none")
     func connectTimeout() async throws {
       let silent = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silent)
@@ -81,17 +67,6 @@ struct RouteTests {
       }
       limited.invalidate()
       await silent.stop()
-    }
-
-    @Test("a gate that an attempt has claimed cannot be closed any more")
-    func claimedGate() async throws {
-      try await withOrigin { origin in
-        let gate = DialGate()
-        let registry = registry(CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, gate: gate))
-        _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
-        #expect(!gate.close())
-        registry.invalidate()
-      }
     }
 
     @Test("closes the idle connections to an address and port, and leaves those in use and those of other ports alone")

@@ -101,9 +101,8 @@ struct FailoverTests {
     #expect(rig.network.visited == ["127.0.0.1"])
     rig.network.time.advance(by: .milliseconds(1))
     #expect(try await answer == "127.0.0.2")
-    #expect(rig.network.cancelled == ["127.0.0.1"])
-    let gate = rig.network.visits.first?.request.route?.gate
-    #expect(gate?.isClaimed == true && gate?.claimant == nil)
+    #expect(rig.network.sent == ["127.0.0.2"])
+    #expect(rig.network.visits.first?.request.route?.connectTimeout == .seconds(3))
   }
 
   @Test("addresses that were late one by one are tried once more, all at once, before the request fails")
@@ -196,7 +195,8 @@ struct FailoverTests {
     await rig.network.time.sleeper(until: .milliseconds(250))
     rig.network.time.advance(by: .milliseconds(250))
     await rig.network.time.sleeper(until: .milliseconds(20_250))
-    rig.network.time.advance(by: .seconds(20))
+    rig.network.time.advance(by: .milliseconds(19_750))
+    rig.network.time.advance(by: .milliseconds(250))
     let failure = await error
     #expect((failure as? URLError)?.code == .timedOut)
     #expect(hostError(failure)?.attempts.map(\.outcome) == [.timedOut, .timedOut])

@@ -99,6 +99,37 @@
       }
     }
 
+    @Test("waiting for a free connection is not the address's fault: nobody is banned, and nothing goes the system's way")
+    func queueing() async throws {
+      let origin = try await TestOrigin.start()
+      let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: Self.hasty)
+      var options = CurlTransport.Options()
+      options.maximumConnectionsPerHost = 1
+      let registry = InterceptorRegistry(
+        transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
+      ) { rewriter }
+      let busy = try await registry.load(URLRequest(url: origin.url("/gate/busy", host: "api.test")))
+      async let second = registry.text(origin.url("/hello", host: "api.test"))
+      // Longer than every deadline of the policy.
+      try await Task.sleep(for: .milliseconds(400))
+      origin.release(nil, gate: "busy")
+      _ = try await busy.body.collect(upTo: 10)
+      #expect(try await second == "hello")
+      #expect(rewriter.counters.systemWays == 0 && rewriter.counters.bans == 0)
+      registry.invalidate()
+      await origin.stop()
+    }
+
+    /// Deadlines that are over at once.
+    private static var hasty: HostRewriter.Policy {
+      var policy = HostRewriter.Policy.prefer
+      policy.deadlines.initial = .milliseconds(100)
+      policy.deadlines.minimum = .milliseconds(100)
+      policy.deadlines.maximum = .milliseconds(200)
+      policy.silence = nil
+      return policy
+    }
+
     @Test("a redirect to another host is routed anew, and takes no credentials along")
     func redirect() async throws {
       let authority = try TestAuthority()

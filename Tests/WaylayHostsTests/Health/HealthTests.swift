@@ -210,7 +210,7 @@ struct LearningTests {
     try await rig.load()
     #expect(rig.network.visited == Array(repeating: "127.0.0.1", count: 4))
     #expect(rig.network.visits.map { $0.request.route?.gate != nil } == [true, false, false, true])
-    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [nil, .milliseconds(250), .milliseconds(250), nil])
+    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [.seconds(20), .milliseconds(250), .milliseconds(250), .seconds(20)])
   }
 
   @Test("a proven address that goes dark costs one request the stagger; those after it go elsewhere")
@@ -232,7 +232,7 @@ struct LearningTests {
     let rig = try Rig(["127.0.0.1": .answers()])
     try await rig.load()
     try await rig.load()
-    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [nil, nil])
+    #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [.seconds(20), nil])
     #expect(rig.network.visits.last?.request.route?.gate == nil)
   }
 

@@ -56,8 +56,8 @@ extension Failover {
     return response
   }
 
-  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is banned, and one that
-  /// was only slower is not; until then nobody is to blame.
+  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is banned, and one
+  /// that was only slower is not; until then nobody is to blame.
   func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?

@@ -108,8 +108,8 @@ extension Failover {
 // MARK: - Time
 
 extension Failover {
-  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it has the attempt wait for
-  /// a free connection, which is not the address's fault.
+  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it has the attempt wait
+  /// for a free connection, which is not the address's fault.
   private func connectTimeout(of candidate: HostCandidate, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
     // In a race nobody waits for the late ones, unless the system's way does.
     let isAwaited = policy.fallback.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)

@@ -71,7 +71,8 @@ struct Failover: Sendable {
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     if policy.fallback.allowsSystem { return try await systemWay() }
-    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is allowed.
+    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
+    // allowed.
     if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     throw allFailed()

@@ -37,8 +37,8 @@ extension MockResponse {
   /// Stub(.get, "/account") { .json(account).requiringBasic(user: "ada", password: "s3cret") }
   /// ```
   ///
-  /// The challenge is answered as one from the network: by the task's delegate, the session's credential storage, or the URL's user info. All
-  /// of it happens inside the load, offline; the second round is another call of the stub. Without right credentials the app gets the 401.
+  /// The challenge is answered as one from the network: by the task's delegate, the session's credential storage, or the URL's user info.
+  /// All of it happens inside the load, offline, and is one use of the stub. Without right credentials the app gets the 401.
   public func requiringBasic(user: String, password: String, realm: String = "mock") -> MockResponse {
     with { copy in
       let credentials = MockCredentials(user: user, password: password, realm: realm)

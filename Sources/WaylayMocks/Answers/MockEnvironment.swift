@@ -18,7 +18,8 @@ package struct MockEnvironment: Sendable {
   }
 }
 
-/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
+/// 2014).
 package final class MockRandom: Sendable {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64

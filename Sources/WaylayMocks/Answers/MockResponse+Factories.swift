@@ -58,8 +58,8 @@ extension MockResponse {
 
   /// A response with a text that is JSON already, byte for byte.
   ///
-  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken JSON on purpose, use
-  /// ``text(_:status:)`` with a header field.
+  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken JSON on purpose,
+  /// use ``text(_:status:)`` with a header field.
   public static func json(text: String, status: Int = 200) -> MockResponse {
     var response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
     do {

@@ -8,9 +8,9 @@ extension MockResponse {
   /// Stub(.get, "/video.mp4") { .file(video).header("ETag", "\"v1\"").servingRanges() }
   /// ```
   ///
-  /// From a `GET`'s answer with the status 200 and a body of known length comes a 206 with `Content-Range`; a 416 when the range lies behind the
-  /// end; the whole when `If-Range` names another `ETag` (compared strongly) or `Last-Modified`. Several ranges at once, other units and
-  /// broken fields get the whole, as the standard allows. A file is read only where it is asked for.
+  /// From a `GET`'s answer with the status 200 and a body of known length comes a 206 with `Content-Range`; a 416 when the range lies
+  /// behind the end; the whole when `If-Range` names another `ETag` (compared strongly) or `Last-Modified`. Several ranges at once, other
+  /// units and broken fields get the whole, as the standard allows. A file is read only where it is asked for.
   public func servingRanges() -> MockResponse {
     with { $0.servesRanges = true }
   }

@@ -15,9 +15,10 @@ extension MockResponse {
   /// }
   /// ```
   ///
-  /// Of several heads, as `curl -iL` prints them for interim answers, redirects, challenges and proxies, the last counts. Lines of the head end
-  /// with CRLF or LF. A body in the chunked coding is decoded; one that curl has decoded already is taken as it is. `Content-Length` is set to
-  /// what the body has, so that a message can be edited. A body that is still compressed fails the load: save it with `curl --compressed`.
+  /// Of several heads, as `curl -iL` prints them for interim answers, redirects, challenges and proxies, the last counts. Lines of the head
+  /// end with CRLF or LF. A body in the chunked coding is decoded; one that curl has decoded already is taken as it is. `Content-Length` is
+  /// set to what the body has, so that a message can be edited. A body that is still compressed fails the load: save it with
+  /// `curl --compressed`.
   ///
   /// What cannot be read fails the load with ``MockError/Code/invalidResponse`` and the line.
   public static func raw(_ message: String) -> MockResponse {

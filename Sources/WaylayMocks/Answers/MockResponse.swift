@@ -10,15 +10,15 @@ import HTTPTypes
 ///
 /// | what | made by |
 /// |---|---|
-/// | a response | ``status(_:)-swift.type.method``, ``json(_:status:encoder:)``, ``text(_:status:)``, ``data(_:type:status:)`` |
+/// | a response | `status(404)`, ``json(_:status:encoder:)``, ``text(_:status:)``, ``data(_:type:status:)`` |
 /// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)``, ``raw(contentsOf:)`` |
-/// | chunk by chunk | ``chunks(_:every:type:status:)``, ``stream(_:type:status:)``, ``events(_:every:)`` |
-/// | from the request | ``template(_:type:status:)``, ``computed(_:)`` |
-/// | from the real answer | ``live``, changed by ``mergingJSON(_:upTo:)`` and the others |
-/// | a failure | ``error(_:)``, ``fault(_:)-swift.type.method``, ``never`` |
+/// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, ``events(_:every:)`` |
+/// | from the request | ``template(_:type:status:)``, `computed { request in … }` |
+/// | from the real answer | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and the others |
+/// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
-/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot be encoded, is kept and
-/// fails the load with a ``MockError`` that names the stub; nothing traps.
+/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot be encoded, is kept
+/// and fails the load with a ``MockError`` that names the stub; nothing traps.
 ///
 /// `Content-Length` is set by itself where the length is known; an answer to `HEAD`, and one with the status 204 or 304, loses its body.
 public struct MockResponse: Sendable {

@@ -59,10 +59,10 @@ struct MockTemplate: Sendable {
   }
 
   private static func invalid(_ reason: String) -> MockError {
-    MockError(
+    let known = "{{method}}, {{url}}, {{host}}, {{path}}, {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body}}, {{body.JSON.PATH}}"
+    return MockError(
       .invalidTemplate,
-      "\(reason). There are {{method}}, {{url}}, {{host}}, {{path}}, {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body}}, {{body.JSON.PATH}} and {{call}}, each with a default as in {{query.page|1}}; \\{{ stands for itself."
-    )
+      "\(reason). There are \(known) and {{call}}, each with a default as in {{query.page|1}}; \\{{ stands for itself.")
   }
 
   private static func placeholder(_ text: Substring) throws(MockError) -> Placeholder {

@@ -7,9 +7,9 @@ import Foundation
 /// Stub(.get, "/photo") { .file(photo).fault(.connectionReset(afterBytes: 1000)) }
 /// ```
 ///
-/// A fault is thrown as the ``TransportError`` that a real transport throws, with phase and the bytes that were sent, so interceptors
+/// A fault is thrown as the `TransportError` that a real transport throws, with phase and the bytes that were sent, so interceptors
 /// before the mock see what they would see in life; the app gets a `URLError` with the failing URL. For a code that is not here, use
-/// ``MockResponse/error(_:)-(URLError.Code)``.
+/// `MockResponse.error(_:)`.
 ///
 /// | fault | the app's `URLError` code | phase | anything sent |
 /// |---|---|---|---|
@@ -113,7 +113,7 @@ extension MockFault {
   public static let connectionRefused = MockFault(
     "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.")
 
-  /// The server does not answer the first packet. It fails at once: add a ``MockResponse/delay(_:)-(Duration)`` for the wait.
+  /// The server does not answer the first packet. It fails at once: add a `delay(_:)` for the wait.
   public static let connectTimedOut = MockFault("connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
 
   /// TLS cannot be agreed on.
@@ -123,7 +123,7 @@ extension MockFault {
 
   // MARK: Before the head
 
-  /// The answer does not come in time. It fails at once: add a ``MockResponse/delay(_:)-(Duration)`` for the wait, or use
+  /// The answer does not come in time. It fails at once: add a `delay(_:)` for the wait, or use
   /// ``MockResponse/never`` to have the load's own timeout end it.
   public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the answer did not come in time.")
 

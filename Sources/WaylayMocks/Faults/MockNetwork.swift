@@ -9,7 +9,7 @@ import Foundation
 /// The model: the first byte comes after one way out, the time to send the request's body, and one way back; the body comes at the
 /// downstream bandwidth. A lost packet (of 1460 bytes) is sent again after a retransmission timeout, two round trips but at least
 /// 200 ms (compare RFC 6298, section 2.4); where every packet is lost, no answer comes. Connections count as open, so names,
-/// TCP and TLS cost nothing: add a ``MockResponse/delay(_:)-(Duration)`` for a first contact. The body of a request is not slowed
+/// TCP and TLS cost nothing: add a `delay(_:)` for a first contact. The body of a request is not slowed
 /// down itself, only the answer to it.
 ///
 /// The figures of 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link Conditioner.

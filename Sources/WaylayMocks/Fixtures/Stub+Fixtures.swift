@@ -24,8 +24,8 @@ extension Stub {
   /// | `GET_.html` | `GET /` |
   /// | `GET_login.http` | a whole message, as ``MockResponse/raw(contentsOf:)`` reads it |
   ///
-  /// The extension says the `Content-Type`. Hidden files and `README` files are left out; any other that begins with no method is a mistake. With
-  /// a file `index.json` in the folder, that says what there is, and names mean nothing:
+  /// The extension says the `Content-Type`. Hidden files and `README` files are left out; any other that begins with no method is a
+  /// mistake. With a file `index.json` in the folder, that says what there is, and names mean nothing:
   ///
   /// ```json
   /// {
@@ -37,9 +37,9 @@ extension Stub {
   /// }
   /// ```
   ///
-  /// `url` is a ``URLPattern``. `method` may be left out for any, `status` for 200. The body is one of `file` (in the folder), `text`, `json`,
-  /// `base64`, `template` (with `type`), or none. `headers` has texts or lists of texts. `delay` is in seconds; `times`, `priority`, `required` and
-  /// `comment` may be there. Later entries go before earlier ones. Any other name is a mistake.
+  /// `url` is a ``URLPattern``. `method` may be left out for any, `status` for 200. The body is one of `file` (in the folder), `text`,
+  /// `json`, `base64`, `template`, or none; `type` is its `Content-Type`. `headers` has texts or lists of texts. `delay` is in seconds;
+  /// `times`, `priority`, `required` and `comment` may be there. Later entries go before earlier ones. Any other name is a mistake.
   ///
   /// Nobody has to use all stubs of a folder: they are optional unless they say otherwise.
   ///

@@ -90,6 +90,55 @@ import WaylayMocks
     #expect(try await log.completed() == [.completed(.cancelled)])
   }
 
+  @Test("an answer that never comes is ended by the load's own timeout")
+  func timeout() async throws {
+    let state = Locked<(now: UInt64, wake: (@Sendable () -> Void)?)>((1, nil))
+    let isWatched = Promise<Void>()
+    let clock = LoadClock(now: { state.withLock { $0.now } }) { _, wake in
+      state.withLock { $0.wake = wake }
+      isWatched.settle(.success(()))
+    }
+    let registry = InterceptorRegistry(clock: clock) { Answering(.never) }
+    let load = Task { try await registry.data(for: URLRequest(url: .mocked)) }
+    try await isWatched.value()
+    state.withLock { $0.now += 61_000_000_000 }
+    state.withLock { $0.wake }?()
+    let error = await #expect(throws: URLError.self) { try await load.value }
+    #expect(error?.code == .timedOut)
+  }
+
+  @Test("64 delayed and streamed answers in flight, 2 000 in all, are each the right one")
+  func many() async throws {
+    let answering = Answering(
+      .computed { request in
+        let text = request.urlRequest.value(forHTTPHeaderField: "X-Number") ?? ""
+        return switch request.call % 4 {
+        case 0: .text(text).delay(.uniform(from: .zero, to: .seconds(9)))
+        case 1: .chunks(["<", text, ">"], every: .fixed(.seconds(1)))
+        case 2: .text(text).delay(.seconds(1)).bandwidth(bytesPerSecond: 20)
+        default: .text(text).network(.edge)
+        }
+      })
+    let session = answering.session()
+    defer { session.invalidateAndCancel() }
+    let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
+      for worker in 0..<64 {
+        group.addTask {
+          var wrong = 0
+          for number in 0..<32 {
+            let text = "\(worker)-\(number)"
+            let (data, _) = try await session.data(for: .mocked("GET", ["X-Number": text]))
+            if ![text, "<\(text)>"].contains(String(decoding: data, as: UTF8.self)) { wrong += 1 }
+          }
+          return wrong
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(wrong == 0)
+    #expect(answering.calls.withLock { $0 } == 64 * 32)
+  }
+
   @Test("the first byte and the last have times of their own")
   func total() async throws {
     let clock = MockClock(isAutomatic: true)

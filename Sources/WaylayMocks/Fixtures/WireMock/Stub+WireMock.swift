@@ -11,20 +11,25 @@ extension Stub {
   /// |---|---|
   /// | URL | `url`, `urlPattern`, `urlPath`, `urlPathPattern`, `urlPathTemplate` |
   /// | `method` | any, with `ANY` |
-  /// | `queryParameters`, `headers` | `equalTo` (with `caseInsensitive`), `contains`, `doesNotContain`, `matches`, `doesNotMatch`, `absent`, `and`, `or`, `not` |
-  /// | `bodyPatterns` | these, and `binaryEqualTo`, `equalToJson` (with `ignoreArrayOrder`, `ignoreExtraElements`, `${json-unit.any-…}`), `matchesJsonPath` for paths of names and indexes |
+  /// | `queryParameters`, `headers` | `equalTo` (with `caseInsensitive`), `contains`, `doesNotContain`, `matches`, `doesNotMatch` |
+  /// | | `absent`; `and`, `or` and `not` of these |
+  /// | `bodyPatterns` | these, `binaryEqualTo`, and `matchesJsonPath` for paths of names and indexes |
+  /// | | `equalToJson`, with `ignoreArrayOrder`, `ignoreExtraElements`, `${json-unit.ignore}` and `${json-unit.any-string}` |
   /// | `basicAuthCredentials` | `username`, `password` |
-  /// | `response` | `status`, `statusMessage`, `headers`, `body`, `jsonBody`, `base64Body`, `bodyFileName`, `fixedDelayMilliseconds`, `delayDistribution`, `chunkedDribbleDelay`, `fault` |
+  /// | `response` | `status`, `statusMessage`, `headers`, `body`, `jsonBody`, `base64Body`, `bodyFileName` |
+  /// | | `fixedDelayMilliseconds`, `delayDistribution`, `chunkedDribbleDelay`, `fault` |
   /// | order | `priority` (1 goes first, 5 unless told otherwise), then the file that sorts last |
   /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, from `Started` on |
   ///
   /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else, `transformers` and `proxyBaseUrl` among
-  /// it, is a mistake, because the stub would not do what it says. All regular expressions have to cover the whole text, and are in ICU syntax.
+  /// it, is a mistake, because the stub would not do what it says. All regular expressions have to cover the whole text, and are in ICU
+  /// syntax.
   ///
   /// Nobody has to use all mappings: the stubs are optional.
   ///
   /// - Parameters:
-  ///   - place: A file with one mapping or a list `mappings`; a folder of such files; or WireMock's own folder, with `mappings` and `__files` in it.
+  ///   - place: A file with one mapping or a list `mappings`; a folder of such files; or WireMock's own folder, with `mappings` and
+  ///     `__files` in it.
   ///   - origin: Scheme, host and port of the requests; any unless told otherwise.
   ///   - ignoring: Names that are passed over although they are not understood: `["transformers"]`, say.
   /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and mapping.

@@ -21,9 +21,9 @@ extension Stub {
   /// | order | `priority` (1 goes first, 5 unless told otherwise), then the file that sorts last |
   /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, from `Started` on |
   ///
-  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else, `transformers` and `proxyBaseUrl` among
-  /// it, is a mistake, because the stub would not do what it says. All regular expressions have to cover the whole text, and are in ICU
-  /// syntax.
+  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else is a mistake, `transformers` and
+  /// `proxyBaseUrl` among it, because the stub would not do what it says. All regular expressions have to cover the whole text, and are in
+  /// ICU syntax.
   ///
   /// Nobody has to use all mappings: the stubs are optional.
   ///

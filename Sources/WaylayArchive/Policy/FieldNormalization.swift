@@ -7,27 +7,30 @@ enum FieldNormalization {
     switch name {
     // Secrets and the like are compared as they are.
     case "authorization", "cookie", "proxy-authorization": return Array(bytes)
-    case "accept-encoding", "accept-charset": return joined(members(bytes, lowercase: true).sorted { $0.lexicographicallyPrecedes($1) })
-    case "accept-language": return joined(byWeight(members(bytes, lowercase: true)))
-    case "accept": return joined(members(bytes, lowercase: true))
-    default: return joined(members(bytes, lowercase: false))
+    case "accept-encoding", "accept-charset":
+      let members = list(bytes, lowercase: true).split(separator: FieldBytes.comma)
+      return joined(members.sorted { $0.lexicographicallyPrecedes($1) }.map(Array.init))
+    case "accept-language":
+      let list = list(bytes, lowercase: true)
+      return isOrdered(list) ? list : joined(byWeight(list.split(separator: FieldBytes.comma).map(Array.init)))
+    case "accept": return list(bytes, lowercase: true)
+    default: return list(bytes, lowercase: false)
     }
   }
 
-  /// The members of a list, without the white space round commas, semicolons and `=` of parameters; quoted strings stay as they are.
-  private static func members(_ bytes: ArraySlice<UInt8>, lowercase: Bool) -> [[UInt8]] {
-    var members: [[UInt8]] = []
-    var member: [UInt8] = []
+  /// A list without empty members and without the white space round commas and round the semicolons of parameters; quoted strings stay as
+  /// they are.
+  private static func list(_ bytes: ArraySlice<UInt8>, lowercase: Bool) -> [UInt8] {
+    var list: [UInt8] = []
+    list.reserveCapacity(bytes.count)
     var isQuoted = false
     var isEscaped = false
-    func close() {
-      while let last = member.last, FieldBytes.isBlank(last) { member.removeLast() }
-      if !member.isEmpty { members.append(member) }
-      member = []
+    func trim() {
+      while let last = list.last, FieldBytes.isBlank(last) { list.removeLast() }
     }
     for byte in bytes {
       if isQuoted {
-        member.append(byte)
+        list.append(byte)
         if isEscaped {
           isEscaped = false
         } else if byte == FieldBytes.backslash {
@@ -35,20 +38,34 @@ enum FieldNormalization {
         } else if byte == FieldBytes.quote {
           isQuoted = false
         }
+      } else if FieldBytes.isBlank(byte) {
+        // After a comma, at the front, and after a semicolon where that is one of a parameter.
+        guard let last = list.last, last != FieldBytes.comma, !lowercase || last != UInt8(ascii: ";") else { continue }
+        list.append(byte)
       } else if byte == FieldBytes.comma {
-        close()
-      } else if FieldBytes.isBlank(byte), member.isEmpty || lowercase && member.last == UInt8(ascii: ";") {
-        continue
+        trim()
+        if let last = list.last, last != FieldBytes.comma { list.append(byte) }
       } else {
-        if lowercase, byte == UInt8(ascii: ";") {
-          while let last = member.last, FieldBytes.isBlank(last) { member.removeLast() }
-        }
-        if byte == FieldBytes.quote { isQuoted = true }
-        member.append(lowercase ? FieldBytes.lowercased(byte) : byte)
+        if lowercase, byte == UInt8(ascii: ";") { trim() }
+        isQuoted = byte == FieldBytes.quote
+        list.append(lowercase ? FieldBytes.lowercased(byte) : byte)
       }
     }
-    close()
-    return members
+    trim()
+    if list.last == FieldBytes.comma { list.removeLast() }
+    return list
+  }
+
+  /// Whether no member weighs more than the one before it: then the list is in the order that it would be brought into.
+  private static func isOrdered(_ list: [UInt8]) -> Bool {
+    guard list.contains(FieldBytes.equals) else { return true }
+    var before = Int.max
+    for member in list.split(separator: FieldBytes.comma) {
+      let weight = weight(member)
+      if weight > before { return false }
+      before = weight
+    }
+    return true
   }
 
   private static func joined(_ members: [[UInt8]]) -> [UInt8] {
@@ -62,10 +79,15 @@ enum FieldNormalization {
   }
 
   /// Thousandths, from `;q=0.5`.
-  private static func weight(_ member: [UInt8]) -> Int {
+  private static func weight(_ member: some BidirectionalCollection<UInt8>) -> Int {
     guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else { return 1000 }
-    let digits = member[(start + 3)...].filter { $0 != UInt8(ascii: ".") }.prefix(4)
-    let padded = digits + Array(repeating: UInt8(ascii: "0"), count: 4 - digits.count)
-    return FieldBytes.number(padded[...]).map { Int($0) } ?? 1000
+    var weight = 0
+    var scale = 1000
+    for byte in member[start...].dropFirst(3) where byte != UInt8(ascii: ".") {
+      guard FieldBytes.isDigit(byte) else { return 1000 }
+      weight += Int(byte &- UInt8(ascii: "0")) * scale
+      scale /= 10
+    }
+    return weight
   }
 }

@@ -11,8 +11,7 @@ import Foundation
 /// ```
 ///
 /// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a
-/// load
-/// like a broken network returns ``MockResponse/error(_:)`` instead.
+/// load like a broken network returns `MockResponse.error(_:)` instead.
 public struct MockError: Error, Sendable {
   /// What kind of mistake it was.
   public let code: Code

@@ -11,8 +11,8 @@
 /// ```
 ///
 /// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer. A request that no
-/// stub is
-/// for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for each and reports its issues.
+/// stub is for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for each and reports its
+/// issues.
 ///
 /// Each mock has stubs, counts, scenarios and a history of its own: two tests that run at the same time never meet.
 public final class MockInterceptor: RequestInterceptor {
@@ -89,8 +89,7 @@ public final class MockInterceptor: RequestInterceptor {
   }
 
   /// Whether all stubs answer at once, so that an answer need not leave the loading system's queue: none computes its answer, waits,
-  /// streams or
-  /// has a predicate, and an unmatched request does not go on.
+  /// streams or has a predicate, and an unmatched request does not go on.
   public var answersInline: Bool {
     guard unmatched.isInline else { return false }
     return state.withLock { $0.answersInline } && (outer?.answersInline ?? true)

@@ -63,6 +63,8 @@ extension Scenario {
 /// Answers with something that an archive keeps.
 private struct Storable: RequestInterceptor {
   let size: Int
+  /// As the end of a chain of which an archive is all there is.
+  var answersInline: Bool { true }
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     let fields: HTTPFields = [

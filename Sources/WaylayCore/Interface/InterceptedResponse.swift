@@ -120,11 +120,12 @@ public struct InterceptedResponse: Sendable {
 
   /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
   public var head: HTTPURLResponse {
-    var joined: [String: String] = [:]
-    let mayRepeat = fields.count > 1
-    for field in fields {
+    let fields = fields
+    var joined = [String: String](minimumCapacity: fields.count)
+    for index in fields.indices {
+      let field = fields[index]
       // A field that came before in other letters keeps those.
-      let name = mayRepeat ? joined.keys.first { $0.sameName(as: field.name) } ?? field.name.rawName : field.name.rawName
+      let name = (fields[..<index].first { $0.name == field.name } ?? field).name.rawName
       if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + ", " + field.value }
     }
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is none.
@@ -148,11 +149,5 @@ public struct InterceptedResponse: Sendable {
     public static let network = Source("network", storesCookies: true)
     /// An interceptor that made the answer up.
     public static let interceptor = Source("interceptor", storesCookies: true)
-  }
-}
-
-extension String {
-  fileprivate func sameName(as name: HTTPField.Name) -> Bool {
-    utf8.count == name.rawName.utf8.count && lowercased() == name.canonicalName
   }
 }

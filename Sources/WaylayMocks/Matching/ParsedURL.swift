@@ -1,6 +1,5 @@
-/// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the host in lower
-/// case and as
-/// Unicode, the port of the scheme where none is written.
+/// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the host in lower case
+/// and as Unicode, the port of the scheme where none is written.
 struct ParsedURL: Sendable {
   let url: URL
   var scheme = ""

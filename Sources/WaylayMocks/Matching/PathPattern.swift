@@ -11,9 +11,12 @@ struct PathPattern: Sendable {
   }
 
   let segments: [Segment]
+  /// Whether a segment stands for any number of them, so that the others have no fixed places.
+  private let hasRest: Bool
 
   init(literally segments: [String]) {
     self.segments = segments.map { .literal($0) }
+    hasRest = false
   }
 
   init(pattern: Substring, of text: String) throws(MockError) {
@@ -28,10 +31,14 @@ struct PathPattern: Sendable {
       segments.append(segment)
     }
     self.segments = segments
+    hasRest = segments.contains { if case .rest = $0 { true } else { false } }
   }
 
   func matches(_ path: [String], _ parameters: inout [String: String]) -> Bool {
-    Self.matches(segments[...], path[...], &parameters)
+    guard !hasRest else { return Self.matches(segments[...], path[...], &parameters) }
+    guard segments.count == path.count else { return false }
+    for index in segments.indices where !segments[index].matches(path[index], &parameters) { return false }
+    return true
   }
 
   private static func matches(

@@ -112,13 +112,14 @@ struct Siege: AsyncParsableCommand {
       tally.promises += 1
     }
     let usage = store.usage
+    // Closed, it has a journal of what is there.
+    await store.close()
     let onDisk = Self.files(directory)
     if usage.bytes > Plan.limitBytes || usage.count > Plan.limitCount { tally.faults.append("over the limits: \(usage)") }
     // What is counted is what is there: no file is forgotten. The slack is what the journal has of entries that have gone.
     if onDisk.bytes > usage.bytes + 300_000 { tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted") }
     if onDisk.entries > usage.count * 2 { tally.faults.append("\(onDisk.entries) files for \(usage.count) entries") }
     tally.dropped += damaged.withLock { $0 }
-    await store.close()
   }
 
   private static func files(_ directory: URL) -> (bytes: Int64, entries: Int) {

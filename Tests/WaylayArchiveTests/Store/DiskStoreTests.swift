@@ -55,6 +55,31 @@ struct DiskStoreTests {
     await again.close()
   }
 
+  @Test("never gives a number twice, also not when nothing is left of the entry that had it", arguments: [0, 2000])
+  func numbers(removed: Int) async throws {
+    var given: Set<EntryID> = []
+    for round in 0..<4 {
+      let store = try directory.store()
+      var last: [EntryID] = []
+      for number in 0...removed {
+        last = [try store.put(.sample("a"), body: .noise(1)).id]
+        #expect(given.isDisjoint(with: last))
+        given.formUnion(last)
+        if round % 2 == 0, number % 100 == 0 { try await store.flush() }
+        store.remove(last)
+      }
+      if round == 2 {
+        await store.close()
+        // A disk that lost all that the journal said.
+        let journal = try #require(directory.files.first { $0.hasPrefix("journal/") })
+        try directory.write(Data(), journal)
+      } else {
+        await store.close()
+      }
+    }
+    #expect(given.count == 4 * (removed + 1))
+  }
+
   @Test("is for its owner alone, and names no file by a URL")
   func privacy() async throws {
     let store = try directory.store(.init(folderName: { $0 == "alice" ? "users.alice" : "../escape" }, logger: .silent))

@@ -11,8 +11,10 @@ extension DiskStore {
     }
   }
 
-  /// Writes an entry that has been put.
-  func write(_ id: EntryID, _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data) {
+  /// Writes the entry whose turn it is.
+  func write(turn: UInt64) {
+    guard let write = state.withLock({ $0.turns.take(turn) }) else { return }
+    let (id, draft, digest, body) = (write.id, write.draft, write.digest, write.body)
     defer { state.withLock { $0.waiting -= body.count } }
     let slot = state.withLock { state in state.find(id).map { state.index[$0] } }
     // Gone before it was written.

@@ -3,9 +3,9 @@ import Foundation
 extension DiskStore {
   /// The longest head.
   private static let longestHead = 1 << 20
-  /// The bytes, and the jobs, that may wait before the next entry is refused: about half a second's worth.
+  /// The bytes, and the jobs, that may wait before the next entry is refused: less than a second's worth.
   private static let mostWaiting = 32 << 20
-  private static let mostJobs = 8192
+  private static let mostJobs = 4096
 
   /// Stores an entry whose body is at hand; it is written behind.
   @discardableResult
@@ -16,10 +16,11 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
-      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.jobs.count < Self.mostJobs else {
+      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.outstanding < Self.mostJobs else {
         throw ArchiveError.busy
       }
-      let replaced = takeReplaced(draft.replacing, in: &state)
+      let waiting = draft.replacing.compactMap { state.turns.write(of: $0.number) }
+      var replaced = takeReplaced(draft.replacing, in: &state)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
       guard makeRoom(for: bytes, count: 1, in: &state) else { throw ArchiveError.storeFull }
@@ -29,7 +30,22 @@ extension DiskStore {
       state.usage.count += 1
       state.keep(entry, upTo: options.memory, isPinned: true)
       state.waiting += body.count
-      state.jobs.append { $0.write(entry.id, draft, digest, body) }
+      let write = Turns.Write(id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body)
+      // Of another partition, whose record may be behind that turn, none takes it.
+      let index = replaced.firstIndex { slot, low in
+        slot.partition == write.partition && waiting.contains { $0.id == EntryID(number: slot.number, hash: low) }
+      }
+      if let index {
+        let (old, low) = replaced.remove(at: index)
+        state.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
+        state.turns.replace(EntryID(number: old.number, hash: low), by: write)
+        // It has no files and never will.
+        state.loose.remove(old.headFile(low))
+        state.loose.remove(old.bodyFile(low))
+      } else {
+        state.turns.add(write)
+        state.jobs.append { $0.write(turn: write.id.number) }
+      }
       return entry
     }
   }
@@ -43,7 +59,7 @@ extension DiskStore {
       guard let handle = state.find(entry.id) else { return nil }
       let isOutstanding = state.heads[entry.id] != nil
       if !isOutstanding {
-        guard state.jobs.count < Self.mostJobs else { throw ArchiveError.busy }
+        guard state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
         state.index[handle].pending &+= 1
         state.jobs.append { $0.rewriteHead(entry.id) }
       }
@@ -188,5 +204,5 @@ extension DiskStore {
 
 extension ArchiveError {
   static let busy = ArchiveError(
-    .storeFull, "the disk does not keep up with what is stored: more than 32 MB wait to be written. Store less, or later.")
+    .storeFull, "the disk does not keep up with what is stored: 4096 entries or 32 MB wait to be written. Store less, or later.")
 }

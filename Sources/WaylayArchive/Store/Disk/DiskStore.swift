@@ -36,8 +36,12 @@ public final class DiskStore: ArchiveStore {
     var heads: [EntryID: (head: [UInt8], details: EntryDetails)] = [:]
     /// What is to be done by the one thread that writes the journal, in this order.
     var jobs: [Job] = []
+    /// How many jobs that thread has taken and not done yet.
+    var taken = 0
     var isWorking = false
-    /// The bytes that wait in `jobs`.
+    /// What the jobs that write entries are to write, by their turns.
+    var turns = Turns()
+    /// The bytes that wait in `turns`.
     var waiting = 0
     var observers: [@Sendable (StoreEvent) -> Void] = []
     var isClosed = false
@@ -48,6 +52,8 @@ public final class DiskStore: ArchiveStore {
     var isTrimming = false
     /// How many records make the next compaction worth it.
     var compactAt: UInt64 = 0
+    /// Whether a shorter journal is under way.
+    var isCompacting = false
     /// How far a reader has read the journal, and which.
     var replayed: (generation: UInt64, records: UInt64) = (0, 0)
   }
@@ -62,6 +68,8 @@ public final class DiskStore: ArchiveStore {
   let journal: Journal?
   private let lock: FileDescriptor?
   private let worker = DispatchQueue(label: "waylay.archive.journal")
+  /// Where the medium is waited for, so that the thread of the journal never does while there are entries to write.
+  let medium = DispatchQueue(label: "waylay.archive.medium")
   private let secret: SymmetricKey
 
   var files: FileSystem { context.files }
@@ -89,7 +97,7 @@ public final class DiskStore: ArchiveStore {
     let replay = opening.replay
     state = Locked(
       State(
-        index: replay.index, usage: replay.usage, lastNumber: replay.lastNumber, partitions: replay.partitions, folders: replay.folders,
+        index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber, partitions: replay.partitions, folders: replay.folders,
         loose: replay.loose, replayed: (opening.generation, opening.records)))
     if replay.damaged > 0 {
       options.logger.warning("\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
@@ -99,7 +107,8 @@ public final class DiskStore: ArchiveStore {
 
   deinit {
     // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody uses.
-    if let journal, state.withLock({ $0.loose.isEmpty && !$0.isClosed && !$0.isLost }) { try? journal.append(JournalRecord(.clean)) }
+    let end = state.withLock { $0.isClosed ? nil : $0.end }
+    if let journal, let end { try? journal.append(end) }
   }
 
   /// What the store holds now.
@@ -122,11 +131,14 @@ public final class DiskStore: ArchiveStore {
   ///
   /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not.
   public func flush() async throws {
-    try await perform { store in
-      do {
-        try store.journal?.synchronize()
-      } catch {
-        throw ArchiveError(.notWritten, "the journal could not be brought to the medium (\(error)).", underlying: error)
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      enqueue { store in
+        store.medium.async {
+          continuation.resume(
+            with: Result { try store.journal?.synchronize() }.mapError { error in
+              ArchiveError(.notWritten, "the journal could not be brought to the medium (\(error)).", underlying: error)
+            })
+        }
       }
     }
   }
@@ -139,16 +151,16 @@ public final class DiskStore: ArchiveStore {
     }
     guard isFirst else { return }
     try? await perform { store in
-      store.compactIfWorthIt(share: 0.1)
-      let isClean = store.state.withLock { state in
+      store.compactAtTheEnd()
+      let end = store.state.withLock { state in
         state.index.removeAll()
         state.tier.removeAll()
         state.tierBytes = 0
         state.usage = StoreUsage()
-        return state.loose.isEmpty && !state.isLost
+        return state.end
       }
-      if isClean { store.attempt("note its end") { try $0.journal?.append(JournalRecord(.clean)) } }
-      try? store.journal?.synchronize()
+      if let end { store.attempt("note its end") { try $0.journal?.append(end) } }
+      store.medium.sync { try? store.journal?.synchronize() }
     }
     lock?.unlock()
   }
@@ -188,10 +200,14 @@ extension DiskStore {
         let jobs = state.withLock { state in
           defer { state.jobs = [] }
           if state.jobs.isEmpty { state.isWorking = false }
+          state.taken = state.jobs.count
           return state.jobs
         }
         if jobs.isEmpty { break }
-        for job in jobs { job(self) }
+        for (index, job) in jobs.enumerated() {
+          job(self)
+          if index % 64 == 63 { state.withLock { $0.taken -= 64 } }
+        }
         if !state.withLock({ $0.isClosed }) { compactIfWorthIt() }
       }
       synchronizeSoon()
@@ -205,7 +221,7 @@ extension DiskStore {
       return !state.isSynchronizing && !state.isClosed && journal != nil
     }
     guard isNeeded else { return }
-    worker.asyncAfter(deadline: .now() + 1) { [weak self] in
+    medium.asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
       state.withLock { $0.isSynchronizing = false }
       try? journal?.synchronize()
@@ -228,6 +244,17 @@ extension DiskStore.State {
     lastNumber &+= 1
     return lastNumber
   }
+
+  /// The record of an orderly end, where there is nothing left to clear away.
+  var end: JournalRecord? {
+    guard loose.isEmpty, !isLost else { return nil }
+    var record = JournalRecord(.clean)
+    record.number = lastNumber
+    return record
+  }
+
+  /// The jobs that are still to be done.
+  var outstanding: Int { jobs.count + taken }
 
   /// Where an entry is in the index.
   func find(_ id: EntryID) -> EntryIndex<DiskSlot>.Handle? {

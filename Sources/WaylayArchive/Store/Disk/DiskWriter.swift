@@ -133,7 +133,7 @@ final class DiskWriter: EntryWriter {
       try? store.reserve(-reserved, of: 0)
       let entry = try store.put(draft, body: body)
       // Whoever writes may wait, so that nobody stores faster than the disk takes it.
-      if store.state.withLock({ $0.jobs.count > 256 }) { try await store.perform { _ in } }
+      if store.state.withLock({ $0.outstanding > 256 }) { try await store.perform { _ in } }
       return entry
     }
     return try await publish(draft, isLast: true)

@@ -53,6 +53,15 @@ struct Opening {
     }
   }
 
+  /// The number that new ones come after, so that none is given twice in the life of an archive.
+  ///
+  /// A journal has all numbers that were given since it was begun, and those before it are below its generation's first one. What a loss
+  /// of power or damage took from its end is passed over.
+  var lastNumber: UInt64 {
+    let least = max(replay.lastNumber, generation << 32)
+    return replay.isClean && replay.damaged == 0 ? least : least &+ 1 << 16
+  }
+
   static func seed(_ identity: Identity) -> UInt64 { Checksum.of(identity.secret, seed: 0) }
 
   private static func identity(_ path: String, _ files: FileSystem) throws -> Identity? {

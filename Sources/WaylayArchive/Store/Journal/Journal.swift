@@ -7,18 +7,22 @@ final class Journal: Sendable {
   /// The mark of a journal is as long as so many records.
   static let markRecords = 1
 
-  private struct State {
+  struct State {
     var file: FileDescriptor
     var generation: UInt64
     /// The records there are, damaged ones included.
     var records: UInt64
     var isDirty = false
+    /// The shorter journal that is being made, and what has been appended since it was begun.
+    var draft: (generation: UInt64, tail: [JournalRecord])?
+    /// The last generation that a draft had: no two have the same.
+    var lastDrafted: UInt64
   }
 
   let folder: String
-  private let archive: UInt64
-  private let files: FileSystem
-  private let state: Locked<State>
+  let archive: UInt64
+  let files: FileSystem
+  let state: Locked<State>
 
   /// Which journal it is; the highest counts.
   static func name(_ generation: UInt64) -> String { PartitionFolder.named(generation) }
@@ -44,7 +48,7 @@ final class Journal: Sendable {
     self.folder = folder
     self.archive = archive
     self.files = files
-    state = Locked(State(file: file, generation: generation, records: records))
+    state = Locked(State(file: file, generation: generation, records: records, lastDrafted: generation))
   }
 
   var records: UInt64 { state.withLock { $0.records } }
@@ -56,6 +60,7 @@ final class Journal: Sendable {
       try Self.write(records, to: state.file, from: state.records, seed: seed(state.generation), files)
       state.records += UInt64(records.count)
       state.isDirty = true
+      state.draft?.tail += records
     }
   }
 
@@ -67,47 +72,19 @@ final class Journal: Sendable {
       defer { state.isDirty = false }
       return state.isDirty ? state.file : nil
     }
-    if let file { try files.synchronize(file) }
-  }
-
-  /// Puts a shorter journal in the place of this one.
-  ///
-  /// - Parameters:
-  ///   - write: Hands over the records of all entries, in portions. Nobody else may append puts and removals meanwhile.
-  ///   - rest: The records of loose files, asked for when nothing can be appended to the old journal any more.
-  func compact(
-    _ write: (_ portion: ([JournalRecord]) throws -> Void) throws -> Void, rest: () -> [JournalRecord]
-  ) throws {
-    let generation = self.generation + 1
-    let path = folder + "/" + Self.name(generation)
-    let draft = path + ".new"
-    try? files.unlink(draft)
-    let file = try files.create(draft)
+    guard let file else { return }
     do {
-      var count: UInt64 = 0
-      try files.write(Self.mark(generation), to: file, at: 0)
-      try write { records in
-        try Self.write(records, to: file, from: count, seed: seed(generation), files)
-        count += UInt64(records.count)
-      }
       try files.synchronize(file)
-      let old = try state.withLock { state in
-        let records = rest()
-        try Self.write(records, to: file, from: count, seed: seed(generation), files)
-        try files.rename(draft, to: path)
-        defer { state = State(file: file, generation: generation, records: count + UInt64(records.count), isDirty: true) }
-        return state.generation
-      }
-      try? files.unlink(folder + "/" + Self.name(old))
     } catch {
-      try? files.unlink(draft)
+      // Whoever asks next is told as well.
+      state.withLock { $0.isDirty = true }
       throw error
     }
   }
 
-  private func seed(_ generation: UInt64) -> UInt64 { Self.seed(archive: archive, generation: generation) }
+  func seed(_ generation: UInt64) -> UInt64 { Self.seed(archive: archive, generation: generation) }
 
-  private static func write(
+  static func write(
     _ records: [JournalRecord], to file: FileDescriptor, from position: UInt64, seed: UInt64, _ files: FileSystem
   ) throws {
     guard !records.isEmpty else { return }

@@ -29,7 +29,7 @@ struct JournalRecord: Equatable, Sendable {
   /// The digest of the key.
   var low: UInt64 = 0
   var high: UInt64 = 0
-  /// The entry's number; of a loose file, the file's.
+  /// The entry's number; of a loose file, the file's; at an orderly end, the last one given.
   var number: UInt64 = 0
   /// The file of the head, and the file of the body, which may be the same.
   var head: UInt64 = 0

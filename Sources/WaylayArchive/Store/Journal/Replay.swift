@@ -37,6 +37,7 @@ struct Replay {
     isClean = record.kind == .clean
     switch record.kind {
     case .clean:
+      lastNumber = max(lastNumber, record.number)
       loose = []
       recent = []
     case .partition:
@@ -48,6 +49,7 @@ struct Replay {
       lastNumber = max(lastNumber, record.number)
       add(EntryFile(partition: record.partition, low: record.low, number: record.number))
     case .remove:
+      lastNumber = max(lastNumber, record.number)
       guard let handle = index.first(record.low, where: { $0.number == record.number }) else { return }
       drop(handle, hash: record.low)
     case .put:

@@ -48,6 +48,7 @@ extension Scenario {
     let reference = "hosts: direct load, unrouted"
     let url = origin.url("/hello")
     let named = origin.url("/hello", host: "api.test")
+    let large = origin.url("/bytes/\(32 << 20)", host: "api.test")
     let plain = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
     func routed(_ addresses: [String]) -> InterceptorRegistry {
       InterceptorRegistry(configuration: .ephemeral) { HostRewriter(["api.test": addresses]) }
@@ -57,6 +58,9 @@ extension Scenario {
       Scenario(reference, against: reference) { _ = try await plain.data(for: URLRequest(url: url)) },
       Scenario("hosts: direct load, routed, one address", against: reference) { _ = try await one.data(for: URLRequest(url: named)) },
       Scenario("hosts: direct load, routed, two addresses", against: reference) { _ = try await two.data(for: URLRequest(url: named)) },
+      Scenario("32 MiB: direct load, routed", against: "32 MiB: direct load, as a stream") {
+        for try await _ in try await one.load(URLRequest(url: large)).body {}
+      },
     ]
   }
 }

@@ -34,7 +34,7 @@ struct EvictionTests {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % sides
     }
-    for number in 0..<20_000 {
+    for number in 0..<4_000 {
       switch roll(5) {
       case 0, 1, 2:
         // Few hashes, so that they collide and wrap round the table.

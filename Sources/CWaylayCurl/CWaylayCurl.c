@@ -253,21 +253,21 @@ static int port_of(const struct sockaddr_storage *address) {
   }
 }
 
-static bool is_busy(int descriptor, int port, const int *busy, size_t busy_count) {
+static bool is_idle(int descriptor, int port, const int *idle, size_t idle_count) {
   struct sockaddr_storage local;
   struct sockaddr_storage remote;
   socklen_t local_size = sizeof(local);
   socklen_t remote_size = sizeof(remote);
-  if (getsockname(descriptor, (struct sockaddr *)&local, &local_size)) return true;
-  if (getpeername(descriptor, (struct sockaddr *)&remote, &remote_size)) return true;
-  if (port_of(&remote) != port) return true;
-  for (size_t index = 0; index < busy_count; index += 1) {
-    if (busy[index] == port_of(&local)) return true;
+  if (getsockname(descriptor, (struct sockaddr *)&local, &local_size)) return false;
+  if (getpeername(descriptor, (struct sockaddr *)&remote, &remote_size)) return false;
+  if (port_of(&remote) != port) return false;
+  for (size_t index = 0; index < idle_count; index += 1) {
+    if (idle[index] == port_of(&local)) return true;
   }
   return false;
 }
 
-int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int port, const int *busy, size_t busy_count) {
+int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int port, const int *idle, size_t idle_count) {
   struct sockets *sockets = context;
   int ended = 0;
   char canonical[INET6_ADDRSTRLEN];
@@ -275,7 +275,7 @@ int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int po
   pthread_mutex_lock(&sockets->mutex);
   for (size_t index = 0; index < sockets->count; index += 1) {
     if (strcmp(sockets->list[index].address, canonical) != 0) continue;
-    if (is_busy(sockets->list[index].descriptor, port, busy, busy_count)) continue;
+    if (!is_idle(sockets->list[index].descriptor, port, idle, idle_count)) continue;
     shutdown(sockets->list[index].descriptor, SHUT_RDWR);
     ended += 1;
   }

@@ -53,11 +53,11 @@ void waylay_curl_sockets_free(void *_Nonnull sockets);
 /* Ends every connection to an address, given as text; transfers on it fail. How many there were. */
 int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nonnull address);
 /*
- Ends the connections to an address and port but for those that begin at one of the busy ports. On the loop's thread, which knows what is busy.
- How many there were. A connection that is still being opened leads nowhere yet, and is left alone.
+ Ends those connections to an address and port that begin at one of the idle ports. On the loop's thread, which knows what is idle: a connection on
+ which no request has begun yet is being opened or secured by a transfer. How many there were.
  */
 int waylay_curl_sockets_shutdown_idle(
-  void *_Nonnull sockets, const char *_Nonnull address, int port, const int *_Nullable busy, size_t busy_count);
+  void *_Nonnull sockets, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
 int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull sockets);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);

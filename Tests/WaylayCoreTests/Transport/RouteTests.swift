@@ -90,5 +90,26 @@ struct RouteTests {
       transport.invalidate()
       for server in [origin, other] { await server.stop() }
     }
+
+    @Test("leaves a connection alone that a transfer is securing, when it closes the idle ones")
+    func connectionsBeingOpened() async throws {
+      // Takes the connection, and never answers the first message of TLS.
+      let (securing, other) = (try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent), try await TestOrigin.start())
+      let transport = CurlTransport(configuration: .ephemeral)
+      let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+      let url = try #require(URL(string: "https://127.0.0.1:\(securing.port)/"))
+      let pending = Task { try await registry.load(URLRequest(url: url)) }
+      await securing.until { $0.openConnectionCount == 1 && !$0.rawBytes.joined().isEmpty }
+      transport.closeIdleConnections(to: "127.0.0.1", port: securing.port)
+      // By the end of a load that began afterwards it has been done.
+      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+      #expect(securing.openConnectionCount == 1 && securing.connectionCount == 1)
+      pending.cancel()
+      await #expect(throws: URLError.self) { try await pending.value }
+      registry.invalidate()
+      transport.invalidate()
+      for server in [securing, other] { await server.stop() }
+    }
   #endif
 }

@@ -143,6 +143,7 @@
     private func mayBegin(from port: Int32) -> Bool {
       attempts += 1
       localPort = port
+      loop.noteBegun(from: port)
       if let gate = request.route?.gate, !gate.claim(ticket) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).

@@ -32,6 +32,8 @@
 
     private let state = Locked(State())
     private let connectionsPerHost: Int
+    /// Our ends of the connections on which a request has begun, those that are closed again included: a port is one of 65 535.
+    private let begunPorts = Locked<Set<Int32>>([])
 
     init(connectionsPerHost: Int) {
       self.connectionsPerHost = connectionsPerHost
@@ -76,6 +78,11 @@
     }
 
     // MARK: On the loop's thread
+
+    /// A request begins on the connection from a local port.
+    func noteBegun(from port: Int32) {
+      begunPorts.withLock { _ = $0.insert(port) }
+    }
 
     /// What only the thread touches.
     private struct Transfers {
@@ -169,8 +176,9 @@
         guard let easy = exchange.easy, transfers.active[easy] === exchange else { return exchange.ended(nil, easy: nil) }
         end(exchange, nil, &transfers)
       case .closeIdle(let address, let port):
-        let busy = transfers.active.values.compactMap(\.localPort)
-        waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), busy, busy.count)
+        // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
+        let idle = Array(begunPorts.withLock { $0 }.subtracting(transfers.active.values.lazy.compactMap(\.localPort)))
+        waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), idle, idle.count)
       }
     }
 

@@ -3,7 +3,7 @@ import NIOCore
 import TestOrigin
 import Testing
 
-@Suite("Several addresses", .timeLimit(.minutes(1)))
+@Suite("Several addresses", .timeLimit(.minutes(5)))
 struct AddressTests {
   @Test("one port serves several addresses, and a request tells which it came in on", .enabled(if: Loopback.hasMany && Loopback.hasIPv6))
   func several() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-@Suite("Connections that are treated badly", .timeLimit(.minutes(1)))
+@Suite("Connections that are treated badly", .timeLimit(.minutes(5)))
 struct BehaviourTests {
   @Test("closed at once")
   func close() async throws {

@@ -3,7 +3,7 @@ import NIOHTTP1
 import TestOrigin
 import Testing
 
-@Suite("HTTP/2", .timeLimit(.minutes(1)))
+@Suite("HTTP/2", .timeLimit(.minutes(5)))
 struct HTTP2Tests {
   private func withClient(_ body: (TestOrigin, HTTP2Client) async throws -> Void) async throws {
     let authority = try TestAuthority()

@@ -3,7 +3,7 @@ import NIOSSL
 import TestOrigin
 import Testing
 
-@Suite("Replies on the wire", .timeLimit(.minutes(1)))
+@Suite("Replies on the wire", .timeLimit(.minutes(5)))
 struct ReplyTests {
   /// All that comes back for a request on a connection of its own, which the client asks to be closed.
   private func answer(_ path: String, from origin: TestOrigin, tls: ClientTLS? = nil) async throws -> String {

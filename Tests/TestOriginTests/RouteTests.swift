@@ -3,7 +3,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-@Suite("Routes", .timeLimit(.minutes(1)))
+@Suite("Routes", .timeLimit(.minutes(5)))
 struct RouteTests {
   /// Status and text of a reply, through a client that knows nothing of credentials, ranges and caches.
   private func fetch(_ path: String, _ fields: [String] = [], from origin: TestOrigin) async throws -> (head: String, body: String) {

@@ -3,7 +3,7 @@ import NIOSSL
 import TestOrigin
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .timeLimit(.minutes(5)))
 struct TLSTests {
   private let authority: TestAuthority
 

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("HostRewriter", .timeLimit(.minutes(1)))
+@Suite("HostRewriter", .timeLimit(.minutes(5)))
 struct HostRewriterTests {
   /// A resolver that answers what it was told to, and counts.
   private final class Book: HostResolver {

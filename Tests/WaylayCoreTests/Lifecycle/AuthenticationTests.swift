@@ -61,7 +61,7 @@ extension TestOrigin {
   }
 }
 
-@Suite("A challenge", .timeLimit(.minutes(1)))
+@Suite("A challenge", .timeLimit(.minutes(5)))
 struct AuthenticationTests {
   private let registry = InterceptorRegistry { Link.pass() }
 

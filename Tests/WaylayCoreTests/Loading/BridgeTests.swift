@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayCore
 
-@Suite("The bridge from the loading system", .timeLimit(.minutes(1)))
+@Suite("The bridge from the loading system", .timeLimit(.minutes(5)))
 struct BridgeTests {
   @Test("an ordinary session's request runs through the chain to a real server")
   func throughTheChain() async throws {

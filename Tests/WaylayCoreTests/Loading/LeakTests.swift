@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaylayCore
 
-@Suite("A load leaves nothing behind", .timeLimit(.minutes(1)))
+@Suite("A load leaves nothing behind", .timeLimit(.minutes(5)))
 struct LeakTests {
   /// A body whose end can be waited for: it lives as long as the load that it belongs to.
   private final class Canary: InputStream {

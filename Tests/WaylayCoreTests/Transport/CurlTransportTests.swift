@@ -4,7 +4,7 @@
   import Testing
   import WaylayCore
 
-  @Suite("CurlTransport", .timeLimit(.minutes(1)))
+  @Suite("CurlTransport", .timeLimit(.minutes(5)))
   struct CurlTransportTests {
     private func registry(_ options: CurlTransport.Options = CurlTransport.Options()) -> InterceptorRegistry {
       InterceptorRegistry(

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayCore
 
-@Suite("Routes and transports", .timeLimit(.minutes(1)))
+@Suite("Routes and transports", .timeLimit(.minutes(5)))
 struct RouteTests {
   /// Would dial wherever it likes.
   private struct Incapable: Transport {

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayCore
 
-@Suite("The transport over an inner session", .timeLimit(.minutes(1)))
+@Suite("The transport over an inner session", .timeLimit(.minutes(5)))
 struct URLSessionTransportTests {
   @Test("sequential requests share one inner connection")
   func oneConnection() async throws {

@@ -2,7 +2,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("A cache's file", .timeLimit(.minutes(1)))
+@Suite("A cache's file", .timeLimit(.minutes(5)))
 struct CacheFileTests {
   private let file = FileManager.default.temporaryDirectory.appendingPathComponent("hosts-\(UUID().uuidString).json")
 

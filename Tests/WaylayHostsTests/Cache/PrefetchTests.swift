@@ -2,7 +2,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("Hosts that are looked up before anybody asks", .timeLimit(.minutes(1)))
+@Suite("Hosts that are looked up before anybody asks", .timeLimit(.minutes(5)))
 struct PrefetchTests {
   @Test("are looked up at once, and again before their time is over, until the list is another")
   func prefetching() async throws {

@@ -37,7 +37,7 @@ extension ResolutionCache.Answer {
   var addresses: [String] { resolution.candidates.map(\.address.literal) }
 }
 
-@Suite("A cache of answers", .timeLimit(.minutes(1)))
+@Suite("A cache of answers", .timeLimit(.minutes(5)))
 struct ResolutionCacheTests {
   @Test("keeps an answer as long as its server says, and asks again then")
   func lifetime() async throws {

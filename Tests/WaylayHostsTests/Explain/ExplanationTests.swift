@@ -4,7 +4,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("What the rewriter tells", .timeLimit(.minutes(1)))
+@Suite("What the rewriter tells", .timeLimit(.minutes(5)))
 struct ExplanationTests {
   @Test("an explanation is a table: rank, address, source, what is known, time, ban")
   func table() async throws {

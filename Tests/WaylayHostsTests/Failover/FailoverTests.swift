@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("Failover", .timeLimit(.minutes(1)))
+@Suite("Failover", .timeLimit(.minutes(5)))
 struct FailoverTests {
   private let good = FakeNetwork.Behaviour.answers()
 

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("Health of addresses", .timeLimit(.minutes(1)))
+@Suite("Health of addresses", .timeLimit(.minutes(5)))
 struct HealthTests {
   private let time = StepClock()
   private let place: HostHealth.Place
@@ -141,7 +141,7 @@ struct HealthTests {
   }
 }
 
-@Suite("What requests teach", .timeLimit(.minutes(1)))
+@Suite("What requests teach", .timeLimit(.minutes(5)))
 struct LearningTests {
   @Test("an address that was banned is not tried again while another answers, and is when nothing else does")
   func bans() async throws {

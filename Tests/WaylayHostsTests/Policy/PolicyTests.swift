@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayHosts
 
-@Suite("Policies of the rewriter", .timeLimit(.minutes(1)))
+@Suite("Policies of the rewriter", .timeLimit(.minutes(5)))
 struct PolicyTests {
   @Test("under .prefer the system's way comes last, when every address has failed")
   func prefer() async throws {

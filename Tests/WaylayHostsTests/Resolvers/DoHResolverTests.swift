@@ -5,7 +5,7 @@
 
   @testable import WaylayHosts
 
-  @Suite("DNS over HTTPS", .timeLimit(.minutes(1)))
+  @Suite("DNS over HTTPS", .timeLimit(.minutes(5)))
   struct DoHResolverTests {
     private let query: HostQuery
 

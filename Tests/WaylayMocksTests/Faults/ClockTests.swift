@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("A clock for tests", .timeLimit(.minutes(1))) struct ClockTests {
+@Suite("A clock for tests", .timeLimit(.minutes(5))) struct ClockTests {
   @Test("sleepers wake when the time has come, the earliest first")
   func order() async throws {
     let clock = MockClock()

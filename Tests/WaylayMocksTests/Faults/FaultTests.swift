@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Faults", .timeLimit(.minutes(1))) struct FaultTests {
+@Suite("Faults", .timeLimit(.minutes(5))) struct FaultTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let fault: MockFault
     let code: URLError.Code

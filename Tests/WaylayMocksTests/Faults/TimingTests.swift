@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("The time that answers take", .timeLimit(.minutes(1))) struct TimingTests {
+@Suite("The time that answers take", .timeLimit(.minutes(5))) struct TimingTests {
   @Test("a delay is waited for on the mock's clock, and not a moment longer")
   func delay() async throws {
     let clock = MockClock()

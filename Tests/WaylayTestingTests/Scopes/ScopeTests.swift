@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayTesting
 
-@Suite("A mock's scope", .timeLimit(.minutes(1)))
+@Suite("A mock's scope", .timeLimit(.minutes(5)))
 struct ScopeTests {
   @Test("answers the session of the test", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
   func answers() async throws {

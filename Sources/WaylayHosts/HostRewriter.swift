@@ -10,7 +10,7 @@ public import Logging
 /// ```
 ///
 /// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against,
-/// cookies, redirects and errors: a ``Route`` decides where the socket goes, and nothing else. An address that does not answer, or
+/// cookies, redirects and errors: a `Route` decides where the socket goes, and nothing else. An address that does not answer, or
 /// answers with a certificate of somebody else, is left for the next one within the same request, before any byte of the request was
 /// sent; what was learnt holds for the requests after it. A redirect to another host is routed anew.
 ///
@@ -19,7 +19,7 @@ public import Logging
 ///
 /// ### Platforms
 ///
-/// It needs a transport that dials addresses (``TransportCapabilities/routes``): `CurlTransport`, the default on Linux. `URLSession`
+/// It needs a transport that dials addresses (`TransportCapabilities.routes`): `CurlTransport`, the default on Linux. `URLSession`
 /// offers nothing of the kind, so on Apple platforms a request fails under ``Policy/require``, with
 /// ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {

@@ -12,6 +12,10 @@ extension MockInterceptor {
   /// - Parameters:
   ///   - pattern: The requests.
   ///   - count: How many there are to be; `nil` for at least one.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public func verify(
     _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column

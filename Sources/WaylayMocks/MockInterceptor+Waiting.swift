@@ -12,6 +12,10 @@ extension MockInterceptor {
   ///   - count: How many there are to be.
   ///   - timeout: How long to wait.
   ///   - clock: What to wait on; a test of a time-out brings a clock of its own.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Returns: The last of them.
   /// - Throws: ``MockError/Code/callMissing`` after the time, with what was asked instead; `CancellationError`.
   @discardableResult

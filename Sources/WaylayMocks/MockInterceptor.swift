@@ -52,6 +52,10 @@ public final class MockInterceptor: RequestInterceptor {
   ///   - seed: The same seed gives the same random delays; `nil` for other ones each time.
   ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
   ///   - stubs: The stubs; the later is asked before the earlier.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public convenience init(
     _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
     seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,

@@ -71,7 +71,7 @@ final class Outlets: Sendable {
   }
 }
 
-/// The keys of an archive's log lines, beside those of ``LogKey``. They are stable: filter on them.
+/// The keys of an archive's log lines, beside those of `LogKey`. They are stable: filter on them.
 ///
 /// Events are logged at `.debug`, failures of the store at `.warning`. Header fields and bodies never are.
 public enum ArchiveLogKey {

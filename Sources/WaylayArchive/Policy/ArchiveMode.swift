@@ -19,4 +19,10 @@ public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
   case record
   /// What ``record`` has stored and nothing else: a miss is an error, an answer is not marked as stale.
   case replayOnly
+
+  /// The mode of that name, as a setting of an app may have it; `nil` for any other text.
+  public init?(rawValue: String) {
+    guard let mode = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = mode
+  }
 }

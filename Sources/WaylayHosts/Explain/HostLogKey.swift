@@ -1,4 +1,4 @@
-/// The keys of a log line's metadata beside those of ``LogKey``. They are stable: filter on them.
+/// The keys of a log line's metadata beside those of `LogKey`. They are stable: filter on them.
 public enum HostLogKey {
   /// The host of the request.
   public static let host = "waylay.host"

@@ -49,7 +49,7 @@ extension HostRewriter {
       let stagger: Duration?
 
       /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is connected and
-      /// verified gets the request (RFC 8305, section 5). Needs a transport with ``TransportCapabilities/gates``; without, it is one by
+      /// verified gets the request (RFC 8305, section 5). Needs a transport with `TransportCapabilities.gates`; without, it is one by
       /// one.
       public static func race(stagger: Duration) -> Attempts { Attempts(stagger: max(stagger, .milliseconds(10))) }
       /// The next address is tried when the one before has failed, or is late by its deadline.

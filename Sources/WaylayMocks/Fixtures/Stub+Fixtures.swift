@@ -46,6 +46,10 @@ extension Stub {
   /// - Parameters:
   ///   - folder: The folder.
   ///   - origin: Scheme, host and port of the requests; any unless told otherwise. An index's own goes before it.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and entry.
   public static func fixtures(
     in folder: URL, origin: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,

@@ -36,6 +36,10 @@ public struct Stub: Sendable {
   ///   - method: The method.
   ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are there too.
   ///   - answers: The answers, made once.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public init(
     _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -60,6 +64,10 @@ public struct Stub: Sendable {
   ///   - method: The method.
   ///   - url: As above.
   ///   - answer: Gives the answer. What it throws, the load fails with.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public init(
     _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

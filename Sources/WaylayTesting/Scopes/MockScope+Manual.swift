@@ -24,6 +24,10 @@ extension MockScope {
   ///   - clock: What delays of answers wait on.
   ///   - hook: Called once, now, with what is to be called when the test ends.
   ///   - stubs: The stubs; the last one is asked first.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: What the stubs' closure throws.
   public convenience init(
     unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),

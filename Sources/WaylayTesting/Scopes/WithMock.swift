@@ -21,6 +21,10 @@ public import WaylayMocks
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
+///   - fileID: Where it is reported: the caller's file.
+///   - filePath: The same file, with its path.
+///   - line: The caller's line.
+///   - column: The caller's column.
 /// - Returns: What the operation returns.
 /// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
 @discardableResult
@@ -64,6 +68,10 @@ public func withMock<Result>(
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
+///   - fileID: Where it is reported: the caller's file.
+///   - filePath: The same file, with its path.
+///   - line: The caller's line.
+///   - column: The caller's column.
 /// - Returns: What the operation returns.
 /// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
 @discardableResult

@@ -72,7 +72,11 @@ extension Trait where Self == MockTrait {
   /// - Parameters:
   ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
   ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
-  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to ``MockInterceptor/current``.
+  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to `MockInterceptor.current`.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public static func mocked(
     unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

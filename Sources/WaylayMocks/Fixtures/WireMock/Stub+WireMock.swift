@@ -32,6 +32,10 @@ extension Stub {
   ///     `__files` in it.
   ///   - origin: Scheme, host and port of the requests; any unless told otherwise.
   ///   - ignoring: Names that are passed over although they are not understood: `["transformers"]`, say.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and mapping.
   public static func wireMock(
     at place: URL, origin: String? = nil, ignoring: Set<String> = [], fileID: StaticString = #fileID,

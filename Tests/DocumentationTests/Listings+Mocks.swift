@@ -132,7 +132,7 @@ final class UserClientTests: XCTestCase {
   }
 }
 
-extension UserClientTests {
+final class ScopedUserClientTests: XCTestCase {
   func testInSetUp() async throws {
     let scope = MockScope(endingWith: { self.addTeardownBlock($0) }) {
       Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }

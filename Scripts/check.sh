@@ -35,7 +35,14 @@ step "swift run tour"
 swift run tour
 
 step "swift test"
-swift test
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+swift test 2>&1 | tee "$output" || {
+  # A thousand tests scroll the one that failed out of sight: say it last.
+  step "What failed"
+  grep -aE '^✘|error: ' "$output" | grep -av 'known issue' || true
+  exit 1
+}
 
 step "Documentation"
 Scripts/documentation.sh

@@ -36,8 +36,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
   ],
   targets: [
     .target(
@@ -151,11 +153,21 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
+    // What test targets have in common.
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "WaylayCore",
+        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS])),
+        .product(name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.linux])),
+      ],
+      path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
     .testTarget(
-      name: "ExamplesTests", dependencies: ["archive-torture", "hijack-lab", "offline-reader", "stress", "tour"],
+      name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "offline-reader", "stress", "tour"],
       swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",
@@ -174,29 +186,30 @@ let package = Package(
     .testTarget(
       name: "WaylayArchiveTests",
       dependencies: [
-        "TestOrigin", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
+        "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayCoreTests",
-      dependencies: ["WaylayCore", "TestOrigin", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["TestOrigin", "TestSupport", "WaylayCore", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [
-        "HijackLab", "TestOrigin", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
+        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayMocksTests",
       dependencies: [
-        "TestOrigin", "WaylayCore", "WaylayMocks", .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayMocks",
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayTestingTests",
       dependencies: [
-        "TestOrigin", "WaylayCore", "WaylayMocks", "WaylayTesting",
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayMocks", "WaylayTesting",
       ],
       swiftSettings: settings),
   ]

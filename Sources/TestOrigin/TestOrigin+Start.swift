@@ -1,8 +1,11 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
 extension TestOrigin {
   /// Starts a server on a free port of a loopback address.
+  ///
+  /// One thread is enough for most, and servers share it; a server that asks for several has them to itself.
   public static func start(
     host: String, tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
   ) async throws -> TestOrigin {
@@ -17,13 +20,15 @@ extension TestOrigin {
     hosts: [String] = ["127.0.0.1"], port: Int = 0, tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
   ) async throws -> TestOrigin {
     let pipeline = Pipeline(journal: Journal(behaviour), contexts: try tls.map(SecureContexts.init))
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
-    let listeners = Listeners(hosts: hosts, port: port, pipeline: pipeline, group: group)
+    // A thread for each of hundreds of servers would be a thread for each of hundreds of tests.
+    let ownGroup = threads > 1 ? MultiThreadedEventLoopGroup(numberOfThreads: threads) : nil
+    let listeners = Listeners(
+      hosts: hosts, port: port, pipeline: pipeline, group: ownGroup ?? MultiThreadedEventLoopGroup.singleton.next())
     do {
       let port = try await listeners.open()
-      return TestOrigin(listeners: listeners, group: group, pipeline: pipeline, port: port)
+      return TestOrigin(listeners: listeners, ownGroup: ownGroup, pipeline: pipeline, port: port)
     } catch {
-      try? await group.shutdownGracefully()
+      try? await ownGroup?.shutdownGracefully()
       throw error
     }
   }
@@ -31,7 +36,7 @@ extension TestOrigin {
   /// Closes the listeners and all connections.
   public func stop() async {
     await listeners.close()
-    try? await group.shutdownGracefully()
+    try? await ownGroup?.shutdownGracefully()
   }
 
   /// Refuses connections to one address, or to all, from now on. The port stays taken, and what is connected stays so.
@@ -49,13 +54,14 @@ extension TestOrigin {
 actor Listeners {
   nonisolated let hosts: [String]
   private let pipeline: Pipeline
-  private let group: MultiThreadedEventLoopGroup
+  private let group: any EventLoopGroup
   private var port: Int
   private let isPortGiven: Bool
   private var listening: [String: any Channel] = [:]
   private var refusing: [String: ClosedPort] = [:]
+  private let accepted = Accepted()
 
-  init(hosts: [String], port: Int = 0, pipeline: Pipeline, group: MultiThreadedEventLoopGroup) {
+  init(hosts: [String], port: Int = 0, pipeline: Pipeline, group: any EventLoopGroup) {
     precondition(!hosts.isEmpty && Set(hosts).count == hosts.count, "one or more hosts, each once")
     self.hosts = hosts
     self.port = port
@@ -97,18 +103,36 @@ actor Listeners {
     for socket in refusing.values { socket.close() }
     listening = [:]
     refusing = [:]
+    await accepted.close()
   }
 
   private func listen(_ host: String) async throws {
-    let pipeline = pipeline
+    let (pipeline, accepted) = (pipeline, accepted)
     let channel = try await ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try pipeline.configure(channel, host: host) }
+        accepted.add(channel)
+        return channel.eventLoop.makeCompletedFuture { try pipeline.configure(channel, host: host) }
       }
       .withBoundSocket(ClosedPort.listener(host: host, port: port)).get()
     listening[host] = channel
     port = channel.localAddress?.port ?? 0
+  }
+}
+
+/// The connections that are open.
+private final class Accepted: Sendable {
+  private let channels = NIOLockedValueBox<[ObjectIdentifier: any Channel]>([:])
+
+  func add(_ channel: any Channel) {
+    channels.withLockedValue { $0[ObjectIdentifier(channel)] = channel }
+    channel.closeFuture.whenComplete { [channels] _ in
+      channels.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+  }
+
+  func close() async {
+    for channel in channels.withLockedValue({ Array($0.values) }) { try? await channel.close().get() }
   }
 }

@@ -25,15 +25,16 @@ public final class TestOrigin: Sendable {
 
   let journal: Journal
   let listeners: Listeners
-  let group: MultiThreadedEventLoopGroup
+  /// The threads that no other server shares.
+  let ownGroup: MultiThreadedEventLoopGroup?
 
-  init(listeners: Listeners, group: MultiThreadedEventLoopGroup, pipeline: Pipeline, port: Int) {
+  init(listeners: Listeners, ownGroup: MultiThreadedEventLoopGroup?, pipeline: Pipeline, port: Int) {
     self.hosts = listeners.hosts
     self.port = port
     self.isSecure = pipeline.contexts != nil
     self.journal = pipeline.journal
     self.listeners = listeners
-    self.group = group
+    self.ownGroup = ownGroup
   }
 
   /// The URL of a path, as `http://127.0.0.1:port/path`; with the first of the ``hosts``, or under another name for the same server.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 import WaylayArchive
 
@@ -60,7 +61,7 @@ struct RecordEncodingTests {
     }
   }
 
-  @Test("Damage never traps, neither in reading nor in deciding: 200 000 inputs")
+  @Test("Damage never traps, neither in reading nor in deciding: 200 000 inputs", .heavy)
   func damage() {
     var numbers = Numbers(state: 6)
     let samples = records().map { $0.encoded() }
@@ -98,7 +99,7 @@ struct RecordEncodingTests {
     #expect(accepted > 1000)
   }
 
-  @Test("Header values that nobody would write never trap: 20 000 of them")
+  @Test("Header values that nobody would write never trap: 20 000 of them", .heavy)
   func headers() {
     var numbers = Numbers(state: 9)
     let words = [

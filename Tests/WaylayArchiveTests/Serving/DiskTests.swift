@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -17,7 +18,7 @@ struct DiskTests {
     await archive.close()
   }
 
-  @Test("what one process stored, the next one reads, with the server gone", arguments: Way.allCases)
+  @Test("what one process stored, the next one reads, with the server gone", .heavy, arguments: Way.allCases)
   func restart(_ way: Way) async throws {
     let origin = try await TestOrigin.start()
     let wall = Wall()

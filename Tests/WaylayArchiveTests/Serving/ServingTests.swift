@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -68,7 +69,7 @@ struct ServingTests {
     }
   }
 
-  @Test("a large answer comes back byte for byte", arguments: Way.allCases)
+  @Test("a large answer comes back byte for byte", .heavy, arguments: Way.allCases)
   func large(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -23,7 +24,8 @@ struct DamageTests {
   }
 
   @Test(
-    "with any single byte flipped is a miss, never a trap and never a wrong byte", arguments: [StoreKind.disk, .encryptedAndCompressed])
+    "with any single byte flipped is a miss, never a trap and never a wrong byte", .heavy,
+    arguments: [StoreKind.disk, .encryptedAndCompressed])
   func flips(kind: StoreKind) async throws {
     let truth = try await fill(kind)
     let pristine = directory.files.map { ($0, directory.contents($0)) }
@@ -57,7 +59,7 @@ struct DamageTests {
     #expect(misses > 100)
   }
 
-  @Test("cut short at any byte of its journal opens, with what came before")
+  @Test("cut short at any byte of its journal opens, with what came before", .heavy)
   func truncation() async throws {
     let truth = try await fill(.disk)
     let pristine = directory.files.map { ($0, directory.contents($0)) }
@@ -207,7 +209,7 @@ struct FailingDiskTests {
     await again.close()
   }
 
-  @Test("at every single call in turn, nothing is torn and nothing traps")
+  @Test("at every single call in turn, nothing is torn and nothing traps", .heavy)
   func everyCall() async throws {
     for number in 0..<60 {
       let directory = TemporaryDirectory()

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WaylayArchive
 
 @Suite("Eviction")
 struct EvictionTests {
-  @Test("keeps what is read often: on a Zipf trace at least as many hits as LRU", arguments: [0.7, 0.9, 1.1])
+  @Test("keeps what is read often: on a Zipf trace at least as many hits as LRU", .heavy, arguments: [0.7, 0.9, 1.1])
   func zipf(exponent: Double) throws {
     let trace = Zipf(keys: 10_000, exponent: exponent).trace(60_000)
     let capacity = 500

@@ -1,9 +1,10 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Under load", .timeLimit(.minutes(5)))
+@Suite("Under load", .timeLimit(.minutes(10)))
 struct StressTests {
   /// What one load is to do, decided by its number.
   private enum Kind: Int, CaseIterable {
@@ -14,7 +15,7 @@ struct StressTests {
     try #require(URL(string: "http://stress.example.com/\(Kind.allCases[number % Kind.allCases.count])/\(number)"))
   }
 
-  @Test("2 000 loads, 64 in flight, of all kinds: every answer right, none twice, none missing")
+  @Test("2 000 loads, 64 in flight, of all kinds: every answer right, none twice, none missing", .heavy)
   func mixed() async throws {
     try await withOrigin { origin in
       let registry = InterceptorRegistry()

@@ -1,13 +1,14 @@
 #if canImport(FoundationNetworking)
   import Foundation
   import TestOrigin
+  import TestSupport
   import Testing
   import WaylayCore
 
   /// What belongs to a whole process, each in a process of its own.
-  @Suite("CurlTransport, looked at from outside", .timeLimit(.minutes(3)))
+  @Suite("CurlTransport, looked at from outside", .timeLimit(.minutes(10)))
   struct CurlProcessTests {
-    @Test("takes 1 GiB through a slow reader in bounded memory", .enabled(if: Process.measuresMemory))
+    @Test("takes 1 GiB through a slow reader in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func download() async {
       await #expect(processExitsWith: .success) {
         let origin = try await TestOrigin.start()
@@ -32,7 +33,7 @@
       }
     }
 
-    @Test("sends 1 GiB from a file in bounded memory", .enabled(if: Process.measuresMemory))
+    @Test("sends 1 GiB from a file in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func upload() async {
       await #expect(processExitsWith: .success) {
         let size = 1 << 30
@@ -56,7 +57,7 @@
       }
     }
 
-    @Test("leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing")
+    @Test("leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing", .heavy)
     func descriptors() async {
       await #expect(processExitsWith: .success) {
         let origin = try await TestOrigin.start()

@@ -2,12 +2,13 @@
   import Foundation
   import HijackLab
   import TestOrigin
+  import TestSupport
   import Testing
   import WaylayCore
   import WaylayHosts
 
   /// On real servers: `.test` names do not exist in any resolver, so what is answered was routed.
-  @Suite("Hijackers on loopback", .timeLimit(.minutes(2)))
+  @Suite("Hijackers on loopback", .timeLimit(.minutes(10)))
   struct HijackTests {
     private func policy(isSecure: Bool) -> HostRewriter.Policy {
       var policy = HostRewriter.Policy.require
@@ -17,7 +18,8 @@
     }
 
     @Test(
-      "each kind of hijacker in front of the good address costs no answer, and gets nothing of the request", arguments: Hijacker.allCases)
+      "each kind of hijacker in front of the good address costs no answer, and gets nothing of the request", .heavy,
+      arguments: Hijacker.allCases)
     func alone(hijacker: Hijacker) async throws {
       try await HijackLab.with(isSecure: true) { lab in
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy(isSecure: true))

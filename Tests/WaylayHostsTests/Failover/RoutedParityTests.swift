@@ -1,12 +1,13 @@
 #if canImport(FoundationNetworking)
   import Foundation
   import TestOrigin
+  import TestSupport
   import Testing
   import WaylayCore
   import WaylayHosts
 
   /// One script of requests, unrouted and routed: what the app sees is the same.
-  @Suite("Parity of routed requests", .timeLimit(.minutes(2)))
+  @Suite("Parity of routed requests", .timeLimit(.minutes(10)))
   struct RoutedParityTests {
     /// What an app sees of one request.
     struct Outcome: Equatable {
@@ -50,7 +51,8 @@
       + ["/redirect/302?to=/mirror", "/redirect/307?to=/mirror"].map { Step(method: "POST", path: $0, body: "moved") }
 
     @Test(
-      "holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another host", arguments: grounds
+      "holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another host", .heavy,
+      arguments: grounds
     )
     func parity(_ ground: Ground) async throws {
       let authority = try TestAuthority()

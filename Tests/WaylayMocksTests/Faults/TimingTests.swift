@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("The time that answers take", .timeLimit(.minutes(5))) struct TimingTests {
+@Suite("The time that answers take", .timeLimit(.minutes(10))) struct TimingTests {
   @Test("a delay is waited for on the mock's clock, and not a moment longer")
   func delay() async throws {
     let clock = MockClock()
@@ -107,7 +108,7 @@ import WaylayMocks
     #expect(error?.code == .timedOut)
   }
 
-  @Test("64 delayed and streamed answers in flight, 2 000 in all, are each the right one")
+  @Test("64 delayed and streamed answers in flight, 2 000 in all, are each the right one", .heavy)
   func many() async throws {
     let answering = Answering(
       .computed { request in

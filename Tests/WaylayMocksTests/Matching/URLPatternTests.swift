@@ -1,4 +1,5 @@
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayMocks
 
@@ -161,7 +162,7 @@ struct URLPatternTests {
     #expect(status.code == 501)
   }
 
-  @Test("Every text can be a pattern, and every URL can meet it", arguments: 0..<200)
+  @Test("Every text can be a pattern, and every URL can meet it", .heavy, arguments: 0..<200)
   func noTraps(_ seed: Int) async throws {
     var random = SplitMix(state: UInt64(seed))
     let letters = Array(#"/:*?&=%#()[]{}\.@+-|^$abXx09é💥 "#)

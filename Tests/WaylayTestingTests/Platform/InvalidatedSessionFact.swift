@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayTesting
 
 /// Why a scope lets its session go instead of invalidating it.
-@Suite("Foundation on Linux: an invalidated session", .enabled(if: Subprocess.bundle != nil))
+@Suite("Foundation on Linux: an invalidated session", .enabled(if: Program.tests != nil))
 struct InvalidatedSessionFact {
   @Test("U17: making a task in an invalidated session ends the process")
   func makingATask() async {

@@ -1,25 +1,26 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("What an app links that has a mock in it", .timeLimit(.minutes(2)))
+@Suite("What an app links that has a mock in it", .timeLimit(.minutes(10)))
 struct LinkageTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   private static let testLibraries = ["XCTest", "Testing", "IssueReportingTestSupport", "WaylayTesting"]
 
   /// The dynamic linker is asked to write down every file it opens while the program runs: at its start and by `dlopen`.
-  @Test("a program with a mock loads neither XCTest nor Testing", .enabled(if: Subprocess.bundle != nil), arguments: ["tour", "stress"])
+  @Test(
+    "a program with a mock loads neither XCTest nor Testing", .heavy, .enabled(if: Program.tests != nil), arguments: ["tour", "stress"])
   func loaded(program: String) async throws {
-    let bundle = try #require(Subprocess.bundle)
     let arguments = program == "stress" ? ["--loads", "100"] : []
-    let libraries = try await Self.libraries(loadedBy: bundle.deletingLastPathComponent().appendingPathComponent(program), arguments)
+    let libraries = try await Self.libraries(loadedBy: Program(program), arguments)
     #expect(libraries.contains { $0.hasPrefix("libFoundation") })
     #expect(libraries.filter { library in Self.testLibraries.contains { library.contains($0) } } == [])
   }
 
-  @Test("the bundle of tests, looked at in the same way, does load them", .enabled(if: Subprocess.bundle != nil))
+  @Test("the bundle of tests, looked at in the same way, does load them", .enabled(if: Program.tests != nil))
   func control() async throws {
-    let bundle = try #require(Subprocess.bundle)
+    let bundle = try #require(Program.tests)
     let libraries = try await Self.libraries(loadedBy: bundle, ["--testing-library", "swift-testing", "--filter", "^none$"])
     for name in ["libXCTest.so", "libTesting.so", "libIssueReportingTestSupport.so"] { #expect(libraries.contains(name)) }
   }
@@ -41,10 +42,9 @@ struct LinkageTests {
   }
 
   /// The names of the libraries that a program loads while it runs.
-  private static func libraries(loadedBy program: URL, _ arguments: [String]) async throws -> Set<String> {
-    try await Subprocess.withTemporaryFile { log in
-      let (_, output) = try await Subprocess.run(
-        program, arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log.path])
+  private static func libraries(loadedBy program: Program, _ arguments: [String]) async throws -> Set<String> {
+    try await Program.withTemporaryFile { log in
+      let (_, output) = try await program.run(arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log.path])
       // The linker appends the number of each process.
       let folder = log.deletingLastPathComponent()
       let logs = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("A report at a scope's end, in XCTest", .enabled(if: Subprocess.bundle != nil), .timeLimit(.minutes(2)))
+@Suite("A report at a scope's end, in XCTest", .enabled(if: Program.tests != nil), .timeLimit(.minutes(2)))
 struct XCTestReportTests {
   let lines: Markers
 
@@ -38,9 +39,8 @@ struct XCTestReportTests {
 
   /// Runs a case with its mistakes and reads the failures, which are printed as `file:line: error: Case.test : failed - message`.
   private func run(_ name: String) async throws -> (failures: [Failure], output: String) {
-    let bundle = try #require(Subprocess.bundle)
-    let (code, output) = try await Subprocess.run(
-      bundle, ["WaylayTestingTests.\(name)"], environment: [Fixtures.variable: "1"])
+    let bundle = try #require(Program.tests)
+    let (code, output) = try await bundle.run(["WaylayTestingTests.\(name)"], environment: [Fixtures.variable: "1"])
     #expect(code != 0)
     let failures = output.matches(of: #/\S+\.swift:(\d+): error: (\S+) : failed - (.*)/#).map { match in
       Failure(line: Int(match.1) ?? 0, test: String(match.2), message: String(match.3))

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayTesting
 
-@Suite("Many answers in flight", .timeLimit(.minutes(3)))
+@Suite("Many answers in flight", .timeLimit(.minutes(10)))
 struct InFlightTests {
   @Test(
-    "64 delayed and streamed answers at a time, 20 000 in all: every one is right",
+    "64 delayed and streamed answers at a time, 20 000 in all: every one is right", .heavy,
     .mocked {
       Stub(.get, "https://api.example.com/users/:id") { request in
         let id = request.parameters["id"] ?? ""

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayTesting
 
 /// Tests that run side by side and ask for one URL, each with an answer of its own.
-@Suite("Side by side", .timeLimit(.minutes(3)))
+@Suite("Side by side", .timeLimit(.minutes(10)))
 struct ParallelTests {
   /// 200 tests as Swift Testing runs them.
   @Test("200 tests, one URL, 200 answers", .mocked(), arguments: 0..<200)
@@ -17,7 +18,7 @@ struct ParallelTests {
   }
 
   /// In a process of its own, because 200 sessions hold 400 descriptors (platform fact U12).
-  @Test("200 scopes at once, 100 rounds")
+  @Test("200 scopes at once, 100 rounds", .heavy)
   func rounds() async {
     await #expect(processExitsWith: .success) {
       var wrong = 0

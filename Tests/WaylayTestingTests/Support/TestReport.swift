@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a run of tests in another process reported, read from its stream of events.
@@ -26,10 +27,9 @@ struct TestReport: Sendable {
 
   /// Runs those tests of this bundle whose names match, with the fixtures enabled.
   static func running(_ filter: String) async throws -> TestReport {
-    let bundle = try #require(Subprocess.bundle)
-    return try await Subprocess.withTemporaryFile { file in
-      let (code, output) = try await Subprocess.run(
-        bundle,
+    let bundle = try #require(Program.tests)
+    return try await Program.withTemporaryFile { file in
+      let (code, output) = try await bundle.run(
         [
           "--testing-library", "swift-testing", "--filter", filter, "--event-stream-output-path", file.path, "--event-stream-version",
           "6.3",

@@ -35,7 +35,7 @@ final class SurroundedCase: XCTestCase {
       XCTAssertEqual(data, Data("Ada".utf8))
       answered.fulfill()
     }.resume()
-    wait(for: [answered], timeout: 10)
+    wait(for: [answered], timeout: 120)
   }
 }
 

@@ -37,14 +37,14 @@ extension MockInterceptor {
       guard case .success = outcome else { return (outcome, []) }
       return (outcome, state.append(RecordedCall(facts, entry, isOwn: true, parameters)))
     }
-    for waiter in waiters { waiter.resume() }
+    waiters.wake()
     return result
   }
 
   /// Writes a call down.
   func record(_ call: RecordedCall) {
     let waiters = state.withLock { $0.append(call) }
-    for waiter in waiters { waiter.resume() }
+    waiters.wake()
   }
 }
 
@@ -66,8 +66,6 @@ extension MockInterceptor.State {
   /// - Returns: Who waits for calls, and is to be woken.
   fileprivate mutating func append(_ call: RecordedCall) -> [CheckedContinuation<Void, Never>] {
     calls.append(call)
-    guard !waiters.isEmpty else { return [] }
-    defer { waiters = [:] }
-    return Array(waiters.values)
+    return waiters.takeAll()
   }
 }

@@ -65,28 +65,8 @@ extension MockInterceptor {
         found += 1
         if found == count { return call }
       }
-      await nextCall(after: seen)
-    }
-  }
-
-  /// Returns when there are more calls than so many, or the task is cancelled.
-  private func nextCall(after seen: Int) async {
-    let number = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          // A history that has been forgotten is news as well.
-          let isOver = state.calls.count != seen || Task.isCancelled
-          if !isOver { state.waiters[number] = continuation }
-          return isOver
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+      // A history that has been forgotten is news as well.
+      await state.wait(at: \.waiters) { [seen] in $0.calls.count != seen }
     }
   }
 

@@ -28,8 +28,7 @@ public final class MockInterceptor: RequestInterceptor {
     var scenarios: [String: String] = [:]
     var calls: [RecordedCall] = []
     var issues: [MockIssue] = []
-    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    var nextWaiter = 0
+    var waiters = Waiters()
   }
 
   /// The name that errors, logs and reports use.

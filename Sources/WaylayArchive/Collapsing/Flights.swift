@@ -56,8 +56,7 @@ final class Flight: Sendable {
 
   private struct State {
     var outcome: Outcome?
-    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    var lastWaiter = 0
+    var waiters = Waiters()
     var isStreaming = false
   }
 
@@ -74,30 +73,14 @@ final class Flight: Sendable {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.outcome == nil else { return [] }
       state.outcome = outcome
-      defer { state.waiters = [:] }
-      return Array(state.waiters.values)
+      return state.waiters.takeAll()
     }
-    for waiter in waiters { waiter.resume() }
+    waiters.wake()
   }
 
   /// Waits for what comes of the flight.
   func outcome() async throws -> Outcome {
-    let number = state.withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          let isReady = state.outcome != nil || Task.isCancelled
-          if !isReady { state.waiters[number] = continuation }
-          return isReady
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
-    }
+    await state.wait(at: \.waiters) { $0.outcome != nil }
     try Task.checkCancellation()
     guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
     return outcome

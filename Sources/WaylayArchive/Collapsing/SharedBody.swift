@@ -42,7 +42,7 @@ final class SharedBody: Sendable {
     /// How far each reader is.
     var positions: [Int: Int64] = [:]
     var lastReader = 0
-    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var waiting = Waiters()
     var pump: Task<Void, Never>?
     var pumpWaiter: CheckedContinuation<Void, Never>?
     var isAbandoned = false
@@ -155,10 +155,9 @@ final class SharedBody: Sendable {
   private func wake(_ change: (inout State) -> Void) {
     let waiters = state.withLock { state in
       change(&state)
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
+      return state.waiting.takeAll()
     }
-    for waiter in waiters { waiter.resume() }
+    waiters.wake()
   }
 
   /// Waits until somebody wants more than there is.
@@ -230,19 +229,7 @@ final class SharedBody: Sendable {
   }
 
   private func wait(_ reader: Int) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          let position = state.positions[reader] ?? 0
-          let isReady = position < state.received || state.end != nil || Task.isCancelled
-          if !isReady { state.waiting[reader] = continuation }
-          return isReady
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: reader) }?.resume()
-    }
+    await state.wait(at: \.waiting) { $0.positions[reader] ?? 0 < $0.received || $0.end != nil }
   }
 
   private func leave(_ reader: Int) {

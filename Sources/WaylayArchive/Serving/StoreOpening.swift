@@ -4,8 +4,7 @@ import Foundation
 final class StoreOpening: Sendable {
   private struct State {
     var outcome: Result<any ArchiveStore, any Error>?
-    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    var lastWaiter = 0
+    var waiters = Waiters()
   }
 
   private let state: Locked<State>
@@ -32,10 +31,9 @@ final class StoreOpening: Sendable {
       done(outcome)
       let waiters = self.state.withLock { state in
         state.outcome = outcome
-        defer { state.waiters = [:] }
-        return Array(state.waiters.values)
+        return state.waiters.takeAll()
       }
-      for waiter in waiters { waiter.resume() }
+      waiters.wake()
     }
   }
 
@@ -49,22 +47,7 @@ final class StoreOpening: Sendable {
   /// The store, as soon as it is open.
   func store() async throws -> any ArchiveStore {
     if let store = ready { return store }
-    let number = state.withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          let isReady = state.outcome != nil || Task.isCancelled
-          if !isReady { state.waiters[number] = continuation }
-          return isReady
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
-    }
+    await state.wait(at: \.waiters) { $0.outcome != nil }
     guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
     return try outcome.get()
   }

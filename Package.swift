@@ -157,7 +157,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "WaylayCore",
+        "TestOrigin", "WaylayCore",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS])),
         .product(name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.linux])),
       ],
@@ -172,7 +172,7 @@ let package = Package(
     .testTarget(
       name: "TestOriginTests",
       dependencies: [
-        "TestOrigin",
+        "TestOrigin", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),

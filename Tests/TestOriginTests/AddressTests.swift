@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("Several addresses", .timeLimit(.minutes(5)))

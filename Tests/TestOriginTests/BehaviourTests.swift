@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("Connections that are treated badly", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("HTTP/2", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("Replies on the wire", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("Routes", .timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import TestOrigin
+import TestSupport
 import Testing
 
 @Suite("TLS", .timeLimit(.minutes(5)))

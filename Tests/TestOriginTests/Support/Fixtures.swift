@@ -1,31 +1,6 @@
 import Foundation
 import TestOrigin
 
-/// Runs a test with a server of its own.
-func withOrigin(
-  hosts: [String] = ["127.0.0.1"], tls: TestOrigin.TLS? = nil, behaviour: TestOrigin.Behaviour = .serve,
-  _ body: (TestOrigin) async throws -> Void
-) async throws {
-  let origin = try await TestOrigin.start(hosts: hosts, tls: tls, behaviour: behaviour)
-  do {
-    try await body(origin)
-    await origin.stop()
-  } catch {
-    await origin.stop()
-    throw error
-  }
-}
-
-/// The error that some work throws.
-func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
-  do {
-    _ = try await work()
-    return nil
-  } catch {
-    return error
-  }
-}
-
 /// Which addresses this machine has.
 enum Loopback {
   /// Linux has all of 127.0.0.0/8, Apple systems have one of it.

@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore

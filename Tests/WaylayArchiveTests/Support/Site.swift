@@ -190,16 +190,6 @@ func withDirectory(_ body: (URL) async throws -> Void) async throws {
   try await body(directory)
 }
 
-/// The error that some work throws.
-func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
-  do {
-    _ = try await work()
-    return nil
-  } catch {
-    return error
-  }
-}
-
 /// The `ArchiveError` beneath what an app sees.
 func cause(_ error: (any Error)?) -> ArchiveError? {
   (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? ArchiveError

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayCore
 

@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+  import TestSupport
   import Foundation
   import TestOrigin
   import Testing

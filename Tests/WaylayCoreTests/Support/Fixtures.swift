@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import WaylayCore
 
 /// An interceptor made of closures, for tests.
@@ -30,17 +31,6 @@ struct Link: RequestInterceptor {
       InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text))
     }
   }
-}
-
-/// A list that any thread may add to.
-final class Log<Element: Sendable>: Sendable {
-  private let list = Locked<[Element]>([])
-
-  func add(_ element: Element) {
-    list.withLock { $0.append(element) }
-  }
-
-  var all: [Element] { list.withLock { $0 } }
 }
 
 /// Something that happens once, and can be waited for.
@@ -211,36 +201,9 @@ extension URLSession {
   }
 }
 
-/// Runs a test with a server of its own.
-func withOrigin(_ body: (TestOrigin) async throws -> Void) async throws {
-  let origin = try await TestOrigin.start()
-  do {
-    try await body(origin)
-    await origin.stop()
-  } catch {
-    await origin.stop()
-    throw error
-  }
-}
-
 /// The `WaylayError` beneath what an app sees.
 func cause(_ error: any Error) -> WaylayError? {
   (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? WaylayError ?? error as? WaylayError
-}
-
-/// The error that some work throws.
-func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
-  do {
-    _ = try await work()
-    return nil
-  } catch {
-    return error
-  }
-}
-
-/// The code of the `URLError` that some work throws.
-func failureCode<Result>(_ work: () async throws -> Result) async -> URLError.Code? {
-  (await failure(work) as? URLError)?.code
 }
 
 extension URL {

@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+  import TestSupport
   import Foundation
   import TestOrigin
   import Testing
@@ -7,16 +8,6 @@
   /// One script of requests through a plain `URLSession` and through a registry that does nothing: what comes back is the same.
   @Suite("Parity with a plain URLSession", .timeLimit(.minutes(2)))
   struct ParityTests {
-    /// What an app sees of one request.
-    struct Outcome: Equatable {
-      var status = 0
-      var fields: [String: String] = [:]
-      var body = ""
-      var url = ""
-      var cookies: [String] = []
-      var code: URLError.Code?
-    }
-
     struct Case: CustomTestStringConvertible, Sendable {
       let testDescription: String
       let path: String
@@ -125,30 +116,11 @@
     private func outcome(
       _ one: Case, _ origin: TestOrigin, _ make: (URLSessionConfiguration) -> URLSession
     ) async throws -> Outcome {
-      let configuration = URLSessionConfiguration.ephemeral
-      let storage = configuration.httpCookieStorage
-      for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
-      let session = make(configuration)
       var request = URLRequest(url: origin.url(one.path))
       request.httpMethod = one.method
       for (name, value) in one.fields { request.setValue(value, forHTTPHeaderField: name) }
       request.httpBody = one.body.map { Data($0.utf8) }
-      var outcome = Outcome()
-      do {
-        let (data, response) = try await session.data(for: request)
-        let head = try #require(response as? HTTPURLResponse)
-        outcome.status = head.statusCode
-        for (name, value) in head.allHeaderFields {
-          if let name = name as? String, let value = value as? String { outcome.fields[name] = value }
-        }
-        outcome.fields["Date"] = nil
-        outcome.body = String(decoding: data, as: UTF8.self)
-        outcome.url = head.url?.absoluteString ?? ""
-      } catch let error as URLError {
-        outcome.code = error.code
-      }
-      outcome.cookies = (storage?.cookies ?? []).map { "\($0.name)=\($0.value) \($0.domain) \($0.path)" }.sorted()
-      return outcome
+      return try await Outcome(of: request, in: make)
     }
   }
 #endif

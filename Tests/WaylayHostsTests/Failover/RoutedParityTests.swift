@@ -9,16 +9,6 @@
   /// One script of requests, unrouted and routed: what the app sees is the same.
   @Suite("Parity of routed requests", .timeLimit(.minutes(10)))
   struct RoutedParityTests {
-    /// What an app sees of one request.
-    struct Outcome: Equatable {
-      var status = 0
-      var fields: [String: String] = [:]
-      var body = ""
-      var url = ""
-      var cookies: [String] = []
-      var code: URLError.Code?
-    }
-
     struct Step: Sendable {
       let method: String
       let path: String
@@ -92,30 +82,10 @@
     }
 
     private func outcome(_ step: Step, _ origin: TestOrigin, _ registry: InterceptorRegistry) async throws -> Outcome {
-      let configuration = URLSessionConfiguration.ephemeral
-      let storage = configuration.httpCookieStorage
-      for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
-      let session = URLSession(configuration: configuration.intercepted(by: registry))
       var request = URLRequest(url: origin.url(step.path, host: "localhost"))
       request.httpMethod = step.method
       request.httpBody = step.body.map { Data($0.utf8) }
-      var outcome = Outcome()
-      do {
-        let (data, response) = try await session.data(for: request)
-        let head = try #require(response as? HTTPURLResponse)
-        outcome.status = head.statusCode
-        for (name, value) in head.allHeaderFields {
-          if let name = name as? String, let value = value as? String { outcome.fields[name] = value }
-        }
-        outcome.fields["Date"] = nil
-        outcome.body = String(decoding: data, as: UTF8.self)
-        outcome.url = head.url?.absoluteString ?? ""
-      } catch let error as URLError {
-        outcome.code = error.code
-      }
-      outcome.cookies = (storage?.cookies ?? []).map { "\($0.name)=\($0.value) \($0.domain) \($0.path)" }.sorted()
-      session.invalidateAndCancel()
-      return outcome
+      return try await Outcome(of: request) { URLSession(configuration: $0.intercepted(by: registry)) }
     }
   }
 #endif

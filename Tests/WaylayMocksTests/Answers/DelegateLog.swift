@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import WaylayCore
 
 /// A session delegate that writes down what it is told.

@@ -1,4 +1,5 @@
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayMocks
 

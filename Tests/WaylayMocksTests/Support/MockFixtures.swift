@@ -62,24 +62,3 @@ extension URLSession {
 func mockError(_ error: (any Error)?) -> MockError? {
   (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? MockError ?? error as? MockError
 }
-
-/// The error that some work throws.
-func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
-  do {
-    _ = try await work()
-    return nil
-  } catch {
-    return error
-  }
-}
-
-/// A list that any thread may add to.
-final class Log<Element: Sendable>: Sendable {
-  private let list = Locked<[Element]>([])
-
-  func add(_ element: Element) {
-    list.withLock { $0.append(element) }
-  }
-
-  var all: [Element] { list.withLock { $0 } }
-}

@@ -43,6 +43,71 @@ private actor Shelf {
   }
 }
 
+/// An archive of 100 000 entries to open, beside a writer that has it open: what is read does not change.
+private actor Opened {
+  private let filled = Filled()
+  private let isClosed: Bool
+  private var writer: DiskStore?
+
+  /// - Parameter isClosed: Whether the archive was closed in good order; else its journal is that which a kill leaves.
+  init(isClosed: Bool) {
+    self.isClosed = isClosed
+  }
+
+  /// Opens it a second time, and looks for the entry.
+  func open(lookingFor key: ArchiveKey) async throws {
+    if writer == nil { writer = try await fill() }
+    let reader = try DiskStore(
+      at: filled.directory, options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: 0, whenLocked: .readOnly))
+    guard try await reader.entries(for: key).isEmpty else { throw URLError(.unknown) }
+    await reader.close()
+  }
+
+  private func fill() async throws -> DiskStore {
+    let store = try filled.open(memory: 0)
+    for number in 0..<100_000 {
+      try store.put(Filled.draft("\(number)"), body: Data())
+      if number % 512 == 0 { try await store.flush() }
+    }
+    try await store.flush()
+    guard isClosed else { return store }
+    await store.close()
+    return try filled.open(memory: 0)
+  }
+}
+
+/// A file of 64 MiB, to be copied.
+private struct LargeFile: Sendable {
+  static let size = 64 << 20
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-benchmark-\(UUID().uuidString)")
+  var source: URL { folder.appendingPathComponent("source") }
+  var copy: URL { folder.appendingPathComponent("copy") }
+
+  init() {
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try? Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: source)
+  }
+
+  /// Copies it portion by portion, as a download comes in.
+  func copied() async throws {
+    let file = try FileHandle(forWritingTo: made(copy))
+    try await read { try file.write(contentsOf: $0) }
+    try file.close()
+    try FileManager.default.removeItem(at: copy)
+  }
+
+  func read(_ portion: (Data) async throws -> Void) async throws {
+    let file = try FileHandle(forReadingFrom: source)
+    while let data = try file.read(upToCount: 65_536), !data.isEmpty { try await portion(data) }
+    try file.close()
+  }
+
+  func made(_ url: URL) -> URL {
+    FileManager.default.createFile(atPath: url.path, contents: nil)
+    return url
+  }
+}
+
 extension Scenario {
   /// The archive's store on disk, without the loading system: look-ups, and what the caller pays to store.
   static func archiveStore() -> [Scenario] {
@@ -72,6 +137,35 @@ extension Scenario {
         try store.put(draft, body: body)
         try await store.flush()
       },
+    ] + opened() + largeFile()
+  }
+
+  /// How long an archive takes to be there after the start of a process.
+  private static func opened() -> [Scenario] {
+    let names = ["store: 100 000 entries opened after a close", "store: 100 000 entries opened after a kill"]
+    let missing = ArchiveKey("GET https://example.com/missing")
+    return zip(names, [true, false]).map { name, isClosed in
+      let archive = Opened(isClosed: isClosed)
+      return Scenario(name, against: names[0]) { try await archive.open(lookingFor: missing) }.large()
+    }
+  }
+
+  /// A large body into the store and out of it, beside a file that is copied.
+  private static func largeFile() -> [Scenario] {
+    let file = LargeFile()
+    let shelf = Shelf(memory: 8 << 20, entries: 0)
+    let draft = Filled.draft("64 MiB")
+    let floor = "64 MiB: a file is copied"
+    return [
+      Scenario(floor, against: floor) { try await file.copied() }.large(),
+      Scenario("64 MiB: a file goes into the store", against: floor) {
+        let store = try await shelf.open()
+        let writer = try store.makeWriter(for: draft.key)
+        try await file.read { try await writer.append($0) }
+        let entry = try await writer.commit(draft)
+        store.remove([entry.id])
+        try await store.flush()
+      }.large(),
     ]
   }
 }

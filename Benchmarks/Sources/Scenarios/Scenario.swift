@@ -24,6 +24,12 @@ public struct Scenario: Sendable {
     self.load = load
   }
 
+  func large() -> Scenario {
+    var scenario = self
+    scenario.isLarge = true
+    return scenario
+  }
+
   private func inBatches(_ batch: @escaping @Sendable (_ count: Int, _ inFlight: Int) async throws -> Void) -> Scenario {
     var scenario = self
     scenario.batch = batch
@@ -31,7 +37,7 @@ public struct Scenario: Sendable {
   }
 
   /// Whether it takes so long that a batch is a single one.
-  public var isLarge: Bool { name.hasPrefix("32 MiB") }
+  public private(set) var isLarge = false
 
   /// Does it so many times, so many at once.
   public func run(_ count: Int, inFlight: Int) async throws {
@@ -124,11 +130,11 @@ extension Scenario {
       Scenario(reference, against: reference) { _ = try await plain.data(from: url) },
       Scenario("network: intercepted session", against: reference) { _ = try await intercepted.data(from: url) },
       Scenario("network: direct load", against: reference) { _ = try await registry.data(for: URLRequest(url: url)) },
-      Scenario(large, against: large) { _ = try await plain.data(from: largeURL) },
-      Scenario("32 MiB: intercepted session", against: large) { _ = try await intercepted.data(from: largeURL) },
+      Scenario(large, against: large) { _ = try await plain.data(from: largeURL) }.large(),
+      Scenario("32 MiB: intercepted session", against: large) { _ = try await intercepted.data(from: largeURL) }.large(),
       Scenario("32 MiB: direct load, as a stream", against: large) {
         for try await _ in try await registry.load(URLRequest(url: largeURL)).body {}
-      },
+      }.large(),
     ] + alone(url, registry)
   }
 

@@ -140,33 +140,6 @@
     }
   }
 
-  extension Process {
-    /// Ends the process with a message when a condition does not hold.
-    fileprivate static func require(_ condition: Bool, _ message: @autoclosure () -> String) {
-      guard !condition else { return }
-      preconditionFailure(message())
-    }
-
-    /// Whether what is resident is what the program uses: the address sanitizer keeps what has been freed.
-    fileprivate static let measuresMemory = dlsym(nil, "__asan_init") == nil
-
-    /// Bytes of this process in memory.
-    fileprivate static var residentBytes: Int {
-      let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
-      return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
-    }
-
-    fileprivate static var openDescriptors: Int {
-      get throws {
-        // Without timers: Dispatch opens one for each of its clocks when somebody first waits by it.
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
-          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
-          return target.map { $0 != "anon_inode:[timerfd]" } ?? false
-        }
-      }
-    }
-  }
-
   /// A server that counts the bytes of one request's body and keeps none of them.
   private final class Sink: Sendable {
     let url: URL

@@ -13,6 +13,9 @@ public import HTTPTypes
 ///
 /// Edits change what is stored, and so what later requests are answered with; the answer to this request passes as it is. To change a
 /// body, put an interceptor behind the archive.
+///
+/// When the server confirms a stored answer (`304`), its new head comes here as well, with the fields that the server has changed: what was
+/// edited out does not come back. Tags and pins stay as they were then, and to refuse such a head removes the answer.
 public struct ArchiveCandidate: Sendable {
   /// The request.
   public let request: URLRequest
@@ -37,6 +40,9 @@ public struct ArchiveCandidate: Sendable {
   public mutating func refuse(_ reason: String) {
     refusal = reason
   }
+
+  /// The lifetime, as the rules take it.
+  var override: LifetimeOverride? { lifetime.map { .forced(max(0, $0.components.seconds)) } }
 
   init(request: URLRequest, status: HTTPResponse.Status, length: Int64?, fields: HTTPFields) {
     self.request = request

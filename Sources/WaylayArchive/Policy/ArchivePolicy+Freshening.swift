@@ -8,6 +8,11 @@ extension ArchivePolicy {
     var merged = FieldRules.updated(record.fields, by: new)
     // Age and Date are the new answer's, or none: without a Date it counts from when it came.
     merged[values: .date] = new[values: .date]
+    var options = options
+    if let revision = options.revise?(record.status, merged) {
+      merged = revision.fields
+      options.lifetime = revision.lifetime ?? options.lifetime
+    }
     var aged = merged
     aged.append(contentsOf: response.fields.filter { $0.name == .age })
     var fresh = self.record(

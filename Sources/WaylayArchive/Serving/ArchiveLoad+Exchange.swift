@@ -84,8 +84,25 @@ extension ArchiveLoad {
       }
     }
     let records = stored.map(\.record)
-    let outcome = policy.receive(head, for: asked, decision, records: records, options: options)
-    guard let willStore = configuration.willStore, case .new = outcome.storing else { return Judgement(outcome: outcome) }
+    guard let willStore = configuration.willStore else {
+      return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
+    }
+    let refusals = Locked<[String]>([])
+    options.revise = { [request] status, fields in
+      var candidate = ArchiveCandidate(
+        request: request.urlRequest.withoutTag, status: HTTPResponse.Status(code: status), length: nil, fields: fields)
+      willStore(&candidate)
+      if let refusal = candidate.refusal { refusals.withLock { $0.append(refusal) } }
+      return CacheOptions.Revision(fields: candidate.fields, lifetime: candidate.override)
+    }
+    var outcome = policy.receive(head, for: asked, decision, records: records, options: options)
+    guard case .new = outcome.storing else {
+      if let refusal = refusals.withLock(\.first) {
+        outcome.removals += outcome.updates.map(\.index).filter { !outcome.removals.contains($0) }
+        engine.outlets.report(event(.refused, reason: refusal))
+      }
+      return Judgement(outcome: outcome)
+    }
     var candidate = ArchiveCandidate(
       request: request.urlRequest.withoutTag, status: response.status, length: response.body.length, fields: response.fields)
     willStore(&candidate)
@@ -94,7 +111,7 @@ extension ArchiveLoad {
     }
     var edited = head
     edited.fields = candidate.fields
-    if let lifetime = candidate.lifetime { options.lifetime = .forced(max(0, lifetime.components.seconds)) }
+    options.lifetime = candidate.override ?? options.lifetime
     return Judgement(
       outcome: policy.receive(edited, for: asked, decision, records: records, options: options), candidate: candidate)
   }

@@ -81,6 +81,37 @@ struct OverrideTests {
     }
   }
 
+  @Test("willStore sees the head that a 304 leaves: what it edits out does not come back, and what it refuses goes")
+  func willStoreAgain() async throws {
+    let validations = Locked(0)
+    try await withSite({ configuration in
+      configuration.willStore = { candidate in
+        candidate.fields[.setCookie] = nil
+        if candidate.fields.contains(where: { $0.name.canonicalName == "x-secret" }) { candidate.refuse("secret") }
+      }
+    }) { (site: Site) async throws in
+      site.origin.reply(to: "/a") { request in
+        let isConditional = !request["If-None-Match"].isEmpty
+        let fields = [("Cache-Control", "max-age=1"), ("ETag", "\"1\""), ("Set-Cookie", "a=b")]
+        guard isConditional else { return .text("body", fields: fields) }
+        let isFirst = validations.withLock { count in
+          count += 1
+          return count == 1
+        }
+        return .text("", status: 304, fields: isFirst ? fields : fields + [("X-Secret", "yes")])
+      }
+      #expect(try await site.get("/a")["Set-Cookie"] == "a=b")
+      site.wall.advance(by: 10)
+      let confirmed = try await site.get("/a")
+      #expect(confirmed.text == "body" && confirmed["Set-Cookie"] == nil)
+      #expect(try await site.get("/a")["Set-Cookie"] == nil)
+      site.wall.advance(by: 10)
+      #expect(try await site.get("/a").text == "body")
+      let left = try await site.archive.store.list()
+      #expect(left.isEmpty && validations.withLock { $0 } == 2)
+    }
+  }
+
   @Test("what takes an entry's place inherits its tags and its pin")
   func inherited() async throws {
     try await withSite { (site: Site) async throws in

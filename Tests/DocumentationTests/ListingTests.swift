@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The listings of the documentation")
+@Suite("The listings of the documentation", .timeLimit(.minutes(5)))
 struct ListingTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -81,7 +81,7 @@ extension ArchiveLoad {
     }
     let writer: any EntryWriter
     do {
-      writer = try store.makeWriter(for: key)
+      writer = try store.makeWriter(for: key, length: response.body.length)
     } catch {
       engine.outlets.report(event(.refused, reason: "\(error)"))
       return response

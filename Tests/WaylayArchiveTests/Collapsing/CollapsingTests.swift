@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Equal requests at once")
+@Suite("Equal requests at once", .timeLimit(.minutes(5)))
 struct CollapsingTests {
   @Test("ten equal loads make one request, and read one body as it comes", arguments: [Way.async, .direct])
   func one(_ way: Way) async throws {

@@ -5,7 +5,7 @@ import WaylayCore
 
 @testable import WaylayArchive
 
-@Suite("A body that several loads read")
+@Suite("A body that several loads read", .timeLimit(.minutes(5)))
 struct SharedBodyTests {
   /// A sink in memory that may fail after so many bytes.
   private final class Sink: BodySink {

@@ -4,7 +4,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("What an archive says")
+@Suite("What an archive says", .timeLimit(.minutes(5)))
 struct EventTests {
   @Test("events and counters tell misses, hits, confirmations, refusals and invalidations apart")
   func kinds() async throws {

@@ -4,7 +4,7 @@ import Testing
 import WaylayArchive
 
 /// The rules of `ArchiveRules`, as somebody asks who sees nothing but requests and answers: on a real server, in each of the four ways.
-@Suite("An examination on the wire")
+@Suite("An examination on the wire", .timeLimit(.minutes(5)))
 struct ExaminationTests {
   @Test("Freshness, age and what is stored (RFC 9111, sections 3, 4.2 and 5)", arguments: Way.allCases)
   func freshness(_ way: Way) async throws { try await ask(Question.freshness + Question.storage, way) }

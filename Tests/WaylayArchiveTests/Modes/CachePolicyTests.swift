@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("URLRequest.CachePolicy, as Apple documents it")
+@Suite("URLRequest.CachePolicy, as Apple documents it", .timeLimit(.minutes(5)))
 struct CachePolicyTests {
   private func request(_ site: Site, _ policy: URLRequest.CachePolicy, _ path: String = "/a") -> URLRequest {
     site.request(path) { $0.cachePolicy = policy }

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Modes")
+@Suite("Modes", .timeLimit(.minutes(5)))
 struct LoadModeTests {
   @Test("offline gives anything that is stored, whatever its age, marked as stale", arguments: Way.allCases)
   func offline(_ way: Way) async throws {

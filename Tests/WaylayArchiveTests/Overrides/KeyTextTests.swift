@@ -4,7 +4,7 @@ import WaylayCore
 
 @testable import WaylayArchive
 
-@Suite("The text of a key")
+@Suite("The text of a key", .timeLimit(.minutes(5)))
 struct KeyTextTests {
   @Test(
     "equal URLs have one text, different ones two",

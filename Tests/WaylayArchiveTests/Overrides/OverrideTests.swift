@@ -4,7 +4,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Overruling servers")
+@Suite("Overruling servers", .timeLimit(.minutes(5)))
 struct OverrideTests {
   @Test("a rule gives a lifetime to answers that carry none, and to no others")
   func absent() async throws {
@@ -174,7 +174,7 @@ struct OverrideTests {
   }
 }
 
-@Suite("What is kept apart")
+@Suite("What is kept apart", .timeLimit(.minutes(5)))
 struct PartitionTests {
   @Test("two users' answers never meet: Authorization keeps them apart", arguments: Way.allCases)
   func authorization(_ way: Way) async throws {

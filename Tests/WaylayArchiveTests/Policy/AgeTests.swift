@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Age (RFC 9111, sections 4.2.3 and 5.1)")
+@Suite("Age (RFC 9111, sections 4.2.3 and 5.1)", .timeLimit(.minutes(5)))
 struct AgeTests {
   private func stored(_ age: [String], date: Int64? = 0, maxAge: Int = 3600, delay: Double = 0) -> PolicyCache {
     var cache = PolicyCache()

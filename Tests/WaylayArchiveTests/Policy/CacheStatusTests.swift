@@ -1,7 +1,7 @@
 import Testing
 import WaylayArchive
 
-@Suite("Cache-Status (RFC 9211)")
+@Suite("Cache-Status (RFC 9211)", .timeLimit(.minutes(5)))
 struct CacheStatusTests {
   @Test("The forms of the RFC (RFC 9211, 2 and 3)")
   func forms() {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("The client's own conditions (RFC 9111, section 4.3.2; RFC 9110, section 13)")
+@Suite("The client's own conditions (RFC 9111, section 4.3.2; RFC 9110, section 13)", .timeLimit(.minutes(5)))
 struct ConditionTests {
   private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 

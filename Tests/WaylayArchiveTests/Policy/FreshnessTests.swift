@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Freshness lifetime (RFC 9111, sections 4.2, 4.2.1, 5.2.2, 5.3)")
+@Suite("Freshness lifetime (RFC 9111, sections 4.2, 4.2.1, 5.2.2, 5.3)", .timeLimit(.minutes(5)))
 struct FreshnessTests {
   /// Whether a response with that `Cache-Control` answers again after so many seconds.
   private func isReused(_ cacheControl: [String], after seconds: Double, _ fields: HTTPFields = [:]) -> Bool {

@@ -1,7 +1,7 @@
 import Testing
 import WaylayArchive
 
-@Suite("HTTP dates (RFC 9110, section 5.6.7)")
+@Suite("HTTP dates (RFC 9110, section 5.6.7)", .timeLimit(.minutes(5)))
 struct HTTPDateTests {
   private let now = CacheTime(seconds: 1_795_262_400)  // November 2026
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("HEAD against what GET has stored (RFC 9111, section 4.3.5)")
+@Suite("HEAD against what GET has stored (RFC 9111, section 4.3.5)", .timeLimit(.minutes(5)))
 struct HeadTests {
   private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Heuristic freshness (RFC 9111, section 4.2.2)")
+@Suite("Heuristic freshness (RFC 9111, section 4.2.2)", .timeLimit(.minutes(5)))
 struct HeuristicTests {
   private func isReused(_ status: Int, _ fields: HTTPFields = [:], modified: Int64 = -1000, after seconds: Double = 50) -> Bool {
     var cache = PolicyCache()

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Invalidation (RFC 9111, section 4.4)")
+@Suite("Invalidation (RFC 9111, section 4.4)", .timeLimit(.minutes(5)))
 struct InvalidationTests {
   private static let other = "http://example.com/b"
 

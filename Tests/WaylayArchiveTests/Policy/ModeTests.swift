@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("URLRequest.CachePolicy and the archive's modes")
+@Suite("URLRequest.CachePolicy and the archive's modes", .timeLimit(.minutes(5)))
 struct ModeTests {
   private func stored(age: Double, _ cacheControl: String = "max-age=10") -> PolicyCache {
     var cache = PolicyCache()

@@ -3,7 +3,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Ranges and parts (RFC 9111, sections 3.3 and 3.4; RFC 9110, section 14)")
+@Suite("Ranges and parts (RFC 9111, sections 3.3 and 3.4; RFC 9110, section 14)", .timeLimit(.minutes(5)))
 struct RangeTests {
   private static let text = "0123456789"
   private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"

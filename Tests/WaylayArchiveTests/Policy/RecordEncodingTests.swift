@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayArchive
 
-@Suite("A record's binary form")
+@Suite("A record's binary form", .timeLimit(.minutes(10)))
 struct RecordEncodingTests {
   /// Numbers that are the same in every run.
   private struct Numbers: RandomNumberGenerator {

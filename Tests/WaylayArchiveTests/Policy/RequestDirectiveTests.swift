@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Directives of the request (RFC 9111, sections 5.2.1 and 5.4)")
+@Suite("Directives of the request (RFC 9111, sections 5.2.1 and 5.4)", .timeLimit(.minutes(5)))
 struct RequestDirectiveTests {
   /// A response of 100 seconds that is 50 old, unless told otherwise.
   private func answers(_ request: HTTPFields, age: Double = 50, _ cacheControl: String = "max-age=100") -> Bool {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("A shared archive (RFC 9111, sections 3, 3.5 and 5.2.2)")
+@Suite("A shared archive (RFC 9111, sections 3, 3.5 and 5.2.2)", .timeLimit(.minutes(5)))
 struct SharedTests {
   private func stored(_ cacheControl: String, _ request: HTTPFields = [:], age: Double = 0, _ fields: HTTPFields = [:]) -> PolicyCache {
     var cache = PolicyCache { $0.isShared = true }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("What is stored (RFC 9111, section 3)")
+@Suite("What is stored (RFC 9111, section 3)", .timeLimit(.minutes(5)))
 struct StorageTests {
   private func isStored(
     _ status: Int = 200, _ fields: HTTPFields = [:], _ method: String = "GET", request: HTTPFields = [:]

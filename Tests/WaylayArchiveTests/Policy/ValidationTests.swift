@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import WaylayArchive
 
-@Suite("Validation and freshening (RFC 9111, sections 3.2 and 4.3)")
+@Suite("Validation and freshening (RFC 9111, sections 3.2 and 4.3)", .timeLimit(.minutes(5)))
 struct ValidationTests {
   private func stale(_ fields: HTTPFields, _ cacheControl: String = "max-age=1") -> PolicyCache {
     var cache = PolicyCache()

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("An archive on the disk")
+@Suite("An archive on the disk", .timeLimit(.minutes(10)))
 struct DiskTests {
   /// An archive of a directory and a session through it, as a process has them.
   private func run(_ origin: TestOrigin, _ directory: URL, _ wall: Wall, _ body: (Site) async throws -> Void) async throws {

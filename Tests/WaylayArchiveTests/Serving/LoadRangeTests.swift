@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Ranges and broken transfers")
+@Suite("Ranges and broken transfers", .timeLimit(.minutes(5)))
 struct LoadRangeTests {
   /// A pattern of so many bytes, whole or in part, under a strong validator, with a lifetime.
   private func pattern(_ count: Int, cut: Locked<Int?> = Locked(nil)) -> @Sendable (TestOrigin.Request) -> Reply {
@@ -142,7 +142,7 @@ struct LoadRangeTests {
 
   @Test("a body that the app drops half read ends the transfer, and its beginning is kept for the next load")
   func dropped() async throws {
-    try await withSite { (site: Site) async throws in
+    try await withSite(limits: StoreLimits(bytes: 256 << 20, entryBytes: 64 << 20)) { (site: Site) async throws in
       site.origin.reply(to: "/big") { request in
         guard request["Range"].isEmpty else {
           let first = Int(request["Range"][0].dropFirst("bytes=".count).dropLast()) ?? 0

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Stale answers")
+@Suite("Stale answers", .timeLimit(.minutes(5)))
 struct LoadStaleTests {
   @Test("while it is validated behind, a stale answer is given (RFC 5861, section 3)", arguments: Way.allCases)
   func whileRevalidate(_ way: Way) async throws {

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Answers out of an archive")
+@Suite("Answers out of an archive", .timeLimit(.minutes(10)))
 struct ServingTests {
   @Test("a fresh answer is reused, with its age, and the server hears nothing", arguments: Way.allCases)
   func fresh(_ way: Way) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WaylayArchive
 
-@Suite("What is written to disk")
+@Suite("What is written to disk", .timeLimit(.minutes(5)))
 struct CodingTests {
   @Test("SipHash-2-4 with 128 bits gives the digests of its authors' reference")
   func sipHash() {

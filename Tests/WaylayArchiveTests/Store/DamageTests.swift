@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("A damaged archive")
+@Suite("A damaged archive", .timeLimit(.minutes(10)))
 struct DamageTests {
   let directory = TemporaryDirectory()
 
@@ -165,7 +165,7 @@ struct DamageTests {
   }
 }
 
-@Suite("A disk that fails")
+@Suite("A disk that fails", .timeLimit(.minutes(10)))
 struct FailingDiskTests {
   let directory = TemporaryDirectory()
 

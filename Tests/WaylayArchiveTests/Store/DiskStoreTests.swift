@@ -4,7 +4,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("A store on disk")
+@Suite("A store on disk", .timeLimit(.minutes(5)))
 struct DiskStoreTests {
   let directory = TemporaryDirectory()
 

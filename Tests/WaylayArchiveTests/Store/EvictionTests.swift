@@ -4,7 +4,7 @@ import Testing
 
 @testable import WaylayArchive
 
-@Suite("Eviction")
+@Suite("Eviction", .timeLimit(.minutes(10)))
 struct EvictionTests {
   @Test("keeps what is read often: on a Zipf trace at least as many hits as LRU", .heavy, arguments: [0.7, 0.9, 1.1])
   func zipf(exponent: Double) throws {

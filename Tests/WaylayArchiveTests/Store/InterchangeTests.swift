@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import WaylayArchive
 
-@Suite("An archive in one file")
+@Suite("An archive in one file", .timeLimit(.minutes(5)))
 struct InterchangeTests {
   let directory = TemporaryDirectory()
   let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")

@@ -29,7 +29,7 @@ enum StoreKind: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("A store of any kind")
+@Suite("A store of any kind", .timeLimit(.minutes(5)))
 struct StoreContractTests {
   let directory = TemporaryDirectory()
 
@@ -231,6 +231,17 @@ struct StoreContractTests {
       try await store.makeWriter(for: ArchiveKey("b")).commit(.sample("c"))
     }
     #expect(wrong?.code == .notWritten)
+    await store.close()
+  }
+
+  @Test("a body that is known to be too long is refused before anything makes room for it", arguments: StoreKind.allCases)
+  func tooLong(kind: StoreKind) async throws {
+    let store = try kind.make(directory, limits: StoreLimits(bytes: 100_000, entryBytes: 50_000))
+    for number in 0..<8 { try store.put(.sample("\(number)"), body: .noise(10_000)) }
+    let error = #expect(throws: ArchiveError.self) { try store.makeWriter(for: ArchiveKey("long"), length: 50_001) }
+    #expect(error?.code == .entryTooLarge)
+    #expect(store.usage.count == 8)
+    try await store.makeWriter(for: ArchiveKey("not so long"), length: 100).commit(.sample("not so long"))
     await store.close()
   }
 

@@ -157,10 +157,13 @@ private final class DelegateReader: NSObject, URLSessionDataDelegate, Sendable {
 }
 
 /// Runs a test with a server and an archive in memory, whose clock stands still.
-func withSite(_ configure: (inout ArchiveCache.Configuration) -> Void = { _ in }, _ body: (Site) async throws -> Void) async throws {
+func withSite(
+  limits: StoreLimits = StoreLimits(bytes: 64 << 20), _ configure: (inout ArchiveCache.Configuration) -> Void = { _ in },
+  _ body: (Site) async throws -> Void
+) async throws {
   let origin = try await TestOrigin.start()
   let wall = Wall()
-  let archive = ArchiveCache { configuration in
+  let archive = ArchiveCache(limits: limits) { configuration in
     configuration.now = { wall.now }
     configure(&configuration)
   }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Requests, responses and bodies")
+@Suite("Requests, responses and bodies", .timeLimit(.minutes(5)))
 struct MessageTests {
   @Test("a request made by hand moves its body out of the URLRequest")
   func separated() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaylayCore
 
-@Suite("A chain's scope")
+@Suite("A chain's scope", .timeLimit(.minutes(5)))
 struct ScopeTests {
   private func covers(_ scope: InterceptorChain.Scope, _ url: String) -> Bool {
     scope.covers(URL(string: url)!)

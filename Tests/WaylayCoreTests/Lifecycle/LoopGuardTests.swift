@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("The loop guard")
+@Suite("The loop guard", .timeLimit(.minutes(5)))
 struct LoopGuardTests {
   /// An interceptor that asks an intercepted session for a token before each request.
   private struct TokenRefresh: RequestInterceptor {

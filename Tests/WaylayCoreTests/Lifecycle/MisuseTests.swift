@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Bad use gets a clear error that names the interceptor")
+@Suite("Bad use gets a clear error that names the interceptor", .timeLimit(.minutes(5)))
 struct MisuseTests {
   private struct Trouble: Error {}
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Cookies")
+@Suite("Cookies", .timeLimit(.minutes(5)))
 struct CookieTests {
   private func storage() throws -> HTTPCookieStorage {
     try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)

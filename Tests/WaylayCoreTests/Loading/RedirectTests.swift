@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Redirects")
+@Suite("Redirects", .timeLimit(.minutes(5)))
 struct RedirectTests {
   @Test("a redirect is a new hop through the chain, and the last response is the app's (rule 4)", arguments: [301, 302, 303, 307, 308])
   func followed(status: Int) async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Request bodies")
+@Suite("Request bodies", .timeLimit(.minutes(5)))
 struct UploadTests {
   /// A registry whose interceptor reads the whole body, writes it down and sends it on.
   private func reading(_ log: Log<String>) -> InterceptorRegistry {

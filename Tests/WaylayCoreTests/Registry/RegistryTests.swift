@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("The registry and its chains")
+@Suite("The registry and its chains", .timeLimit(.minutes(5)))
 struct RegistryTests {
   private func answer(_ registry: InterceptorRegistry, _ url: URL = .example) async throws -> String {
     String(decoding: try await registry.data(for: URLRequest(url: url)).0, as: UTF8.self)

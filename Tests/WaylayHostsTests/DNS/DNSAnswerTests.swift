@@ -3,7 +3,7 @@ import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("Answers of DNS servers")
+@Suite("Answers of DNS servers", .timeLimit(.minutes(5)))
 struct DNSAnswerTests {
   private let question: DNSQuestion
 

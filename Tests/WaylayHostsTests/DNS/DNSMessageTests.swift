@@ -4,7 +4,7 @@ import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("DNS messages")
+@Suite("DNS messages", .timeLimit(.minutes(5)))
 struct DNSMessageTests {
   @Test("a query has the bytes of RFC 8484, section 4.1.1")
   func query() throws {

@@ -3,7 +3,7 @@ import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("Names in DNS messages")
+@Suite("Names in DNS messages", .timeLimit(.minutes(5)))
 struct DNSNameTests {
   /// Reads the name that begins at a place of some bytes.
   private func read(_ bytes: [UInt8], at place: Int = 0, allowsPointers: Bool = true) throws -> DNSName {

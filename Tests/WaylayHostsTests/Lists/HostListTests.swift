@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaylayHosts
 
-@Suite("A JSON list of rules")
+@Suite("A JSON list of rules", .timeLimit(.minutes(5)))
 struct HostListTests {
   @Test("gives rules with addresses, rules that ask the resolver, and exclusions")
   func rules() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaylayHosts
 
-@Suite("A signed list of hosts")
+@Suite("A signed list of hosts", .timeLimit(.minutes(5)))
 struct TrustedHostListTests {
   private let signer = try! HostListSigner.random("2026")
   private let time = VirtualClock()

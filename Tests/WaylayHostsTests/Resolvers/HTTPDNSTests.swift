@@ -3,7 +3,7 @@
   import Testing
   import WaylayHosts
 
-  @Suite("A vendor's HTTPDNS service")
+  @Suite("A vendor's HTTPDNS service", .timeLimit(.minutes(5)))
   struct HTTPDNSTests {
     private struct Service: HTTPDNSService {
       let url: URL

@@ -1,7 +1,7 @@
 import Testing
 import WaylayHosts
 
-@Suite("A public name with a private address")
+@Suite("A public name with a private address", .timeLimit(.minutes(5)))
 struct PrivateAddressTests {
   /// A vendor's service over a transport that answers by itself.
   private struct Saying: HTTPDNSService, Transport {

@@ -1,7 +1,7 @@
 import Testing
 import WaylayHosts
 
-@Suite("A chain of resolvers")
+@Suite("A chain of resolvers", .timeLimit(.minutes(5)))
 struct ResolverChainTests {
   /// Answers, or fails, as it is told, and counts how often it is asked.
   private final class Scripted: HostResolver {

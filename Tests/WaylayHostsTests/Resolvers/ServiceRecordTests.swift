@@ -3,7 +3,7 @@ import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("HTTPS records (RFC 9460)")
+@Suite("HTTPS records (RFC 9460)", .timeLimit(.minutes(5)))
 struct ServiceRecordTests {
   /// What comes of answers to the questions that a resolver would ask.
   private func resolve(_ records: [DNSRecord], port: Int = 443, rounds: Int = 2) throws -> HostResolution {

@@ -1,7 +1,7 @@
 import Testing
 import WaylayHosts
 
-@Suite("The system's resolver")
+@Suite("The system's resolver", .timeLimit(.minutes(5)))
 struct SystemResolverTests {
   @Test("finds what the system finds")
   func found() async throws {

@@ -4,7 +4,7 @@ import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("Names of hosts")
+@Suite("Names of hosts", .timeLimit(.minutes(5)))
 struct HostNameTests {
   @Test(
     "have one form: lower case, A-labels, no final dot",
@@ -66,7 +66,7 @@ struct HostNameTests {
   }
 }
 
-@Suite("Addresses")
+@Suite("Addresses", .timeLimit(.minutes(5)))
 struct HostAddressTests {
   @Test(
     "have one text (RFC 5952)",

@@ -1,7 +1,7 @@
 import Testing
 import WaylayHosts
 
-@Suite("Rules")
+@Suite("Rules", .timeLimit(.minutes(5)))
 struct RulesTests {
   @Test("the longest pattern goes first, with its port before without")
   func longest() throws {

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Answers") struct AnswerTests {
+@Suite("Answers", .timeLimit(.minutes(5))) struct AnswerTests {
   @Test("status, header fields and JSON reach the app")
   func json() async throws {
     struct User: Codable, Equatable { var name: String }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaylayMocks
 
-@Suite("JSON with places") struct JSONNodeTests {
+@Suite("JSON with places", .timeLimit(.minutes(5))) struct JSONNodeTests {
   @Test(
     "what is no JSON is refused with line and column",
     arguments: [

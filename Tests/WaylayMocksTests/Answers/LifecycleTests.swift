@@ -4,7 +4,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Redirects, challenges and live answers") struct LifecycleTests {
+@Suite("Redirects, challenges and live answers", .timeLimit(.minutes(5))) struct LifecycleTests {
   @Test(
     "a redirect is followed through the mock, with the method that belongs to it",
     arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Ranges of an answer") struct RangeTests {
+@Suite("Ranges of an answer", .timeLimit(.minutes(5))) struct RangeTests {
   private static let body = "0123456789"
   private let answer = MockResponse.text(Self.body).header("ETag", "\"v1\"").header("Last-Modified", "Sat, 21 Nov 2026 10:00:00 GMT")
     .servingRanges()

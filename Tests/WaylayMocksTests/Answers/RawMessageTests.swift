@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Raw messages") struct RawMessageTests {
+@Suite("Raw messages", .timeLimit(.minutes(5))) struct RawMessageTests {
   @Test("head and body are read, whatever ends the lines", arguments: ["\n", "\r\n"])
   func lines(end: String) async throws {
     let message = ["HTTP/1.1 404 Not Found", "Content-Type: text/plain", "Set-Cookie: a=1", "Set-Cookie: b=2", "", "no\r\nsuch"]

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Streams") struct StreamTests {
+@Suite("Streams", .timeLimit(.minutes(5))) struct StreamTests {
   @Test("a delegate gets the chunks one by one, and data(for:) gets them whole")
   func chunks() async throws {
     let response = MockResponse.chunks(["one ", "", "two ", "three"], every: .fixed(.seconds(1)))

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("Templates") struct TemplateTests {
+@Suite("Templates", .timeLimit(.minutes(5))) struct TemplateTests {
   private let request = URLRequest.mocked(
     "POST", body: #"{"user": {"name": "Ada \"L\"", "age": 36.50}, "tags": ["x", "y"], "none": null}"#, ["Accept-Language": "de"])
 

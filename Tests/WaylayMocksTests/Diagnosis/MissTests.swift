@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Why nothing matched")
+@Suite("Why nothing matched", .timeLimit(.minutes(5)))
 struct MissTests {
   /// What a mock says of a request that it has no stub for.
   private func report(

@@ -65,7 +65,7 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
   }
 }
 
-@Suite("Fixtures by name") struct FixtureFolderTests {
+@Suite("Fixtures by name", .timeLimit(.minutes(5))) struct FixtureFolderTests {
   @Test("files are named by their requests")
   func names() async throws {
     let folder = try TemporaryFolder([
@@ -134,7 +134,7 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
   }
 }
 
-@Suite("Fixtures by index") struct FixtureIndexTests {
+@Suite("Fixtures by index", .timeLimit(.minutes(5))) struct FixtureIndexTests {
   @Test("an index says what there is")
   func index() async throws {
     let folder = try TemporaryFolder([

@@ -3,7 +3,7 @@ import Testing
 import WaylayCore
 import WaylayMocks
 
-@Suite("WireMock mappings") struct WireMockTests {
+@Suite("WireMock mappings", .timeLimit(.minutes(5))) struct WireMockTests {
   private func mocked(_ mapping: String, _ files: [String: String] = [:], ignoring: Set<String> = []) throws -> Mocked {
     let folder = try TemporaryFolder(files.merging(["mappings/a.json": mapping]) { $1 })
     return Mocked(try Stub.wireMock(at: folder.url, ignoring: ignoring), in: folder)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("What a mock was asked")
+@Suite("What a mock was asked", .timeLimit(.minutes(5)))
 struct HistoryTests {
   private func mock() -> MockInterceptor {
     MockInterceptor(unmatched: .respond(501)) { Stub("/**") { .status(200) }.optional }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Conditions on the body")
+@Suite("Conditions on the body", .timeLimit(.minutes(5)))
 struct BodyTests {
   private func post(_ body: String, type: String? = nil) -> URLRequest {
     .make("POST", "https://a.b/x", body: Data(body.utf8), headers: type.map { ["Content-Type": $0] } ?? [:])

@@ -1,7 +1,7 @@
 import Testing
 import WaylayMocks
 
-@Suite("Conditions on query and header fields")
+@Suite("Conditions on query and header fields", .timeLimit(.minutes(5)))
 struct ConditionTests {
   @Test("Query items among others, or exactly")
   func query() async throws {

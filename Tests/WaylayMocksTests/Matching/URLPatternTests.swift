@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("URL patterns")
+@Suite("URL patterns", .timeLimit(.minutes(10)))
 struct URLPatternTests {
   /// A pattern, URLs it is for, and URLs it is not for.
   struct Row: Sendable, CustomTestStringConvertible {

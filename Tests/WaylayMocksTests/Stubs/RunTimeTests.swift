@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Stubs that come and go")
+@Suite("Stubs that come and go", .timeLimit(.minutes(5)))
 struct RunTimeTests {
   private let url = "https://api.example.com/x"
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Scenarios")
+@Suite("Scenarios", .timeLimit(.minutes(5)))
 struct ScenarioTests {
   private let cart = Scenario("cart", states: ["empty", "full"])
   private let url = "https://api.example.com/cart"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Stubs: order and life")
+@Suite("Stubs: order and life", .timeLimit(.minutes(5)))
 struct StubTests {
   private let url = "https://api.example.com/x"
 

@@ -6,7 +6,7 @@ import WaylayTesting
 /// A comment `issue:` marks the line at which an issue is expected.
 @Suite("Fixtures", .enabled(if: Fixtures.areEnabled))
 struct FailingTests {
-  @Suite("One after the other or side by side")
+  @Suite("One after the other or side by side", .timeLimit(.minutes(5)))
   struct Swallowed {
     @Test(  // issue: swallowed miss
       "swallowed miss",
@@ -59,7 +59,7 @@ struct FailingTests {
     }
   }
 
-  @Suite("Unused stubs")
+  @Suite("Unused stubs", .timeLimit(.minutes(5)))
   struct Unused {
     @Test(
       "unused stub",
@@ -125,7 +125,7 @@ struct FailingTests {
     }
   }
 
-  @Suite("Where stubs are written")
+  @Suite("Where stubs are written", .timeLimit(.minutes(5)))
   struct Places {
     @Test("on one line", .mocked { Stub(.get, "/a") { .status(204) } }) func one() {}  // issue: on one line
 
@@ -144,7 +144,7 @@ struct FailingTests {
     }
   }
 
-  @Suite("Without a scope")
+  @Suite("Without a scope", .timeLimit(.minutes(5)))
   struct Outside {
     @Test("outside of a scope")  // issue: outside of a scope
     func outside() async {

@@ -4,7 +4,7 @@ import Testing
 import WaylayTesting
 
 /// The same reports, seen in this process.
-@Suite("An issue at a scope's end")
+@Suite("An issue at a scope's end", .timeLimit(.minutes(5)))
 struct InProcessReportTests {
   @Test("names the request, and comes once for each")
   func misses() async {

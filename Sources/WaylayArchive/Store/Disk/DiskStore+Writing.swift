@@ -77,8 +77,8 @@ extension DiskStore {
   }
 
   /// Starts an entry whose body is still to come.
-  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
-    try state.withLock { try check($0, head: 0, bytes: 0) }
+  public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+    try state.withLock { try check($0, head: 0, bytes: length ?? 0) }
     return DiskWriter(store: self, key: key, digest: hash.digest(key))
   }
 

@@ -30,7 +30,12 @@ public protocol ArchiveStore: Sendable {
   func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry
 
   /// Starts an entry whose body is still to come.
-  func makeWriter(for key: ArchiveKey) throws -> any EntryWriter
+  ///
+  /// - Parameters:
+  ///   - key: The entry's key.
+  ///   - length: How many bytes the body will have, where that is known: one that is too long is refused before anything makes room for it.
+  /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
+  func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter
 
   /// A writer that goes on at the end of a stored body without copying it, or `nil` where the entry or the way is gone.
   func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
@@ -66,6 +71,11 @@ public protocol ArchiveStore: Sendable {
 }
 
 extension ArchiveStore {
+  /// Starts an entry whose body is still to come, and of a length that nobody knows yet.
+  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
+    try makeWriter(for: key, length: nil)
+  }
+
   /// The entries that a filter picks, all at once, oldest first.
   public func list(_ filter: EntryFilter = .all) async throws -> [StoredEntry] {
     let found = Locked<[StoredEntry]>([])

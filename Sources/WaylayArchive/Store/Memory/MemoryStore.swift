@@ -53,8 +53,9 @@ public final class MemoryStore: ArchiveStore {
   }
 
   /// Starts an entry whose body is still to come.
-  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
-    MemoryWriter(store: self, key: key, body: Data())
+  public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+    if let length, length > limits.entryBytes { throw ArchiveError.entryTooLarge(length, limits.entryBytes) }
+    return MemoryWriter(store: self, key: key, body: Data())
   }
 
   /// A writer that goes on at the end of a stored body.

@@ -36,10 +36,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
-    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
   ],
   targets: [
     .target(
@@ -156,11 +154,7 @@ let package = Package(
     // What test targets have in common.
     .target(
       name: "TestSupport",
-      dependencies: [
-        "TestOrigin", "WaylayCore",
-        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS])),
-        .product(name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.linux])),
-      ],
+      dependencies: ["TestOrigin", "WaylayCore"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(

@@ -15,6 +15,8 @@ enum Plan {
   static let limitCount = 400
   static let keys = 300
   static let pinnedKeys = 20
+  /// Nanoseconds between two signs of life.
+  static let beat: UInt64 = 50_000_000
 
   /// The body of a version of a key; its length depends on both, so that mixing two shows.
   static func body(_ key: Int, _ version: Int) -> Data {

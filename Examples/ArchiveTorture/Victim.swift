@@ -14,6 +14,13 @@ struct Victim: AsyncParsableCommand {
     let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
     let store = try DiskStore(at: URL(fileURLWithPath: directory), options: .init(limits: limits, memory: 1 << 18))
     say("open \(store.usage.count)")
+    // Shows whether the machine gave the process its turns: a thread that gets none can keep no promise.
+    Thread.detachNewThread {
+      while true {
+        say("alive \(DispatchTime.now().uptimeNanoseconds)")
+        usleep(UInt32(Plan.beat / 1000))
+      }
+    }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await storing(store, Dice(seed)) }
       group.addTask { await pinning(store, Dice(seed &+ 1)) }

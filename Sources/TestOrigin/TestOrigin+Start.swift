@@ -112,8 +112,10 @@ actor Listeners {
       .serverChannelOption(.backlog, value: 1024)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
-        accepted.add(channel)
-        return channel.eventLoop.makeCompletedFuture { try pipeline.configure(channel, host: host) }
+        channel.eventLoop.makeCompletedFuture {
+          try accepted.add(channel)
+          try pipeline.configure(channel, host: host)
+        }
       }
       .withBoundSocket(ClosedPort.listener(host: host, port: port)).get()
     listening[host] = channel
@@ -125,14 +127,26 @@ actor Listeners {
 private final class Accepted: Sendable {
   private let channels = NIOLockedValueBox<[ObjectIdentifier: any Channel]>([:])
 
-  func add(_ channel: any Channel) {
+  func add(_ channel: any Channel) throws {
+    try channel.pipeline.syncOperations.addHandler(Door(), name: Door.name)
     channels.withLockedValue { $0[ObjectIdentifier(channel)] = channel }
     channel.closeFuture.whenComplete { [channels] _ in
       channels.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
     }
   }
 
+  /// Closes them at once: not by way of TLS, which waits for the client to close as well.
   func close() async {
-    for channel in channels.withLockedValue({ Array($0.values) }) { try? await channel.close().get() }
+    for channel in channels.withLockedValue({ Array($0.values) }) {
+      try? await channel.eventLoop.flatSubmit {
+        (try? channel.pipeline.syncOperations.context(name: Door.name))?.close() ?? channel.close()
+      }.get()
+    }
+  }
+
+  /// The handler next to the socket: what is closed from here passes no other.
+  private final class Door: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    static let name = "door"
   }
 }

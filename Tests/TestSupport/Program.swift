@@ -1,51 +1,93 @@
-#if canImport(Subprocess)
-  public import Foundation
-  import Subprocess
+package import Foundation
 
-  #if canImport(System)
-    import System
-  #else
-    import SystemPackage
-  #endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
+#if os(Linux) || os(macOS)
   /// A program that was built beside the tests, run in a process of its own.
   ///
   /// Not by Foundation's `Process`: with some 1 350 descriptors open, as when a thousand tests run, it reads beyond the end of its buffer (U18).
-  public struct Program: Sendable {
-    public let url: URL
+  package struct Program: Sendable {
+    private let path: String
 
     /// The program of that name.
-    public init(_ name: String) {
-      url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name)
+    package init(_ name: String) {
+      path = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name).path
     }
 
-    private init(_ url: URL) {
-      self.url = url
+    private init(path: String) {
+      self.path = path
     }
 
     /// This very bundle of tests, where it is a program, as on Linux. On Apple platforms another program loads it.
-    public static let tests: Program? = {
+    package static let tests: Program? = {
       let path = URL(fileURLWithPath: CommandLine.arguments[0])
-      return path.pathExtension == "xctest" ? Program(path) : nil
+      return path.pathExtension == "xctest" ? Program(path: path.path) : nil
     }()
 
     /// Runs it to its end, and returns how it ended and what it printed.
-    public func run(_ arguments: [String] = [], environment: [String: String] = [:]) async throws -> (code: Int32, output: String) {
-      let environment = Environment.inherit.updating(
-        Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) }))
-      let result = try await Subprocess.run(
-        .path(FilePath(url.path)), arguments: Arguments(arguments), environment: environment, output: .string(limit: 16 << 20),
-        error: .combinedWithOutput)
-      let code: Int32 =
-        switch result.terminationStatus {
-        case .exited(let code): Int32(code)
-        case .signaled(let signal): Int32(signal)
+    ///
+    /// - Returns: The exit code, or the signal that ended it as a negative number; both outputs as they came.
+    package func run(_ arguments: [String] = [], environment: [String: String] = [:]) async throws -> (code: Int32, output: String) {
+      try await Self.withTemporaryFile { output in
+        let process = try spawn(arguments, environment, printingTo: output.path)
+        let status = await withCheckedContinuation { continuation in
+          // A thread of its own: those of tasks are few, and the one that has to wait is not one that others wait for.
+          Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            continuation.resume(returning: status)
+          }
         }
-      return (code, result.standardOutput)
+        let signal = status & 0x7F
+        return (signal == 0 ? status >> 8 & 0xFF : -signal, try String(contentsOf: output, encoding: .utf8))
+      }
+    }
+
+    /// Starts it, with none of this process's descriptors but the two that it prints to.
+    private func spawn(_ arguments: [String], _ environment: [String: String], printingTo output: String) throws -> pid_t {
+      #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+      #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+      #endif
+      posix_spawn_file_actions_init(&actions)
+      posix_spawnattr_init(&attributes)
+      defer {
+        posix_spawn_file_actions_destroy(&actions)
+        posix_spawnattr_destroy(&attributes)
+      }
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      posix_spawn_file_actions_adddup2(&actions, 1, 2)
+      #if canImport(Darwin)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+      #else
+        // In glibc 2.34 and later; its header does not show it to Swift.
+        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {
+          _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3)
+        }
+      #endif
+      let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+      var strings = ([path] + arguments).map { strdup($0) } + [nil]
+      var variables = environment.map { strdup($0) } + [nil]
+      defer { for string in strings + variables { free(string) } }
+      var process: pid_t = 0
+      let code = posix_spawn(&process, path, &actions, &attributes, &strings, &variables)
+      guard code == 0 else { throw CocoaError(.executableLoad, userInfo: [NSFilePathErrorKey: path, "errno": code]) }
+      return process
     }
 
     /// Gives a path to a file that is removed afterwards.
-    public static func withTemporaryFile<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    package static func withTemporaryFile<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-testing-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: file) }
       return try await body(file)

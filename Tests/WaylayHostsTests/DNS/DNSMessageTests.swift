@@ -53,13 +53,12 @@ struct DNSMessageTests {
     #expect(throws: HostError.self) { try DNSMessage(decoding: greedy) }
   }
 
-  @Test("a message of pointers alone is read, or refused, in the time that its length allows")
+  @Test("a message of pointers alone is read, or refused, in the time that its length allows", .timeLimit(.minutes(1)))
   func pointers() {
     var bytes: [UInt8] = [0, 0, 0x81, 0x80, 0, 0, 0x17, 0, 0, 0, 0, 0]
     while bytes.count < 65_500 { bytes += [0xC0, UInt8(truncatingIfNeeded: bytes.count - 2)] }
-    let start = ContinuousClock.now
-    _ = try? DNSMessage(decoding: bytes)
-    #expect(ContinuousClock.now - start < .seconds(5))
+    // Each pointer leads to another: to follow all of them from all of them would take hours.
+    for _ in 0..<20 { _ = try? DNSMessage(decoding: bytes) }
   }
 
   @Test("what was encoded is decoded as it was, for any message", arguments: 0..<200 as Range<UInt64>)

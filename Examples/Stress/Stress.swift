@@ -10,7 +10,7 @@ struct Stress: AsyncParsableCommand {
     commandName: "stress",
     abstract: "Runs loads of all kinds side by side: tasks, handlers, delegates, suspends, cancels, the direct way.",
     discussion: """
-      Prints loads per second, wrong answers, the growth of resident memory over the last 80 % of the loads, and open descriptors. Exits \
+      Prints loads per second, wrong answers, the growth of resident memory over the last 60 % of the loads, and open descriptors. Exits \
       with 1 when an answer is wrong, missing or given twice, when memory grows by more than the limit, when descriptors stay open, or \
       when nothing happens for a minute.
       """)
@@ -21,7 +21,7 @@ struct Stress: AsyncParsableCommand {
   @Option(help: "Only kinds whose name contains this.") var only = ""
   @Flag(help: "Keep the archive on the disk, rather than in memory.") var disk = false
   @Option(help: "Growth of resident memory that is allowed, in per cent. Judged from 100 000 loads on; fewer show warm-up alone.")
-  var growth = 5.0
+  var growth = 4.0
 
   func run() async throws {
     let kinds = Kind.all.filter { only.isEmpty ? $0.weight > 0 : $0.name.contains(only) }

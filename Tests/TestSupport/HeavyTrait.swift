@@ -1,16 +1,16 @@
-public import Testing
+package import Testing
 import WaylayCore
 
 /// Has tests that take much processor time wait for each other: two of them run at a time.
 ///
 /// All tests of a run share a few processors. Were the heavy ones among them to run at once, each step of a small test would wait for all of
 /// theirs, and loads would run into time limits that have nothing to do with them.
-public struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
+package struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
   private static let turns = Turns(atOnce: 2)
 
-  public var isRecursive: Bool { true }
+  package var isRecursive: Bool { true }
 
-  @concurrent public func provideScope(
+  @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
@@ -22,7 +22,7 @@ public struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == HeavyTrait {
   /// For tests that take half a second of processor time or more.
-  public static var heavy: Self { HeavyTrait() }
+  package static var heavy: Self { HeavyTrait() }
 }
 
 /// What so many at a time have, in the order in which they asked.

@@ -12,7 +12,7 @@ extension Scenario {
     let floor = "floor: URLProtocol, synchronous"
     let hoppingFloor = "floor: URLProtocol, leaving the queue and coming back"
     let memory = ArchiveCache()
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-ratios-\(UUID().uuidString)")
+    let folder = Scratch.folder()
     let disk = ArchiveCache(at: folder, options: DiskStore.Options(memory: 0))
     let inMemory = InterceptorRegistry {
       memory

@@ -28,8 +28,13 @@ extension Scenario {
   private static let now = CacheTime(seconds: 1_795_262_400)
 
   private static func policy() -> ArchivePolicy {
-    let key = SymmetricKey(size: .bits256)
-    return ArchivePolicy { Array(HMAC<SHA256>.authenticationCode(for: $0, using: key)) }
+    // As the stores do it.
+    let prepared = HMAC<SHA256>(key: SymmetricKey(size: .bits256))
+    return ArchivePolicy { bytes in
+      var digest = prepared
+      digest.update(data: bytes)
+      return digest.finalize().withUnsafeBytes { Array($0) }
+    }
   }
 
   /// What the app sends: with the fields that every app sends.

@@ -1,9 +1,9 @@
 import Foundation
 import Waylay
 
-/// A directory with an archive, filled once and removed with the process's temporary files.
+/// A directory with an archive, filled once.
 private struct Filled: Sendable {
-  let directory = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-benchmark-\(UUID().uuidString)")
+  let directory = Scratch.folder()
   let body = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
   static func draft(_ text: String) -> EntryDraft {
@@ -76,35 +76,36 @@ private actor Opened {
   }
 }
 
-/// A file of 64 MiB, to be copied.
-private struct LargeFile: Sendable {
-  static let size = 64 << 20
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-benchmark-\(UUID().uuidString)")
-  var source: URL { folder.appendingPathComponent("source") }
-  var copy: URL { folder.appendingPathComponent("copy") }
-
-  init() {
-    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try? Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: source)
-  }
+/// A file of 64 MiB, made at its first use, to be copied.
+private actor LargeFile {
+  private static let size = 64 << 20
+  private let folder = Scratch.folder()
+  private var isThere = false
+  private var source: URL { folder.appendingPathComponent("source") }
+  private var copy: URL { folder.appendingPathComponent("copy") }
 
   /// Copies it portion by portion, as a download comes in.
   func copied() async throws {
-    let file = try FileHandle(forWritingTo: made(copy))
+    try make()
+    FileManager.default.createFile(atPath: copy.path, contents: nil)
+    let file = try FileHandle(forWritingTo: copy)
     try await read { try file.write(contentsOf: $0) }
     try file.close()
     try FileManager.default.removeItem(at: copy)
   }
 
-  func read(_ portion: (Data) async throws -> Void) async throws {
+  func read(_ portion: @Sendable (Data) async throws -> Void) async throws {
+    try make()
     let file = try FileHandle(forReadingFrom: source)
     while let data = try file.read(upToCount: 65_536), !data.isEmpty { try await portion(data) }
     try file.close()
   }
 
-  func made(_ url: URL) -> URL {
-    FileManager.default.createFile(atPath: url.path, contents: nil)
-    return url
+  private func make() throws {
+    guard !isThere else { return }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data((0..<Self.size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: source)
+    isThere = true
   }
 }
 

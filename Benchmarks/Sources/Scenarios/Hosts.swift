@@ -60,7 +60,7 @@ extension Scenario {
       Scenario("hosts: direct load, routed, two addresses", against: reference) { _ = try await two.data(for: URLRequest(url: named)) },
       Scenario("32 MiB: direct load, routed", against: "32 MiB: direct load, as a stream") {
         for try await _ in try await one.load(URLRequest(url: large)).body {}
-      },
+      }.large(),
     ]
   }
 }

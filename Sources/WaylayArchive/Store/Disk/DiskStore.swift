@@ -70,7 +70,7 @@ public final class DiskStore: ArchiveStore {
   private let worker = DispatchQueue(label: "waylay.archive.journal")
   /// Where the medium is waited for, so that the thread of the journal never does while there are entries to write.
   let medium = DispatchQueue(label: "waylay.archive.medium")
-  private let secret: SymmetricKey
+  private let keyed: KeyedDigest
 
   var files: FileSystem { context.files }
   var limits: StoreLimits { options.limits }
@@ -89,7 +89,7 @@ public final class DiskStore: ArchiveStore {
     self.directory = opening.path
     self.options = options
     identity = opening.identity
-    self.secret = SymmetricKey(data: opening.identity.secret)
+    keyed = KeyedDigest(SymmetricKey(data: opening.identity.secret))
     hash = SipHash(key: Array(opening.identity.secret.prefix(16)))
     context = DiskBody.Context(files: opening.files, sealing: opening.sealing, pool: IOPool())
     journal = opening.journal
@@ -119,7 +119,7 @@ public final class DiskStore: ArchiveStore {
 
   /// A digest under a key that goes with the archive.
   public func digest(_ bytes: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: secret))
+    keyed.of(bytes)
   }
 
   /// Has a closure told of evictions, refusals and damage.

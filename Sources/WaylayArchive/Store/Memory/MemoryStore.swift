@@ -21,11 +21,13 @@ public final class MemoryStore: ArchiveStore {
   private let state = Locked(State())
   private let hash: SipHash
   let secret: SymmetricKey
+  private let keyed: KeyedDigest
 
   /// Makes an empty store with a key of its own for digests.
   public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
     self.limits = limits
     secret = SymmetricKey(size: .bits256)
+    keyed = KeyedDigest(secret)
     hash = SipHash(key: secret.withUnsafeBytes { Array($0.prefix(16)) })
   }
 
@@ -112,7 +114,7 @@ public final class MemoryStore: ArchiveStore {
 
   /// A digest under a key that goes with the store.
   public func digest(_ bytes: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: secret))
+    keyed.of(bytes)
   }
 
   /// Has a closure told of evictions and refusals.

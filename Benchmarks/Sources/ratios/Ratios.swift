@@ -16,9 +16,11 @@ struct Ratios: AsyncParsableCommand {
   @Option(help: "How many loads at once, separated by commas.") var inFlight = "1,64"
   @Option(help: "Only scenarios whose name contains this, and their references.") var only = ""
   @Flag(help: "Fail when a ratio is over the limit stored for this version of Swift.") var check = false
+  @Flag(help: "Print how much an archive still has of what is asked for, instead of times.") var hits = false
   @Flag(help: "Store these ratios, and some tolerance, as the limits for this version of Swift.") var store = false
 
   func run() async throws {
+    if hits { return try printHits() }
     let origin = try await TestOrigin.start()
     let all = Scenario.all(origin)
     let wanted = all.filter { only.isEmpty || $0.name.contains(only) }
@@ -41,6 +43,14 @@ struct Ratios: AsyncParsableCommand {
     for line in exceeded { print("OVER THE LIMIT  \(line)") }
     guard exceeded.isEmpty else { throw ExitCode(1) }
     print("No ratio is over its limit in \(Thresholds.file.lastPathComponent).")
+  }
+
+  private func printHits() throws {
+    print("| exponent of Zipf's law | hits of the archive | hits of LRU |")
+    print("|---|---|---|")
+    for ratio in try HitRatio.measured() {
+      print(String(format: "| %.1f | %.3f | %.3f |", ratio.exponent, ratio.archive, ratio.leastRecentlyUsed))
+    }
   }
 
   /// What one batch took, per load.

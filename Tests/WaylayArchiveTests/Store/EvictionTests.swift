@@ -8,7 +8,7 @@ import Testing
 struct EvictionTests {
   @Test("keeps what is read often: on a Zipf trace at least as many hits as LRU", .heavy, arguments: [0.7, 0.9, 1.1])
   func zipf(exponent: Double) throws {
-    let trace = Zipf(keys: 10_000, exponent: exponent).trace(60_000)
+    let trace = ZipfTrace(keys: 10_000, exponent: exponent).keys(60_000)
     let capacity = 500
     var reference = LeastRecentlyUsed(capacity: capacity)
     let referenceHits = trace.count { reference.access($0) }
@@ -59,58 +59,5 @@ struct EvictionTests {
         }
       }
     }
-  }
-}
-
-/// Keys as people ask for them: the first one most, the thousandth a thousandth as often, or so.
-private struct Zipf {
-  private let sums: [Double]
-
-  init(keys: Int, exponent: Double) {
-    var sum = 0.0
-    sums = (1...keys).map { rank in
-      sum += 1 / pow(Double(rank), exponent)
-      return sum
-    }
-  }
-
-  func trace(_ count: Int) -> [Int] {
-    var state: UInt64 = 7
-    return (0..<count).map { _ in
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      let point = Double(state >> 11) / Double(1 << 53) * (sums.last ?? 0)
-      var (low, high) = (0, sums.count - 1)
-      while low < high {
-        let middle = (low + high) / 2
-        if sums[middle] < point { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
-  }
-}
-
-/// The policy to beat.
-private struct LeastRecentlyUsed {
-  let capacity: Int
-  private var last: [Int: Int] = [:]
-  private var queue: [(key: Int, time: Int)] = []
-  private var oldest = 0
-  private var time = 0
-
-  init(capacity: Int) {
-    self.capacity = capacity
-  }
-
-  mutating func access(_ key: Int) -> Bool {
-    time += 1
-    let isHit = last[key] != nil
-    last[key] = time
-    queue.append((key, time))
-    while last.count > capacity {
-      let (key, time) = queue[oldest]
-      oldest += 1
-      if last[key] == time { last[key] = nil }
-    }
-    return isHit
   }
 }

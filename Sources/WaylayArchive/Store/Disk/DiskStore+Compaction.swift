@@ -15,13 +15,8 @@ extension DiskStore {
         enqueue { store in
           store.attemptCompaction(journal) {
             store.state.withLock { $0.isCompacting = false }
-            do {
-              try outcome.get()
-              try store.finish(draft, of: journal)
-            } catch {
-              journal.abandonDraft(draft.generation)
-              throw error
-            }
+            try outcome.get()
+            try store.finish(draft, of: journal)
           }
         }
       }
@@ -35,14 +30,9 @@ extension DiskStore {
     state.withLock { $0.isCompacting = false }
     guard isCompactionWorthIt(journal, share: 0.1) else { return }
     attemptCompaction(journal) {
-      do {
-        let draft = try draft(of: journal)
-        try journal.synchronize(draft)
-        try finish(draft, of: journal)
-      } catch {
-        journal.abandonDraft()
-        throw error
-      }
+      let draft = try draft(of: journal)
+      try journal.synchronize(draft)
+      try finish(draft, of: journal)
     }
   }
 
@@ -60,6 +50,8 @@ extension DiskStore {
       try work()
       state.withLock { $0.compactAt = 0 }
     } catch {
+      // Never another one's: there is one at a time, and all of this is the work of one thread.
+      journal.abandonDraft()
       // Not again for every record.
       let records = journal.records
       state.withLock { $0.compactAt = records * 2 }
@@ -70,41 +62,36 @@ extension DiskStore {
   /// A journal of what is there, and of what is appended from now on.
   private func draft(of journal: Journal) throws -> Journal.Draft {
     var draft = try journal.beginDraft()
-    do {
-      // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come later.
-      var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool)] = []
-      var place = 0
-      var goesOn = true
-      while goesOn {
-        goesOn = state.withLock { state in
-          let end = min(place + 256, state.index.places)
-          while place < end {
-            if let found = state.index.place(place), found.payload.isDurable {
-              durable.append((found.hash, found.payload, found.isVisited))
-            }
-            place += 1
+    // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come later.
+    var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool)] = []
+    var place = 0
+    var goesOn = true
+    while goesOn {
+      goesOn = state.withLock { state in
+        let end = min(place + 256, state.index.places)
+        while place < end {
+          if let found = state.index.place(place), found.payload.isDurable {
+            durable.append((found.hash, found.payload, found.isVisited))
           }
-          return place < state.index.places
+          place += 1
         }
+        return place < state.index.places
       }
-      durable.sort { $0.slot.number < $1.slot.number }
-      let partitions = state.withLock { state in
-        state.partitions.compactMap { digest, number -> JournalRecord? in
-          state.folders[number].map { .partition(number, digest: digest, folder: $0) }
-        }
-      }
-      try journal.write(partitions, to: &draft)
-      var start = 0
-      while start < durable.count {
-        let end = min(start + 1024, durable.count)
-        try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited) }, to: &draft)
-        start = end
-      }
-      return draft
-    } catch {
-      journal.abandonDraft(draft.generation)
-      throw error
     }
+    durable.sort { $0.slot.number < $1.slot.number }
+    let partitions = state.withLock { state in
+      state.partitions.compactMap { digest, number -> JournalRecord? in
+        state.folders[number].map { .partition(number, digest: digest, folder: $0) }
+      }
+    }
+    try journal.write(partitions, to: &draft)
+    var start = 0
+    while start < durable.count {
+      let end = min(start + 1024, durable.count)
+      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited) }, to: &draft)
+      start = end
+    }
+    return draft
   }
 
   private func finish(_ draft: Journal.Draft, of journal: Journal) throws {

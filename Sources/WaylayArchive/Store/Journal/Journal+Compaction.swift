@@ -11,22 +11,18 @@ extension Journal {
   private func draftPath(_ generation: UInt64) -> String { folder + "/" + Self.name(generation) + ".new" }
 
   /// Begins a shorter journal. What is appended from now on will be in it too, so that it may take its time.
+  ///
+  /// One at a time, which whoever began it finishes or abandons.
   func beginDraft() throws -> Draft {
-    abandonDraft()
     let generation = state.withLock { state in
       state.lastDrafted &+= 1
       state.draft = (state.lastDrafted, [])
       return state.lastDrafted
     }
-    do {
-      try? files.unlink(draftPath(generation))
-      let file = try files.create(draftPath(generation))
-      try files.write(Self.mark(generation), to: file, at: 0)
-      return Draft(generation: generation, file: file)
-    } catch {
-      abandonDraft()
-      throw error
-    }
+    try? files.unlink(draftPath(generation))
+    let file = try files.create(draftPath(generation))
+    try files.write(Self.mark(generation), to: file, at: 0)
+    return Draft(generation: generation, file: file)
   }
 
   /// Writes records of what is there; one thread does.
@@ -58,10 +54,10 @@ extension Journal {
     if let old { try? files.unlink(folder + "/" + Self.name(old)) }
   }
 
-  /// Gives up the draft there is, if any, or only the one named.
-  func abandonDraft(_ generation: UInt64? = nil) {
+  /// Gives up the draft there is, if any.
+  func abandonDraft() {
     state.withLock { state in
-      guard let draft = state.draft, generation == nil || generation == draft.generation else { return }
+      guard let draft = state.draft else { return }
       state.draft = nil
       try? files.unlink(draftPath(draft.generation))
     }

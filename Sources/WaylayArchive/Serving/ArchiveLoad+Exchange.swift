@@ -87,25 +87,27 @@ extension ArchiveLoad {
     guard let willStore = configuration.willStore else {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
-    let refusals = Locked<[String]>([])
-    options.revise = { [request] status, fields in
-      var candidate = ArchiveCandidate(
-        request: request.urlRequest.withoutTag, status: HTTPResponse.Status(code: status), length: nil, fields: fields)
+    let request = request.urlRequest.withoutTag
+    @Sendable func candidate(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ArchiveCandidate {
+      var candidate = ArchiveCandidate(request: request, status: status, length: length, fields: fields)
       willStore(&candidate)
-      if let refusal = candidate.refusal { refusals.withLock { $0.append(refusal) } }
-      return CacheOptions.Revision(fields: candidate.fields, lifetime: candidate.override)
+      return candidate
+    }
+    let refusal = Locked<String?>(nil)
+    options.revise = { status, fields in
+      let revised = candidate(HTTPResponse.Status(code: status), nil, fields)
+      refusal.withLock { $0 = $0 ?? revised.refusal }
+      return CacheOptions.Revision(fields: revised.fields, lifetime: revised.override)
     }
     var outcome = policy.receive(head, for: asked, decision, records: records, options: options)
     guard case .new = outcome.storing else {
-      if let refusal = refusals.withLock(\.first) {
+      if let refusal = refusal.withLock({ $0 }) {
         outcome.removals += outcome.updates.map(\.index).filter { !outcome.removals.contains($0) }
         engine.outlets.report(event(.refused, reason: refusal))
       }
       return Judgement(outcome: outcome)
     }
-    var candidate = ArchiveCandidate(
-      request: request.urlRequest.withoutTag, status: response.status, length: response.body.length, fields: response.fields)
-    willStore(&candidate)
+    let candidate = candidate(response.status, response.body.length, response.fields)
     guard candidate.refusal == nil, candidate.lifetime != nil || candidate.fields != response.fields else {
       return Judgement(outcome: outcome, candidate: candidate)
     }

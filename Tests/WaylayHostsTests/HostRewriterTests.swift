@@ -131,13 +131,4 @@ struct HostRewriterTests {
     let response = try await rewriter.startLoading(request, next: network.next)
     #expect(String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self) == "203.0.113.9")
   }
-
-  private func failure<Result>(_ work: () async throws -> Result) async -> (any Error)? {
-    do {
-      _ = try await work()
-      return nil
-    } catch {
-      return error
-    }
-  }
 }

@@ -12,8 +12,18 @@ private struct Filled: Sendable {
       details: EntryDetails(url: "https://example.com/\(text)", host: "example.com", stored: Date(timeIntervalSince1970: 1_800_000_000)))
   }
 
-  func open(memory: Int) throws -> DiskStore {
-    try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory))
+  func open(memory: Int, whenLocked: DiskStore.Lock = .fail) throws -> DiskStore {
+    try DiskStore(
+      at: directory, options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory, whenLocked: whenLocked))
+  }
+
+  /// Puts so many entries in, no faster than the disk takes them.
+  func fill(_ store: DiskStore, with entries: Int, of body: Data) async throws {
+    for number in 0..<entries {
+      try store.put(Self.draft("\(number)"), body: body)
+      if number % 512 == 0 { try await store.flush() }
+    }
+    try await store.flush()
   }
 }
 
@@ -33,10 +43,7 @@ private actor Shelf {
     if let store { return store }
     let store = try filled.open(memory: memory)
     self.store = store
-    for number in 0..<entries {
-      try store.put(Filled.draft("\(number)"), body: Data(filled.body.prefix(1024)))
-      if number % 512 == 0 { try await store.flush() }
-    }
+    try await filled.fill(store, with: entries, of: Data(filled.body.prefix(1024)))
     try store.put(Filled.draft("64 KiB"), body: filled.body)
     try await store.flush()
     return store
@@ -57,19 +64,14 @@ private actor Opened {
   /// Opens it a second time, and looks for the entry.
   func open(lookingFor key: ArchiveKey) async throws {
     if writer == nil { writer = try await fill() }
-    let reader = try DiskStore(
-      at: filled.directory, options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: 0, whenLocked: .readOnly))
+    let reader = try filled.open(memory: 0, whenLocked: .readOnly)
     guard try await reader.entries(for: key).isEmpty else { throw URLError(.unknown) }
     await reader.close()
   }
 
   private func fill() async throws -> DiskStore {
     let store = try filled.open(memory: 0)
-    for number in 0..<100_000 {
-      try store.put(Filled.draft("\(number)"), body: Data())
-      if number % 512 == 0 { try await store.flush() }
-    }
-    try await store.flush()
+    try await filled.fill(store, with: 100_000, of: Data())
     guard isClosed else { return store }
     await store.close()
     return try filled.open(memory: 0)
@@ -151,7 +153,7 @@ extension Scenario {
     }
   }
 
-  /// A large body into the store and out of it, beside a file that is copied.
+  /// A large body into the store, beside a file that is copied.
   private static func largeFile() -> [Scenario] {
     let file = LargeFile()
     let shelf = Shelf(memory: 8 << 20, entries: 0)

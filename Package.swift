@@ -60,7 +60,9 @@ let package = Package(
       name: "WaylayCore",
       dependencies: [
         .target(name: "CWaylayCurl", condition: .when(platforms: [.linux])),
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),

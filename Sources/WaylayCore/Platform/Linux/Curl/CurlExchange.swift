@@ -36,7 +36,15 @@
     /// The response was handed over without a body, whatever the server sends.
     private var isBodyless = false
     private let ticket: DialGate.Ticket
-    private var hasEnded = false
+    private(set) var hasEnded = false
+    /// Where its connection leads.
+    let place: CurlQueue.Place
+    /// How long its connection may take to be open; the loop has it wait for so long when others are opening one.
+    let connectLimit: Duration?
+    /// How long it may wait for its turn at all; `nil` where the load watches over that.
+    let waitLimit: Duration?
+    /// Where it is in the loop's queue, to which this belongs.
+    var turn = CurlQueue.Turn.none
     /// What came since the last flush.
     private var pending = Data()
     /// Connections on which the request was begun.
@@ -56,7 +64,14 @@
       self.url = url
       self.transport = transport
       self.loop = loop
-      load = Lineage.current?.load
+      let load = Lineage.current?.load
+      self.load = load
+      place = CurlQueue.Place(
+        scheme: scheme, host: url.host?.lowercased(), port: url.port, address: request.route?.address, addressPort: request.route?.port)
+      connectLimit = request.route?.connectTimeout ?? transport.options.connectTimeout.flatMap(Duration.init(limit:))
+      waitLimit =
+        load?.watchesTimeout(of: request.urlRequest) ?? false
+        ? nil : Duration(limit: request.context.idleTimeout(of: request.urlRequest))
       fields = try CurlRequest.fields(of: request)
       upload = try CurlUpload(request.body)
       message.initialize(repeating: 0, count: 256)
@@ -143,7 +158,7 @@
     private func mayBegin(from port: Int32) -> Bool {
       attempts += 1
       localPort = port
-      loop.noteBegun(from: port)
+      loop.noteBegun(self, from: port)
       if let gate = request.route?.gate, !gate.claim(ticket) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
@@ -152,6 +167,8 @@
 
     private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       load?.touch()
+      // An old libcurl does not say when the connection is open.
+      if case .connecting = turn { loop.noteBegun(self, from: 0) }
       head.add(UnsafeRawBufferPointer(start: bytes, count: count))
       return count
     }
@@ -238,10 +255,19 @@
       response.settle(.success(answer))
     }
 
+    /// The exchange is over before it was begun.
+    func ended(with error: TransportError) {
+      ended(easy: nil, error)
+    }
+
     /// The exchange is over: by libcurl's code, or without one from our side.
     func ended(_ code: Int32?, easy: UnsafeMutableRawPointer?) {
       guard !hasEnded else { return }
-      let error = failure(code, easy)
+      ended(easy: easy, failure(code, easy))
+    }
+
+    private func ended(easy: UnsafeMutableRawPointer?, _ error: (any Error)?) {
+      guard !hasEnded else { return }
       if error == nil, head.isComplete, !isDelivered {
         // All of it has come at once: no stream is needed.
         deliver(body: .data(pending), metrics: metrics(isOver: true))
@@ -286,6 +312,14 @@
     private func metrics(isOver: Bool) -> LoadMetrics {
       guard let easy else { return LoadMetrics() }
       return LoadMetrics(easy: easy, isOver: isOver)
+    }
+  }
+
+  extension Duration {
+    /// A limit in seconds; `nil` for what means "no limit": zero, less, and more than a day.
+    fileprivate init?(limit seconds: TimeInterval) {
+      guard seconds > 0, seconds < 86_400 else { return nil }
+      self = .seconds(seconds)
     }
   }
 #endif

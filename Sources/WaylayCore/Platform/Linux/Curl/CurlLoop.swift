@@ -31,12 +31,13 @@
     private static let spareHandles = 16
 
     private let state = Locked(State())
-    private let connectionsPerHost: Int
+    /// Touched on the loop's thread only.
+    private let queue: CurlQueue
     /// Our ends of the connections on which a request has begun, those that are closed again included: a port is one of 65 535.
     private let begunPorts = Locked<Set<Int32>>([])
 
     init(connectionsPerHost: Int) {
-      self.connectionsPerHost = connectionsPerHost
+      queue = CurlQueue(connectionsPerPlace: connectionsPerHost)
     }
 
     // MARK: From any thread
@@ -79,9 +80,10 @@
 
     // MARK: On the loop's thread
 
-    /// A request begins on the connection from a local port.
-    func noteBegun(from port: Int32) {
-      begunPorts.withLock { _ = $0.insert(port) }
+    /// A request begins on the connection from a local port; zero where libcurl does not say.
+    func noteBegun(_ exchange: CurlExchange, from port: Int32) {
+      if port > 0 { begunPorts.withLock { _ = $0.insert(port) } }
+      queue.connected(exchange, port: port)
     }
 
     /// What only the thread touches.
@@ -101,7 +103,7 @@
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
       guard let multi = waylay_curl_multi_new(), let sockets = waylay_curl_sockets_new() else { return fail() }
-      _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxHostConnections, max(1, connectionsPerHost))
+      // How many connections a host gets is the queue's business.
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
       state.withLock { state in
         state.multi = multi
@@ -122,9 +124,11 @@
       }
       for command in commands { perform(command, &transfers) }
       if isInvalidated {
+        for exchange in queue.clear() { exchange.ended(nil, easy: nil) }
         for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
         return !stop()
       }
+      queue.serve(now: .now) { begin($0, &transfers) }
       transfers.mustTurn = false
       var running: Int32 = 0
       _ = waylay_curl_multi_perform(transfers.multi, &running)
@@ -136,14 +140,16 @@
       for (easy, exchange) in transfers.active {
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
       }
+      for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
+      let mustGoOn = transfers.mustTurn || queue.isReady
       let mayPoll = state.withLock { state in
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !transfers.mustTurn
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !mustGoOn
         return state.isPolling
       }
       guard mayPoll else { return true }
-      let isIdle = transfers.active.isEmpty
+      let isIdle = transfers.active.isEmpty && queue.isEmpty
       let sleptSince = ContinuousClock.now
-      _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : 1_000)
+      _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : napTime(since: sleptSince))
       let wasWoken = state.withLock { state in
         defer { state.isPolling = false }
         return !state.isPolling
@@ -151,6 +157,17 @@
       guard isIdle, !wasWoken, sleptSince.duration(to: .now) >= .milliseconds(Int64(Self.linger)) else { return true }
       return !stop()
     }
+
+    /// Milliseconds until somebody in the queue has waited for too long, a second at most.
+    private func napTime(since now: ContinuousClock.Instant) -> Int32 {
+      guard let alarm = queue.nextAlarm else { return 1_000 }
+      return Int32(min(max(now.duration(to: alarm) / .milliseconds(1), 0).rounded(.up), 1_000))
+    }
+
+    /// What an exchange fails with that has waited for too long.
+    private static let late = TransportError(
+      .timedOut, phase: .connecting, requestBytesSent: 0,
+      message: "no connection was open in time: other requests to the same server were waiting for one as well.")
 
     /// Ends the thread, unless somebody has come meanwhile.
     private func stop() -> Bool {
@@ -166,14 +183,15 @@
     private func perform(_ command: Command, _ transfers: inout Transfers) {
       switch command {
       case .start(let exchange):
-        guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
-          return exchange.ended(CurlCode.outOfMemory, easy: nil)
-        }
-        begin(exchange, easy, &transfers)
+        guard !exchange.hasEnded, queue.enter(exchange, now: .now) else { return }
+        begin(exchange, &transfers)
       case .resume(let exchange):
         exchange.resume()
       case .cancel(let exchange):
-        guard let easy = exchange.easy, transfers.active[easy] === exchange else { return exchange.ended(nil, easy: nil) }
+        guard let easy = exchange.easy, transfers.active[easy] === exchange else {
+          queue.left(exchange, hasFailed: false)
+          return exchange.ended(nil, easy: nil)
+        }
         end(exchange, nil, &transfers)
       case .closeIdle(let address, let port):
         // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
@@ -186,6 +204,7 @@
     private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
       guard let easy = exchange.easy else { return }
       transfers.active[easy] = nil
+      queue.left(exchange, hasFailed: code.map { $0 != 0 } ?? false)
       // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
       withExtendedLifetime(exchange) {
         _ = waylay_curl_multi_remove(transfers.multi, easy)
@@ -200,12 +219,23 @@
       _ = waylay_curl_multi_remove(transfers.multi, easy)
       waylay_curl_easy_reset(easy)
       exchange.forgetAnswer()
+      queue.reconnecting(exchange)
+      begin(exchange, easy, &transfers)
+    }
+
+    /// Begins an exchange whose turn it is.
+    private func begin(_ exchange: CurlExchange, _ transfers: inout Transfers) {
+      guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
+        queue.left(exchange, hasFailed: true)
+        return exchange.ended(CurlCode.outOfMemory, easy: nil)
+      }
       begin(exchange, easy, &transfers)
     }
 
     private func begin(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
         transfers.active[easy] = nil
+        queue.left(exchange, hasFailed: true)
         exchange.ended(CurlCode.failedToBegin, easy: easy)
         return waylay_curl_easy_free(easy)
       }

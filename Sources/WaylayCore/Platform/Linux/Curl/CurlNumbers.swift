@@ -15,7 +15,6 @@
     static let contentDecoding: Int32 = 158
     static let protocols: Int32 = 181
     static let pathAsIs: Int32 = 234
-    static let pipeWait: Int32 = 237
     static let suppressConnectHeaders: Int32 = 265
     static let quickExit: Int32 = 322
     static let url: Int32 = 10002
@@ -29,7 +28,6 @@
 
   enum CurlMultiOption {
     static let maxConnects: Int32 = 6
-    static let maxHostConnections: Int32 = 7
   }
 
   enum CurlInfo {

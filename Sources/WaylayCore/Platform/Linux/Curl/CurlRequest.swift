@@ -18,10 +18,8 @@
       // http and https alone, whatever a proxy or a URL might say.
       number(CurlOption.protocols, 3)
       number(CurlOption.suppressConnectHeaders, 1)
-      // HTTP/2 where TLS agrees on it; then wait for the connection that is being opened, rather than open another one. Without TLS the wait would
-      // last until the first answer, which may be long in coming.
+      // HTTP/2 where TLS agrees on it. Nobody waits inside libcurl for a connection that is being opened: that is the queue's business.
       number(CurlOption.httpVersion, 4)
-      if url.scheme?.lowercased() == "https" { number(CurlOption.pipeWait, 1) }
       // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
       number(CurlOption.bufferSize, 16 * 1024)
       text(CurlOption.acceptEncoding, "")

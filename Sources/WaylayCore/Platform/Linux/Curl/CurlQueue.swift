@@ -1,0 +1,282 @@
+#if canImport(FoundationNetworking)
+  internal import DequeModule
+  internal import HeapModule
+  import Foundation
+
+  /// Who may be on libcurl and who waits, for each place that requests lead to.
+  ///
+  /// libcurl has one list of those that wait for a connection, for all hosts, and wakes one of them at a time: a server that says nothing
+  /// would hold up everybody's requests. So libcurl gets only what it can begin at once, and has nobody wait. Everything here takes the same
+  /// time however many wait.
+  ///
+  /// Unchecked: touched on the loop's thread only.
+  final class CurlQueue: @unchecked Sendable {
+    /// What connections are for: those to one place are kept apart from those to another.
+    struct Place: Hashable {
+      let scheme: String?
+      let host: String?
+      let port: Int?
+      /// The route's, where there is one.
+      let address: String?
+      let addressPort: Int?
+    }
+
+    /// Where an exchange is.
+    enum Turn {
+      case none
+      case waiting(CurlLine)
+      case connecting(CurlLine)
+      /// Its connection is open, and begins at that port of ours; zero where that is not known.
+      case connected(CurlLine, port: Int32)
+    }
+
+    /// When to look at something again.
+    private struct Alarm: Comparable {
+      let time: ContinuousClock.Instant
+      weak var exchange: CurlExchange?
+      weak var line: CurlLine?
+      /// How much longer it may wait while the place's connections are busy, which is nobody's fault; `nil` when the time is over then.
+      var extra: Duration?
+
+      static func == (one: Alarm, other: Alarm) -> Bool { one.time == other.time }
+      static func < (one: Alarm, other: Alarm) -> Bool { one.time < other.time }
+    }
+
+    /// How long the first connection to a place is waited for before others are opened beside it.
+    private static let patience: Duration = .seconds(1)
+
+    private let connectionsPerPlace: Int
+    private var lines: [Place: CurlLine] = [:]
+    /// Lines in which somebody may go on.
+    private var ready: [CurlLine] = []
+    private var alarms = Heap<Alarm>()
+
+    init(connectionsPerPlace: Int) {
+      self.connectionsPerPlace = max(1, min(connectionsPerPlace, 100_000))
+    }
+
+    /// Whether nobody waits, and nobody is on libcurl.
+    var isEmpty: Bool { lines.isEmpty }
+
+    /// Whether somebody may go on.
+    var isReady: Bool { !ready.isEmpty }
+
+    /// When to look again though nothing has happened.
+    var nextAlarm: ContinuousClock.Instant? { alarms.min?.time }
+
+    /// An exchange comes: `true` when it may begin.
+    func enter(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
+      let line = lines[exchange.place] ?? CurlLine(exchange.place, limit: connectionsPerPlace)
+      lines[exchange.place] = line
+      if !line.hasWaiters, line.hasRoom {
+        take(exchange, line, now)
+        return true
+      }
+      exchange.turn = .waiting(line)
+      line.append(exchange)
+      if let limit = exchange.connectLimit { alarms.insert(Alarm(time: now + limit, exchange: exchange, extra: limit)) }
+      if let limit = exchange.waitLimit { alarms.insert(Alarm(time: now + limit, exchange: exchange)) }
+      if let first = line.firstSince, !line.hasAlarm {
+        line.hasAlarm = true
+        alarms.insert(Alarm(time: first + Self.patience, line: line))
+      }
+      return false
+    }
+
+    /// Begins those whose turn it is.
+    func serve(now: ContinuousClock.Instant, _ begin: (CurlExchange) -> Void) {
+      while let line = ready.popLast() {
+        line.isReady = false
+        while line.hasRoom, let exchange = line.popFirst() {
+          take(exchange, line, now)
+          begin(exchange)
+        }
+        forget(line)
+      }
+    }
+
+    private func take(_ exchange: CurlExchange, _ line: CurlLine, _ now: ContinuousClock.Instant) {
+      exchange.turn = .connecting(line)
+      line.connecting += 1
+      if line.firstSince == nil { line.firstSince = now }
+    }
+
+    /// The connection of an exchange is open.
+    func connected(_ exchange: CurlExchange, port: Int32) {
+      switch exchange.turn {
+      case .connecting(let line):
+        line.connecting -= 1
+        line.connected += 1
+        line.claim(port)
+        exchange.turn = .connected(line, port: port)
+        makeReady(line)
+      case .connected(let line, let old) where old != port:
+        // libcurl has tried again on another connection.
+        line.release(old)
+        line.claim(port)
+        exchange.turn = .connected(line, port: port)
+      default: break
+      }
+    }
+
+    /// An exchange begins anew on libcurl.
+    func reconnecting(_ exchange: CurlExchange) {
+      guard case .connected(let line, let port) = exchange.turn else { return }
+      line.release(port)
+      line.connected -= 1
+      line.connecting += 1
+      exchange.turn = .connecting(line)
+    }
+
+    /// An exchange is over.
+    func left(_ exchange: CurlExchange, hasFailed: Bool) {
+      switch exchange.turn {
+      case .none: return
+      case .waiting(let line):
+        exchange.turn = .none
+        line.dropWaiting()
+        forget(line)
+      case .connecting(let line):
+        line.connecting -= 1
+        // Those that wait for the first one to be connected go on without it.
+        if hasFailed { line.isOpen = true }
+        makeReady(line)
+      case .connected(let line, let port):
+        line.release(port)
+        line.connected -= 1
+        makeReady(line)
+      }
+      exchange.turn = .none
+    }
+
+    /// Those that have waited for too long, which have left.
+    func expired(now: ContinuousClock.Instant) -> [CurlExchange] {
+      var expired: [CurlExchange] = []
+      while let alarm = alarms.min, alarm.time <= now {
+        alarms.removeMin()
+        if let line = alarm.line {
+          line.hasAlarm = false
+          guard line.connected == 0 else { continue }
+          line.isOpen = true
+          makeReady(line)
+        } else if let exchange = alarm.exchange, case .waiting(let line) = exchange.turn {
+          if let more = alarm.extra, line.connected > 0 {
+            alarms.insert(Alarm(time: now + more, exchange: exchange, extra: more))
+          } else {
+            left(exchange, hasFailed: true)
+            expired.append(exchange)
+          }
+        }
+      }
+      return expired
+    }
+
+    /// Everybody who waits, none of whom does any more.
+    func clear() -> [CurlExchange] {
+      let waiting = lines.values.flatMap { $0.clear() }
+      for exchange in waiting { exchange.turn = .none }
+      alarms = []
+      return waiting
+    }
+
+    private func makeReady(_ line: CurlLine) {
+      if line.connecting == 0, line.connected == 0 { line.firstSince = nil }
+      guard line.hasWaiters else { return forget(line) }
+      guard !line.isReady else { return }
+      line.isReady = true
+      ready.append(line)
+    }
+
+    private func forget(_ line: CurlLine) {
+      if line.isUnused { lines[line.place] = nil }
+    }
+  }
+
+  /// Those that want to the same place.
+  final class CurlLine {
+    let place: CurlQueue.Place
+    private let limit: Int
+    /// Whether one has to be connected before the others begin: they may all fit on its connection, or nobody may be there.
+    private let needsFirst: Bool
+    /// Exchanges on libcurl whose connection is not open yet.
+    var connecting = 0
+    /// Exchanges on libcurl whose connection is open.
+    var connected = 0
+    /// When the first of those on libcurl began.
+    var firstSince: ContinuousClock.Instant?
+    /// Whether the others need not wait for the first one any more.
+    var isOpen = false
+    var isReady = false
+    var hasAlarm = false
+    private var waiting = Deque<CurlExchange>()
+    /// Of these, those that have gone.
+    private var goneCount = 0
+    /// How many exchanges are on each connection, by our end's port.
+    private var ports: [Int32: Int] = [:]
+    /// How many fit on one connection, as far as is known.
+    private var streams: Int
+    /// libcurl puts no more on one connection.
+    private static let mostStreams = 100
+
+    init(_ place: CurlQueue.Place, limit: Int) {
+      self.place = place
+      self.limit = limit
+      streams = place.scheme == "https" ? Self.mostStreams : 1
+      needsFirst = place.scheme == "https" || place.address != nil
+    }
+
+    var hasWaiters: Bool { waiting.count > goneCount }
+    var isUnused: Bool { !hasWaiters && connecting == 0 && connected == 0 }
+
+    /// Whether one more may begin.
+    var hasRoom: Bool {
+      if needsFirst, connected == 0, !isOpen { return connecting == 0 }
+      guard streams > 1 else { return connecting + connected < limit }
+      // Each that is not connected yet may be opening a connection of its own.
+      return connecting < max(1, limit - ports.count) && connecting + connected < limit * streams
+    }
+
+    /// An exchange is on the connection that begins at a port.
+    func claim(_ port: Int32) {
+      isOpen = false
+      guard port > 0 else { return }
+      // One more connection, though there were some: they were full. A connection that was closing may look the same.
+      if ports[port] == nil, !ports.isEmpty { streams = max(1, (connected - 1) / ports.count) }
+      ports[port, default: 0] += 1
+      streams = min(max(streams, ports[port] ?? 1), Self.mostStreams)
+    }
+
+    func release(_ port: Int32) {
+      guard let count = ports[port] else { return }
+      ports[port] = count > 1 ? count - 1 : nil
+    }
+
+    func append(_ exchange: CurlExchange) {
+      waiting.append(exchange)
+    }
+
+    func popFirst() -> CurlExchange? {
+      while let first = waiting.popFirst() {
+        if case .waiting(let line) = first.turn, line === self { return first }
+        goneCount -= 1
+      }
+      return nil
+    }
+
+    /// One that waited has gone. It stays in the line until it would be its turn, or until half of the line have gone.
+    func dropWaiting() {
+      goneCount += 1
+      guard goneCount > 16, goneCount * 2 > waiting.count else { return }
+      waiting.removeAll { if case .waiting(let line) = $0.turn { line !== self } else { true } }
+      goneCount = 0
+    }
+
+    func clear() -> [CurlExchange] {
+      defer {
+        waiting = []
+        goneCount = 0
+      }
+      return waiting.filter { if case .waiting(let line) = $0.turn { line === self } else { false } }
+    }
+  }
+#endif

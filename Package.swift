@@ -159,6 +159,8 @@ let package = Package(
       dependencies: ["TestOrigin", "WaylayCore"],
       path: "Tests/TestSupport",
       swiftSettings: settings),
+    // Calls to the system that fail, and a disk that loses what was not synchronized.
+    .target(name: "StoreFaults", dependencies: ["WaylayArchive", "WaylayCore"], path: "Tests/StoreFaults", swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
@@ -182,7 +184,7 @@ let package = Package(
     .testTarget(
       name: "WaylayArchiveTests",
       dependencies: [
-        "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
+        "StoreFaults", "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(

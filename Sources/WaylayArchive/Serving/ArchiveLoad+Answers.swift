@@ -58,9 +58,16 @@ extension ArchiveLoad {
   }
 
   /// The error of a miss in a mode, or under a policy, that keeps the request from the network.
-  func unavailable(_ decision: CacheDecision) -> URLError {
+  ///
+  /// - Parameter failure: Why what is stored could not be read, where that was it.
+  func unavailable(_ decision: CacheDecision, _ failure: (any Error)? = nil) -> URLError {
     engine.outlets.report(event(.unavailable, reason: decision.reason.description))
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
+    if let failure {
+      return ArchiveError(
+        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, underlying: failure
+      ).urlError()
+    }
     return ArchiveError(
       .notStored,
       "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while there is a network.",

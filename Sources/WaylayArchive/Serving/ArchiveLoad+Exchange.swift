@@ -177,7 +177,7 @@ extension ArchiveLoad {
         try Task.checkCancellation()
         // What was confirmed is damaged or gone: load it whole.
         engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
-        store.remove([chosen.entry.id])
+        if error.provesDamage { store.remove([chosen.entry.id]) }
         return try await exchange(decision.unconditional, [], flight, send)
       }
     }

@@ -136,17 +136,22 @@ struct ArchiveLoad: Sendable {
   func run() async throws -> InterceptedResponse {
     var mayCollapse = configuration.collapses && collapses
     var wasCollapsed = false
+    // What could not be read for now, and why.
+    var unread: (ids: Set<EntryID>, error: (any Error)?) = ([], nil)
     while true {
-      let stored = try await lookUp()
+      let stored = try await lookUp(&unread.error).filter { !unread.ids.contains($0.entry.id) }
       let now = now
       let decision = decide(stored, now)
       switch decision.action {
       case .serve(let answer), .serveAndRevalidate(let answer):
-        guard let body = try await readBody(of: answer, stored[answer.index]) else { continue }
+        guard let body = try await readBody(of: answer, stored[answer.index], &unread.error) else {
+          unread.ids.insert(stored[answer.index].entry.id)
+          continue
+        }
         if case .serveAndRevalidate = decision.action { revalidateBehind(decision, stored) }
         return respond(answer, stored[answer.index].record, body, decision, now, wasCollapsed: wasCollapsed)
       case .gatewayTimeout: return gatewayTimeout(decision)
-      case .unavailable: throw unavailable(decision)
+      case .unavailable: throw unavailable(decision, unread.error)
       case .forward: break
       }
       if wasCollapsed { engine.outlets.report(event(.released, reason: "the other load's answer may not be reused")) }
@@ -214,26 +219,32 @@ struct ArchiveLoad: Sendable {
   }
 
   /// What is stored, as far as it can be read.
-  private func lookUp() async throws -> [Stored] {
+  private func lookUp(_ failure: inout (any Error)?) async throws -> [Stored] {
     do {
       return understood(try await store.entries(for: key))
     } catch {
       try Task.checkCancellation()
       engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error)"))
+      failure = error
       return []
     }
   }
 
-  /// The body of an answer; `nil` when it cannot be read, and the entry is gone.
-  private func readBody(of answer: CacheAnswer, _ stored: Stored) async throws -> MessageBody? {
+  /// The body of an answer; `nil` when it cannot be read. The entry goes when what was read is not what was stored, and only then.
+  private func readBody(of answer: CacheAnswer, _ stored: Stored, _ failure: inout (any Error)?) async throws -> MessageBody? {
     guard let range = bytes(of: answer, in: stored) else { return .empty }
     do {
       return try await stored.entry.body(in: range)
     } catch {
       try Task.checkCancellation()
       engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
-      store.remove([stored.entry.id])
+      if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
       return nil
     }
   }
+}
+
+extension Error {
+  /// Whether it says that what was read is not what was stored, rather than that the system could not read.
+  var provesDamage: Bool { (self as? ArchiveError)?.code == .unreadable }
 }

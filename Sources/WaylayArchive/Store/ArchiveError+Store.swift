@@ -9,6 +9,9 @@ extension ArchiveError.Code {
   public static let closed = ArchiveError.Code("closed")
   /// The disk would not take an entry; the underlying error says why.
   public static let notWritten = ArchiveError.Code("notWritten")
+  /// The system could not read what is stored just now: no descriptor was free, the medium failed, or a permission is lacking. It says
+  /// nothing of what is stored, which stays as it is; ``unreadable``, in contrast, is what was read and is not what was stored.
+  public static let readFailed = ArchiveError.Code("readFailed")
   /// The directory cannot be used: it does not exist, or its permissions do not allow it.
   public static let directoryUnusable = ArchiveError.Code("directoryUnusable")
   /// Another process, or another store of this one, has the directory open.
@@ -17,4 +20,12 @@ extension ArchiveError.Code {
   public static let foreignFormat = ArchiveError.Code("foreignFormat")
   /// The archive is encrypted and the key is another one or missing, or a key was given and the archive is not encrypted.
   public static let wrongKey = ArchiveError.Code("wrongKey")
+}
+
+extension ArchiveError {
+  static func readFailed(_ what: String, _ error: any Error) -> ArchiveError {
+    ArchiveError(
+      .readFailed, "\(what) could not be read now (\(error)): nothing was removed. Try again, or see what the system lacks.",
+      underlying: error)
+  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import StoreFaults
 import TestSupport
 import Testing
 import WaylayArchive
@@ -169,13 +170,13 @@ struct DamageTests {
 struct FailingDiskTests {
   let directory = TemporaryDirectory()
 
-  @Test("when it is full, entries are refused and the old ones stay", arguments: ["create", "write"])
-  func full(call: String) async throws {
+  @Test("when it is full, entries are refused and the old ones stay", arguments: [FailingSystem.Call.create, .write])
+  func full(call: FailingSystem.Call) async throws {
     let failing = Locked(false)
     let lines = Locked<[String]>([])
     let refused = Locked<[String]>([])
     var options = DiskStore.Options(memory: 0, logger: .keeping(lines))
-    options.faults = { called in called == call && failing.withLock { $0 } ? ENOSPC : nil }
+    options.system = FailingSystem { called in called == call && failing.withLock { $0 } ? .error(ENOSPC) : nil }
     let store = try directory.store(options)
     store.observe { event in
       if event.kind == .refused { refused.withLock { $0.append(event.url ?? "?") } }
@@ -209,59 +210,16 @@ struct FailingDiskTests {
     await again.close()
   }
 
-  @Test("at every single call in turn, nothing is torn and nothing traps", .heavy)
-  func everyCall() async throws {
-    for number in 0..<60 {
-      let directory = TemporaryDirectory()
-      let calls = Locked(0)
-      var options = DiskStore.Options(limits: StoreLimits(bytes: 60_000, entryBytes: 30_000), memory: 0, logger: .silent)
-      options.faults = { _ in
-        calls.withLock { calls in
-          calls += 1
-          return calls == number ? EIO : nil
-        }
-      }
-      guard let store = try? directory.store(options) else { continue }
-      for round in 0..<8 {
-        _ = try? store.put(.sample("\(round)"), body: .noise(9000, seed: UInt64(round)))
-        try? await store.flush()
-        if let entry = try? await store.entries(for: ArchiveKey("\(round)")).first {
-          _ = try? store.update(entry, head: [1], details: entry.details)
-        }
-      }
-      await store.close()
-      let again = try directory.store()
-      for round in 0..<8 {
-        let bodies = try await again.bodies("\(round)")
-        #expect(bodies == [.noise(9000, seed: UInt64(round))] || bodies.isEmpty)
-      }
-      await again.close()
-    }
-  }
-
   @Test("a directory that may not be written to is refused clearly, or read")
   func readOnlyDirectory() async throws {
     let store = try directory.store()
     try store.put(.sample("a"), body: .noise(100))
     await store.close()
     var options = DiskStore.Options(logger: .silent)
-    options.faults = { ["create", "write", "unlink", "makeDirectory", "rename"].contains($0) ? EROFS : nil }
-    // The lock file is opened for writing.
-    let opens = Locked(0)
-    let fault = options.faults
-    options.faults = { call in
-      if call == "open",
-        opens.withLock({ count in
-          count += 1; return count
-        }) == 2
-      {
-        return EROFS
-      }
-      return fault?(call)
-    }
+    // The lock file is opened for writing, and made where there is none.
+    options.system = FailingSystem { [.create, .write, .remove, .makeDirectory, .rename, .setMode].contains($0) ? .error(EROFS) : nil }
     let error = #expect(throws: ArchiveError.self) { try directory.store(options) }
     #expect(error?.code == .directoryUnusable)
-    opens.withLock { $0 = 0 }
     options.whenLocked = .readOnly
     let reader = try directory.store(options)
     #expect(reader.isReadOnly)

@@ -1,4 +1,5 @@
 import Foundation
+import StoreFaults
 import TestSupport
 import Testing
 import WaylayArchive
@@ -20,7 +21,7 @@ struct DurabilityTests {
 
   @Test("an entry that is replaced before it was written does not take with it the one that it replaced")
   func replacedWhileItWaits() async throws {
-    let gate = Gate("create")
+    let gate = Gate(.create)
     let store = try directory.store(gate.options)
     var last = try store.put(.sample("a"), body: .noise(100, seed: 1))
     try await store.flush()
@@ -44,7 +45,7 @@ struct DurabilityTests {
 
   @Test("has a key that is stored again faster than the disk takes it")
   func replacedAllTheTime() async throws {
-    let gate = Gate("create")
+    let gate = Gate(.create)
     let store = try directory.store(gate.options)
     gate.close()
     var last: StoredEntry?
@@ -70,7 +71,7 @@ struct DurabilityTests {
 
   @Test("has what was stored while the medium was waited for", .heavy)
   func slowMedium() async throws {
-    let gate = Gate("synchronize")
+    let gate = Gate(.synchronize)
     let store = try directory.store(gate.options)
     gate.close()
     try store.put(.sample("kept", isPinned: true), body: .noise(300))
@@ -100,17 +101,17 @@ private final class Gate: Sendable {
     var waiting = 0
   }
 
-  private let call: String
+  private let call: FailingSystem.Call
   private let state = Locked(State())
   private let permits = DispatchSemaphore(value: 0)
 
-  init(_ call: String) {
+  init(_ call: FailingSystem.Call) {
     self.call = call
   }
 
   var options: DiskStore.Options {
     var options = DiskStore.Options(logger: .silent)
-    options.faults = { [self] call in
+    options.system = FailingSystem { [self] call in
       if call == self.call { pass() }
       return nil
     }

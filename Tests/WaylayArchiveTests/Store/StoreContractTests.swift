@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import StoreFaults
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -15,7 +16,7 @@ enum StoreKind: String, CaseIterable, Sendable {
   ) throws -> any ArchiveStore {
     var options = DiskStore.Options(limits: limits, memory: memory, logger: .silent)
     // Thousands of archives are opened and closed: the medium need not have each.
-    if !isSynchronized { options.faults = { $0 == "synchronize" ? EIO : nil } }
+    if !isSynchronized { options.system = FailingSystem { $0 == .synchronize ? .error(EIO) : nil } }
     switch self {
     case .memory: return MemoryStore(limits: limits)
     case .disk: break

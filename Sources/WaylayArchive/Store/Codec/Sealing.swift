@@ -68,6 +68,12 @@ struct Sealing: Sendable {
     )
   }
 
+  /// Whether a chunk can be one that was written under this sealing: no length of it exceeds what its reader has room for.
+  func canBe(_ chunk: BodyChunk) -> Bool {
+    let most = Int(chunk.plain) + overhead
+    return chunk.plain <= UInt32(BodyChunk.size) && (chunk.isCompressed ? Int(chunk.stored) < most : Int(chunk.stored) == most)
+  }
+
   /// Whether bytes of a file are the chunk that was written.
   static func isIntact(_ bytes: UnsafeRawBufferPointer, _ chunk: BodyChunk, _ place: Place) -> Bool {
     bytes.count == Int(chunk.stored) && Checksum.of(bytes, seed: place.seed) == chunk.check

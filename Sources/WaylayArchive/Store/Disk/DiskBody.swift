@@ -4,21 +4,24 @@ import Foundation
 struct DiskBody: StoredBody {
   /// What is the same for all bodies of a store.
   struct Context: Sendable {
-    var files: FileSystem
+    let directory: ArchiveDirectory
     var sealing: Sealing
     var pool: IOPool
     /// The files whose whole contents have been checked, and how they were then.
-    let verified = Locked<[EntryFile: FileStamp]>([:])
+    let verified = Locked<[EntryFile: FileStatus]>([:])
 
-    init(files: FileSystem, sealing: Sealing, pool: IOPool) {
-      self.files = files
+    var files: FileSystem { directory.files }
+
+    init(directory: ArchiveDirectory, sealing: Sealing, pool: IOPool) {
+      self.directory = directory
       self.sealing = sealing
       self.pool = pool
     }
   }
 
   let context: Context
-  let path: String
+  /// The folder of the file.
+  let folder: String
   let file: EntryFile
   let digest: [UInt8]
   let offset: Int64
@@ -29,11 +32,11 @@ struct DiskBody: StoredBody {
   private var descriptor: FileDescriptor?
 
   init(
-    context: Context, path: String, file: EntryFile, digest: [UInt8], offset: Int64, chunks: [BodyChunk], inMemory: Data?,
+    context: Context, folder: String, file: EntryFile, digest: [UInt8], offset: Int64, chunks: [BodyChunk], inMemory: Data?,
     descriptor: FileDescriptor? = nil
   ) {
     self.context = context
-    self.path = path
+    self.folder = folder
     self.file = file
     self.digest = digest
     self.offset = offset
@@ -77,8 +80,9 @@ struct DiskBody: StoredBody {
       do {
         bytes = try context.files.read(Int(piece.chunk.stored), from: descriptor, at: piece.fileOffset)
       } catch {
-        throw unreadable("\(error)", error)
+        throw failed(error)
       }
+      guard bytes.count == Int(piece.chunk.stored) else { throw tooShort(descriptor) }
       guard let plain = context.sealing.opened(chunk: Data(bytes), piece.chunk, piece.place, digest: digest) else {
         throw unreadable("its bytes are not those that were stored")
       }
@@ -92,35 +96,60 @@ struct DiskBody: StoredBody {
     let pieces = pieces(range)
     guard let first = pieces.first, let last = pieces.last else { return Data() }
     let count = Int(last.fileOffset + Int64(last.chunk.stored) - first.fileOffset)
-    let start = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
-    let buffer = UnsafeMutableRawBufferPointer(start: start, count: count)
-    let bytes = Data(bytesNoCopy: start, count: count, deallocator: .custom { start, _ in start.deallocate() })
-    let found: Int
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     do {
-      found = try context.files.read(buffer, from: descriptor, at: first.fileOffset)
+      try fill(buffer, with: pieces, from: descriptor, at: first.fileOffset)
     } catch {
-      throw unreadable("\(error)", error)
+      buffer.deallocate()
+      throw error
     }
-    guard found == count else { throw unreadable("its file is too short") }
-    for piece in pieces {
-      let start = Int(piece.fileOffset - first.fileOffset)
-      let chunk = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(piece.chunk.stored)])
-      guard Sealing.isIntact(chunk, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
-    }
+    // Not before everything is in it and checked: of a few bytes, this makes a copy at once and gives the memory back.
+    let bytes = Data(bytesNoCopy: buffer.baseAddress!, count: count, deallocator: .custom { start, _ in start.deallocate() })
     let skipped = first.part.lowerBound
     return skipped == 0 && range.count == count ? bytes : bytes[skipped..<skipped + range.count]
   }
 
-  private func open() throws -> FileDescriptor {
+  private func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, with pieces: [Piece], from descriptor: FileDescriptor, at offset: Int64
+  ) throws(ArchiveError) {
+    let found: Int
     do {
-      return try context.files.openForReading(path)
+      found = try context.files.read(buffer, from: descriptor, at: offset)
     } catch {
+      throw failed(error)
+    }
+    guard found == buffer.count else { throw tooShort(descriptor) }
+    for piece in pieces {
+      let start = Int(piece.fileOffset - offset)
+      let chunk = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(piece.chunk.stored)])
+      guard Sealing.isIntact(chunk, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
+    }
+  }
+
+  private func open() throws(ArchiveError) -> FileDescriptor {
+    do {
+      return try context.directory.openForReading(file, folder)
+    } catch {
+      // What has gone has gone, if that is so; everything else says nothing of the body.
+      guard error.isMissing, (try? context.directory.isMissing(file, folder)) == true else { throw failed(error) }
       throw unreadable("\(error)", error)
     }
   }
 
   private func unreadable(_ reason: String, _ error: (any Error)? = nil) -> ArchiveError {
     ArchiveError(.unreadable, "a stored body cannot be read: \(reason). Load it anew.", underlying: error)
+  }
+
+  private func failed(_ error: any Error) -> ArchiveError { .readFailed("a stored body", error) }
+
+  /// Less was read than there should be: whether there is less, or the system did not give it.
+  private func tooShort(_ descriptor: FileDescriptor) -> ArchiveError {
+    do {
+      guard try context.files.status(of: descriptor).size < offset + storedLength else { return failed(SystemError("read", code: EIO)) }
+      return unreadable("its file is too short")
+    } catch {
+      return failed(error)
+    }
   }
 
   private struct Piece {
@@ -153,16 +182,18 @@ struct DiskBody: StoredBody {
   /// The file as memory, once it has been checked; a file that has not been written to since need not be checked again.
   private func map(_ range: Range<Int64>, _ descriptor: FileDescriptor) throws -> Data {
     let length = Int(offset + storedLength)
-    // A mapping beyond the end of a file would be a signal, not an error.
-    guard let stamp = descriptor.stamp, stamp.size >= Int64(length) else { throw unreadable("its file is too short") }
+    let status: FileStatus
     let start: UnsafeRawPointer
     do {
-      start = try descriptor.mapped(length)
-    } catch {
-      throw unreadable("\(error)", error)
+      status = try context.files.status(of: descriptor)
+      // A mapping beyond the end of a file would be a signal, not an error.
+      guard status.size >= Int64(length) else { throw unreadable("its file is too short") }
+      start = try context.files.map(descriptor, length: length)
+    } catch let error as SystemError {
+      throw failed(error)
     }
-    let mapping = Mapping(start: start, length: length)
-    let isVerified = context.verified.withLock { $0[file].map { $0.hasSameContents(as: stamp) } ?? false }
+    let mapping = Mapping(start: start, length: length, context.files)
+    let isVerified = context.verified.withLock { $0[file].map { $0.hasSameContents(as: status) } ?? false }
     if !isVerified {
       for piece in pieces(range) {
         let bytes = UnsafeRawBufferPointer(start: start + Int(piece.fileOffset), count: Int(piece.chunk.stored))
@@ -172,7 +203,7 @@ struct DiskBody: StoredBody {
         context.verified.withLock { verified in
           // Enough for any working set of large bodies; a body that is checked twice is no harm.
           if verified.count >= 4096 { verified = [:] }
-          verified[file] = stamp
+          verified[file] = status
         }
       }
     }
@@ -185,14 +216,16 @@ private final class Mapping: @unchecked Sendable {
   // Unchecked: the bytes are only read.
   private let start: UnsafeRawPointer
   private let length: Int
+  private let files: FileSystem
 
-  init(start: UnsafeRawPointer, length: Int) {
+  init(start: UnsafeRawPointer, length: Int, _ files: FileSystem) {
     self.start = start
     self.length = length
+    self.files = files
   }
 
   deinit {
-    munmap(UnsafeMutableRawPointer(mutating: start), length)
+    files.unmap(start, length: length)
   }
 
   func data(_ range: Range<Int>) -> Data {

@@ -15,7 +15,8 @@ extension DiskStore {
     while start < slots.count {
       let portion = slots[start..<min(start + 64, slots.count)]
       start += 64
-      for entry in try await context.pool.perform({ [self] in portion.compactMap { read($0.slot, $0.hash) } }) where filter.matches(entry) {
+      for entry in try await context.pool.perform({ [self] in portion.compactMap { current($0.slot, $0.hash) } })
+      where filter.matches(entry) {
         guard try visitor(entry) else { return }
       }
     }
@@ -32,7 +33,7 @@ extension DiskStore {
         // Empty folders of partitions that are gone tell how many there were.
         for number in Set(slots.map(\.slot.partition)) {
           if let folder = store.state.withLock({ $0.folders[number] }) {
-            rmdir(store.directory + "/" + Opening.entriesFolder + "/" + folder)
+            store.archive.removePartition(folder)
           }
         }
       }
@@ -70,7 +71,7 @@ extension DiskStore {
   }
 
   /// An entry as it is now, from memory or from the disk.
-  private func read(_ slot: DiskSlot, _ low: UInt64) -> StoredEntry? {
+  private func current(_ slot: DiskSlot, _ low: UInt64) -> StoredEntry? {
     let id = EntryID(number: slot.number, hash: low)
     for _ in 0..<3 {
       let now = state.withLock { state in

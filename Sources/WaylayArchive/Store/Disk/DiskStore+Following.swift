@@ -23,19 +23,19 @@ extension DiskStore {
   }
 
   private func follow() throws {
-    let folder = directory + "/" + Opening.journalFolder
+    let folder = try archive.journal()
     let known = state.withLock { $0.replayed }
     let generation = try files.names(in: folder).compactMap(Journal.generation).max() ?? 0
     guard generation == known.generation else {
-      let found = try Opening.read(directory, files, identity, repairs: false)
+      let found = try Opening.read(archive, identity, repairs: false)
       state.withLock { state in
         state.take(found.replay)
         state.replayed = (found.generation, found.records)
       }
       return
     }
-    let file = try files.openForReading(folder + "/" + Journal.name(generation))
-    guard let size = file.stamp?.size else { throw SystemError("fstat") }
+    let file = try files.openForReading(Journal.name(generation), in: folder)
+    let size = try files.status(of: file).size
     let whole = UInt64(max(0, size / Int64(JournalRecord.size) - Int64(Journal.markRecords)))
     guard whole > known.records else { return }
     let start = (Int64(clamping: known.records) + Int64(Journal.markRecords)) * Int64(JournalRecord.size)

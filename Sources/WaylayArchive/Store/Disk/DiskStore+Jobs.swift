@@ -53,8 +53,7 @@ extension DiskStore {
     let file = slot.headFile(id.hash)
     do {
       guard let folder = state.withLock({ $0.folders[slot.partition] }) else { return }
-      let oldPath = path(old.headFile(id.hash), folder: folder)
-      var block = try decode(readHead(oldPath, old)[...], old, digest)
+      var block = try decode(read(old.headFile(id.hash), folder, count: Int(old.headLength), at: 0)[...], old, digest)
       block.head = head
       block.details = details
       slot.stored = Self.milliseconds(details.stored)
@@ -83,16 +82,6 @@ extension DiskStore {
     }
   }
 
-  private func readHead(_ path: String, _ slot: DiskSlot) throws -> [UInt8] {
-    do {
-      let bytes = try files.read(Int(slot.headLength), from: files.openForReading(path), at: 0)
-      guard bytes.count == Int(slot.headLength) else { throw Damage(reason: "its file is too short") }
-      return bytes
-    } catch let error as SystemError where error.isMissing {
-      throw Damage(reason: "its file is gone", isMissing: true)
-    }
-  }
-
   /// Notes in the index what has been written of an entry.
   ///
   /// Says `false` when the entry was removed while it was written; the job that notes that comes later.
@@ -116,7 +105,7 @@ extension DiskStore {
         if let folder = state.folders[slot.partition] {
           let isSmall = block.bodyLength <= Int64(BodyChunk.size)
           entry = self.entry(
-            block, slot, digest, path: path(slot.bodyFile(digest.0), folder: folder), inMemory: isSmall ? before.contents.inMemory : nil)
+            block, slot, digest, folder: folder, inMemory: isSmall ? before.contents.inMemory : nil)
           entry.hits = Int(slot.hits)
         }
         state.unpin(entry, upTo: options.memory)
@@ -155,7 +144,7 @@ extension DiskStore {
     for file in gone {
       guard let folder = folders[file.partition] else { continue }
       do {
-        try files.unlink(path(file, folder: folder))
+        try archive.remove(file, folder)
         state.withLock { _ = $0.loose.remove(file) }
         context.verified.withLock { _ = $0.removeValue(forKey: file) }
       } catch {
@@ -223,17 +212,7 @@ extension DiskStore {
   /// Makes a file, and its folder where it is the first.
   func create(_ file: EntryFile) throws -> FileDescriptor {
     guard let folder = state.withLock({ $0.folders[file.partition] }) else { throw SystemError("create", code: ENOENT) }
-    let path = path(file, folder: folder)
-    do {
-      return try files.create(path)
-    } catch let error as SystemError where error.isMissing {
-      try files.makeDirectory(directory + "/" + Opening.entriesFolder + "/" + folder)
-      return try files.create(path)
-    } catch let error as SystemError where error.code == EEXIST {
-      // Only a journal that lost records does not know of it, and then nobody else does.
-      try files.unlink(path)
-      return try files.create(path)
-    }
+    return try archive.create(file, folder)
   }
 }
 

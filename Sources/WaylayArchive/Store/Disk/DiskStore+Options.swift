@@ -23,8 +23,8 @@ extension DiskStore {
     public var folderName: (@Sendable (ArchivePartition) -> String?)?
     /// Where failures and damage are logged.
     public var logger: Logger
-    /// The calls to the file system.
-    package var faults: (@Sendable (_ call: String) -> Int32?)?
+    /// The calls to the system, which a test may put its own in the place of.
+    package var system: any SystemCalls = PosixCalls()
 
     /// Chooses.
     public init(

@@ -56,8 +56,8 @@ extension DiskStore {
       throw ArchiveError(
         .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.", underlying: error)
     }
-    let path = state.withLock { $0.folders[slot.partition] }.map { self.path(slot.bodyFile(digest.0), folder: $0) } ?? ""
-    let entry = entry(block, slot, digest, path: path, inMemory: nil)
+    let folder = state.withLock { $0.folders[slot.partition] } ?? ""
+    let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
     let isThere = state.withLock { state in
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }

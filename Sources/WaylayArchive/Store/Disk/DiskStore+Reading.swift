@@ -21,22 +21,26 @@ extension DiskStore {
   }
 
   /// The entries of a key, oldest first.
+  ///
+  /// - Throws: ``ArchiveError/Code/readFailed`` when there are some and the system can read none of them now.
   public func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
     if let entries = cached(key) { return entries }
     return try await context.pool.perform { [self] in
       if journal == nil { refresh() }
-      return entriesNow(for: key, hash.digest(key))
+      return try entriesNow(for: key, hash.digest(key))
     }
   }
 
-  private func entriesNow(for key: ArchiveKey, _ digest: (UInt64, UInt64)) -> [StoredEntry] {
+  private func entriesNow(for key: ArchiveKey, _ digest: (UInt64, UInt64)) throws -> [StoredEntry] {
     var result: [StoredEntry] = []
+    var failure: (any Error)?
     // An entry that changes while it is read is read again; three changes in a row are a busy entry, and a miss.
     for _ in 0..<3 {
       let found = state.withLock { state in
         state.isClosed || state.isLost ? [] : state.slots(digest)
       }
       result = []
+      failure = nil
       var hasChanged = false
       for (slot, entry) in found {
         if let entry {
@@ -47,11 +51,13 @@ extension DiskStore {
           guard let entry = try load(slot, digest, wanted: key) else { continue }
           if keep(entry, slot) { result.append(entry) } else { hasChanged = true }
         } catch {
+          if !(error is Damage) { failure = error }
           hasChanged = !handle(error, slot, digest.0) || hasChanged
         }
       }
       if !hasChanged { break }
     }
+    if let failure, result.isEmpty { throw ArchiveError.readFailed("what is stored", failure) }
     state.withLock { state in
       for entry in result {
         if let handle = state.find(entry.id) { state.visit(handle, digest.0) }
@@ -63,30 +69,29 @@ extension DiskStore {
   /// Reads an entry's head, and its body where that is small; `nil` when it has another key than the one wanted.
   func load(_ slot: DiskSlot, _ digest: (UInt64, UInt64), wanted key: ArchiveKey? = nil) throws -> StoredEntry? {
     guard let folder = state.withLock({ $0.folders[slot.partition] }) else { throw Damage(reason: "its folder is not known") }
-    let path = path(slot.headFile(digest.0), folder: folder)
     let isSmall = slot.bodyLength <= Int64(BodyChunk.size + context.sealing.overhead)
     let isTogether = isSmall && slot.head == slot.body
     let headLength = Int(slot.headLength)
-    let bytes = try read(path, count: headLength + (isTogether ? Int(slot.bodyLength) : 0), at: 0)
+    let bytes = try read(slot.headFile(digest.0), folder, count: headLength + (isTogether ? Int(slot.bodyLength) : 0), at: 0)
     let block = try decode(bytes[..<headLength], slot, digest)
     if let key, block.key != key { return nil }
     let file = slot.bodyFile(digest.0)
-    let bodyPath = slot.head == slot.body ? path : self.path(file, folder: folder)
     var inMemory: Data?
-    if isSmall {
+    // What is small on the disk may be large in memory.
+    if isSmall, block.bodyLength <= Int64(BodyChunk.size) * 16 {
       let stored =
-        isTogether ? Data(bytes[headLength...]) : Data(try read(bodyPath, count: Int(slot.bodyLength), at: Int64(slot.bodyOffset)))
+        isTogether ? Data(bytes[headLength...]) : Data(try read(file, folder, count: Int(slot.bodyLength), at: Int64(slot.bodyOffset)))
       inMemory = try open(stored, block.chunks, file, digest)
     }
-    return entry(block, slot, digest, path: bodyPath, inMemory: inMemory)
+    return entry(block, slot, digest, folder: folder, inMemory: inMemory)
   }
 
   /// The entry that a head block describes.
   func entry(
-    _ block: HeadBlock, _ slot: DiskSlot, _ digest: (UInt64, UInt64), path: String, inMemory: Data?
+    _ block: HeadBlock, _ slot: DiskSlot, _ digest: (UInt64, UInt64), folder: String, inMemory: Data?
   ) -> StoredEntry {
     let body = DiskBody(
-      context: context, path: path, file: slot.bodyFile(digest.0), digest: Self.bytes(digest), offset: Int64(slot.bodyOffset),
+      context: context, folder: folder, file: slot.bodyFile(digest.0), digest: Self.bytes(digest), offset: Int64(slot.bodyOffset),
       chunks: block.chunks, inMemory: inMemory)
     return StoredEntry(
       id: EntryID(number: slot.number, hash: digest.0), key: block.key, head: block.head, details: block.details, hits: Int(slot.hits),
@@ -100,7 +105,7 @@ extension DiskStore {
       throw Damage(reason: "its head is not the one that was stored")
     }
     guard let plain = context.sealing.opened(bytes, place, digest: Self.bytes(digest)),
-      let block = HeadBlock(decoding: plain), block.storedBodyLength == slot.bodyLength
+      let block = HeadBlock(decoding: plain), block.chunks.allSatisfy(context.sealing.canBe), block.storedBodyLength == slot.bodyLength
     else { throw Damage(reason: "its head cannot be read") }
     return block
   }
@@ -121,15 +126,17 @@ extension DiskStore {
     return body
   }
 
-  private func read(_ path: String, count: Int, at offset: Int64) throws -> [UInt8] {
+  /// Bytes of an entry's file. Only what was seen is damage: a file that is surely gone or too short; the rest is the system's error.
+  func read(_ file: EntryFile, _ folder: String, count: Int, at offset: Int64) throws -> [UInt8] {
     do {
-      let file = try files.openForReading(path)
+      let descriptor = try archive.openForReading(file, folder)
       // What a damaged journal asks for may be more than there is memory.
-      guard let size = file.stamp?.size, offset + Int64(count) <= size else { throw Damage(reason: "its file is too short") }
-      let bytes = try files.read(count, from: file, at: offset)
-      guard bytes.count == count else { throw Damage(reason: "its file is too short") }
+      guard offset + Int64(count) <= (try files.status(of: descriptor).size) else { throw Damage(reason: "its file is too short") }
+      let bytes = try files.read(count, from: descriptor, at: offset)
+      guard bytes.count == count else { throw SystemError("read", code: EIO) }
       return bytes
     } catch let error as SystemError where error.isMissing {
+      guard try archive.isMissing(file, folder) else { throw error }
       throw Damage(reason: "its file is gone", isMissing: true)
     }
   }
@@ -148,7 +155,7 @@ extension DiskStore {
   /// Drops an entry that cannot be read, and says whether that is settled; `false` when it has only changed meanwhile.
   func handle(_ error: any Error, _ slot: DiskSlot, _ low: UInt64) -> Bool {
     guard let damage = error as? Damage else {
-      // The system's trouble, not the entry's: a miss now, and perhaps a hit later.
+      // The system's trouble, not the entry's, which stays.
       options.logger.warning("entry \(slot.number) of the archive in \(directory) could not be read now: \(error)")
       return true
     }
@@ -174,8 +181,8 @@ extension DiskStore {
 
   /// Whether the whole directory went away; then there is nothing to be had of it any more.
   func isGone() -> Bool {
-    var status = stat()
-    guard stat(directory + "/" + Identity.fileName, &status) != 0, errno == ENOENT || errno == ENOTDIR else { return false }
+    // Not when the system cannot say.
+    guard (try? archive.isOurs()) == false, (try? archive.isOurs()) == false else { return false }
     let isNews = state.withLock { state in
       defer {
         state.isLost = true
@@ -188,8 +195,11 @@ extension DiskStore {
       return !state.isLost
     }
     if isNews {
+      // Whoever opens the directory that is at the path now, or finds this one elsewhere, need not wait for us.
+      lock?.release()
       options.logger.error(
-        "the directory of the archive in \(directory) is gone: nothing is stored and nothing found until it is opened anew")
+        "the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing found until it is opened anew"
+      )
     }
     return true
   }

@@ -103,7 +103,7 @@ extension DiskStore {
         else { throw Damage(reason: "it has another key") }
         let file = slot.bodyFile(digest.0)
         // A body within the file of its head cannot grow there.
-        let descriptor = slot.head == slot.body || slot.bodyOffset > 0 ? nil : try files.openForWriting(path(file, folder: folder))
+        let descriptor = slot.head == slot.body || slot.bodyOffset > 0 ? nil : try archive.openForWriting(file, folder)
         return DiskWriter(
           store: self, key: entry.key, digest: digest, known: entry.id,
           file: descriptor.map { DiskWriter.File(descriptor: $0, file: file) }, chunks: descriptor == nil ? [] : body.chunks,

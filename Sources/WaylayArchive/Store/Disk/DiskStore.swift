@@ -66,13 +66,14 @@ public final class DiskStore: ArchiveStore {
   let state: Locked<State>
   /// `nil` when the store is for reading only.
   let journal: Journal?
-  private let lock: FileDescriptor?
+  let lock: DirectoryLock?
   private let worker = DispatchQueue(label: "waylay.archive.journal")
   /// Where the medium is waited for, so that the thread of the journal never does while there are entries to write.
   let medium = DispatchQueue(label: "waylay.archive.medium")
   private let keyed: KeyedDigest
 
-  var files: FileSystem { context.files }
+  var archive: ArchiveDirectory { context.directory }
+  var files: FileSystem { archive.files }
   var limits: StoreLimits { options.limits }
 
   /// Opens the archive in a directory, or makes one where there is none.
@@ -91,7 +92,7 @@ public final class DiskStore: ArchiveStore {
     identity = opening.identity
     keyed = KeyedDigest(SymmetricKey(data: opening.identity.secret))
     hash = SipHash(key: Array(opening.identity.secret.prefix(16)))
-    context = DiskBody.Context(files: opening.files, sealing: opening.sealing, pool: IOPool())
+    context = DiskBody.Context(directory: opening.directory, sealing: opening.sealing, pool: IOPool())
     journal = opening.journal
     lock = opening.lock
     let replay = opening.replay
@@ -162,7 +163,7 @@ public final class DiskStore: ArchiveStore {
       if let end { store.attempt("note its end") { try $0.journal?.append(end) } }
       store.medium.sync { try? store.journal?.synchronize() }
     }
-    lock?.unlock()
+    lock?.release()
   }
 }
 
@@ -232,10 +233,6 @@ extension DiskStore {
   func report(_ event: StoreEvent) {
     let observers = state.withLock { $0.observers }
     for observer in observers { observer(event) }
-  }
-
-  func path(_ file: EntryFile, folder: String) -> String {
-    directory + "/entries/" + folder + "/" + file.name
   }
 }
 

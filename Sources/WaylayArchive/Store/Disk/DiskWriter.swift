@@ -96,7 +96,7 @@ final class DiskWriter: EntryWriter {
     let place = state.withLock { state -> Place in
       if offset < state.written, let file = state.file {
         let body = DiskBody(
-          context: store.context, path: "", file: file.file, digest: DiskStore.bytes(digest), offset: 0, chunks: state.chunks,
+          context: store.context, folder: "", file: file.file, digest: DiskStore.bytes(digest), offset: 0, chunks: state.chunks,
           inMemory: nil,
           descriptor: file.descriptor)
         return .file(body, offset..<min(offset + Int64(limit), state.written))
@@ -153,7 +153,7 @@ final class DiskWriter: EntryWriter {
     store.enqueue { store in
       // What came after the last checkpoint is nobody's; readers of the checkpoint do not read so far.
       if let known {
-        ftruncate(file.descriptor.raw, off_t(kept))
+        store.attempt("cut a body") { try $0.files.truncate(file.descriptor, to: kept) }
         store.release(known)
       } else {
         store.discard([file.file])

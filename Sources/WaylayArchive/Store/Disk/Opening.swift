@@ -1,41 +1,38 @@
 import Crypto
 import Foundation
 
-/// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be ours, nothing is
+/// Opens a directory: the identity, the lock, the key, the journal, in this order. Until the identity is known to be ours, nothing is
 /// changed but the lock file.
 struct Opening {
   let path: String
   let files: FileSystem
+  let directory: ArchiveDirectory
   private(set) var identity: Identity
   private(set) var sealing: Sealing
   private(set) var journal: Journal?
-  private(set) var lock: FileDescriptor?
+  private(set) var lock: DirectoryLock?
   private(set) var replay: Replay
   private(set) var generation: UInt64
   private(set) var records: UInt64
 
-  private static let lockName = "lock"
-  static let journalFolder = "journal"
-  static let entriesFolder = "entries"
-
   init(path: String, options: DiskStore.Options, secret: [UInt8]?) throws {
     self.path = path
-    files = FileSystem(fault: options.faults)
+    files = FileSystem(options.system)
     let key = try options.encryptionKey?()
     do {
-      let known = try Self.identity(path, files)
-      if known == nil { try Self.prepare(path, files) }
-      lock = try Self.lock(path, files, options)
-      // Somebody may have made the archive while we waited for nothing but the lock.
-      if let known = try known ?? Self.identity(path, files) {
+      let held = try Self.hold(path, files, options)
+      directory = held.directory
+      lock = held.lock
+      if let known = held.identity {
         identity = known
       } else if lock == nil {
         throw ArchiveError.unusable(path, SystemError("open", code: ENOENT))
       } else {
-        identity = try Self.make(path, files, Identity(secret: secret, key: key))
+        identity = try Self.make(directory, Identity(secret: secret, key: key))
       }
       sealing = try identity.sealing(key, directory: path)
-      let found = try Self.read(path, files, identity, repairs: lock != nil)
+      if lock != nil { try Self.tighten(directory) }
+      let found = try Self.read(directory, identity, repairs: lock != nil)
       replay = found.replay
       generation = found.generation
       records = found.records
@@ -43,9 +40,9 @@ struct Opening {
         let archive = Self.seed(identity)
         if let file = found.file {
           journal = Journal(
-            folder: path + "/" + Self.journalFolder, archive: archive, files: files, file: file, generation: generation, records: records)
+            folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation, records: records)
         } else {
-          journal = try Self.begin(path, files, archive, generation)
+          journal = try Self.begin(directory, archive, generation)
         }
       }
     } catch let error as SystemError {
@@ -63,36 +60,71 @@ struct Opening {
   }
 
   static func seed(_ identity: Identity) -> UInt64 { Checksum.of(identity.secret, seed: 0) }
+}
 
-  private static func identity(_ path: String, _ files: FileSystem) throws -> Identity? {
+// MARK: The directory
+
+extension Opening {
+  private struct Held {
+    var directory: ArchiveDirectory
+    var lock: DirectoryLock?
+    var identity: Identity?
+  }
+
+  /// Opens the directory, sees that there is nothing of somebody else's in it, and locks it.
+  ///
+  /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path leads to what is locked.
+  private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held {
+    for _ in 0..<8 {
+      let directory = try open(path, files)
+      let known = try identity(directory)
+      if known == nil { try refuseForeign(directory) }
+      let lock = try lock(directory, options)
+      guard try directory.isAtItsPath(), try lock?.isAtItsName() ?? true else { continue }
+      // Somebody may have made the archive while we waited for nothing but the lock.
+      return Held(directory: directory, lock: lock, identity: try known ?? identity(directory))
+    }
+    throw SystemError("open", code: EAGAIN)
+  }
+
+  private static func open(_ path: String, _ files: FileSystem) throws(SystemError) -> ArchiveDirectory {
     do {
-      let file = try files.openForReading(path + "/" + Identity.fileName)
-      return try Identity(decoding: files.read(4096, from: file, at: 0), in: path)
+      return try ArchiveDirectory(path: path, files)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      try files.makeDirectory(path: path)
+      return try ArchiveDirectory(path: path, files)
+    }
+  }
+
+  private static func identity(_ directory: ArchiveDirectory) throws -> Identity? {
+    do {
+      let file = try directory.files.openForReading(Identity.fileName, in: directory.root)
+      let identity = try Identity(decoding: directory.files.read(4096, from: file, at: 0), in: directory.path)
+      directory.note(mark: try directory.files.status(of: file).identity)
+      return identity
     } catch let error as SystemError where error.isMissing {
       return nil
     }
   }
 
-  /// Makes the directory, and sees that there is nothing of somebody else's in it.
-  private static func prepare(_ path: String, _ files: FileSystem) throws {
-    try? FileManager.default.createDirectory(
-      atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-    try files.makeDirectory(path)
-    let ours: Set = [lockName, Identity.fileName, Identity.fileName + ".new"]
+  private static func refuseForeign(_ directory: ArchiveDirectory) throws {
+    let ours: Set = [DirectoryLock.fileName, Identity.fileName, Identity.fileName + ".new"]
     // An archive that was killed while it was made has none of these but the lock and a draft.
-    guard try files.names(in: path).allSatisfy(ours.contains) else { throw ArchiveError.foreign(path) }
+    guard try directory.files.names(in: directory.root).allSatisfy(ours.contains) else { throw ArchiveError.foreign(directory.path) }
   }
 
-  private static func lock(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> FileDescriptor? {
+  private static func lock(_ directory: ArchiveDirectory, _ options: DiskStore.Options) throws -> DirectoryLock? {
     do {
-      let file = try files.openForWriting(path + "/" + lockName, creating: true)
-      try file.lockExclusively()
-      return file
+      let status = try directory.files.status(of: directory.root)
+      // Whoever owns a directory can put links and other files in it at any time.
+      guard status.owner == directory.files.system.user else { throw SystemError("open, as it belongs to another user", code: EPERM) }
+      return try DirectoryLock(directory)
     } catch let error as SystemError where error.isLocked {
       guard options.whenLocked.opensForReading else {
         throw ArchiveError(
           .locked,
-          "the archive in \(path) is in use by another process or another store: give each a directory of its own, or open it with whenLocked: .readOnly.",
+          "the archive in \(directory.path) is in use by another process or another store: give each a directory of its own, or open it with whenLocked: .readOnly.",
           underlying: error)
       }
       return nil
@@ -101,30 +133,42 @@ struct Opening {
     }
   }
 
-  private static func make(_ path: String, _ files: FileSystem, _ identity: Identity) throws -> Identity {
-    let name = path + "/" + Identity.fileName
-    try? files.unlink(name + ".new")
-    let file = try files.create(name + ".new")
-    try files.write(identity.encoded, to: file, at: 0)
-    try files.synchronize(file)
-    try files.rename(name + ".new", to: name)
-    Protection.apply(to: path)
-    return identity
+  /// Keeps everybody else out of a directory that was there before.
+  private static func tighten(_ directory: ArchiveDirectory) throws(SystemError) {
+    let mode = try directory.files.status(of: directory.root).mode
+    if mode & 0o077 != 0 { try directory.files.setMode(of: directory.root, to: mode & 0o700) }
   }
 
-  static func begin(_ path: String, _ files: FileSystem, _ archive: UInt64, _ generation: UInt64) throws -> Journal {
-    for name in [journalFolder, entriesFolder] { try files.makeDirectory(path + "/" + name) }
-    let folder = path + "/" + journalFolder
-    let name = folder + "/" + Journal.name(generation)
-    try? files.unlink(name + ".new")
-    let file = try files.create(name + ".new")
-    try files.write(Journal.mark(generation), to: file, at: 0)
-    try files.rename(name + ".new", to: name)
-    return Journal(folder: folder, archive: archive, files: files, file: file, generation: generation, records: 0)
+  private static func make(_ directory: ArchiveDirectory, _ identity: Identity) throws -> Identity {
+    let (files, root, name) = (directory.files, directory.root, Identity.fileName)
+    try files.remove(name + ".new", in: root)
+    let file = try files.create(name + ".new", in: root)
+    try files.write(identity.encoded, to: file, at: 0)
+    try files.synchronize(file)
+    try files.rename(name + ".new", to: name, in: root)
+    directory.note(mark: try files.status(of: file).identity)
+    Protection.apply(to: directory.path)
+    return identity
   }
 }
 
+// MARK: The journal
+
 extension Opening {
+  static func begin(_ directory: ArchiveDirectory, _ archive: UInt64, _ generation: UInt64) throws -> Journal {
+    let files = directory.files
+    try directory.makeFolders()
+    let folder = try directory.journal()
+    let name = Journal.name(generation)
+    // Nobody's journal is written over, whatever we were told when we looked for it.
+    guard try files.status(of: name, in: folder) == nil else { throw SystemError("create", code: EEXIST) }
+    try files.remove(name + ".new", in: folder)
+    let file = try files.create(name + ".new", in: folder)
+    try files.write(Journal.mark(generation), to: file, at: 0)
+    try files.rename(name + ".new", to: name, in: folder)
+    return Journal(folder: folder, archive: archive, files: files, file: file, generation: generation, records: 0)
+  }
+
   struct Found {
     var replay = Replay()
     var generation: UInt64 = 1
@@ -133,63 +177,67 @@ extension Opening {
     var file: FileDescriptor?
   }
 
-  /// Reads the newest journal. One that cannot be read at all is an empty archive, and what entries it had are removed.
-  static func read(_ path: String, _ files: FileSystem, _ identity: Identity, repairs: Bool) throws -> Found {
-    let folder = path + "/" + journalFolder
+  /// Reads the newest journal whose mark is ours. Where none is, the archive is empty, and what entries it had are removed.
+  ///
+  /// What the system cannot read is an error, and everything stays as it is: only what was read and is not ours goes.
+  static func read(_ directory: ArchiveDirectory, _ identity: Identity, repairs: Bool) throws -> Found {
+    let (files, path) = (directory.files, directory.path)
     var found = Found()
-    let names: [String]
+    let folder: FileDescriptor
     do {
-      names = try files.names(in: folder)
-    } catch let error as SystemError where error.isMissing {
-      return found
-    }
-    let generations = names.compactMap(Journal.generation).sorted()
-    // What a kill left: drafts, and journals that another one has taken the place of.
-    if repairs {
-      for name in names where Journal.generation(name).map({ $0 != generations.last }) ?? name.hasSuffix(".new") {
-        try? files.unlink(folder + "/" + name)
-      }
-    }
-    guard let last = generations.last else {
-      if repairs { try? FileManager.default.removeItem(atPath: path + "/" + entriesFolder) }
-      return found
-    }
-    found.generation = last
-    let name = folder + "/" + Journal.name(last)
-    let file = try repairs ? files.openForWriting(name) : files.openForReading(name)
-    guard let size = file.stamp?.size else { throw SystemError("fstat") }
-    do throws(FormatMark.Failure) {
-      let mark: [UInt8]
-      do {
-        mark = try files.read(JournalRecord.size * Journal.markRecords, from: file, at: 0)
-      } catch {
-        throw .foreign
-      }
-      let read = try FormatMark(decoding: mark[...], magic: Journal.magic, version: Journal.version, payload: 8)
-      var source = ByteSource(read.payload[...])
-      guard source.number(UInt64.self) == last else { throw .foreign }
+      folder = try directory.journal()
     } catch {
-      if case .version(let version) = error {
-        throw ArchiveError(
-          .foreignFormat,
-          "the journal of the archive in \(path) has format \(version), and this version of Waylay reads format \(Journal.version): update Waylay, or use another directory."
-        )
-      }
-      // Not to be told apart from one that was never ours, but the directory is: begin again, and leave no file behind.
-      found.replay.damaged = 1
-      found.generation = last &+ 1
-      if repairs {
-        try? FileManager.default.removeItem(atPath: path + "/" + entriesFolder)
-        try? files.unlink(name)
-      }
+      guard error.isMissing, try files.status(of: ArchiveDirectory.journalFolder, in: directory.root) == nil else { throw error }
       return found
     }
-    let whole = max(0, size / Int64(JournalRecord.size) - Int64(Journal.markRecords))
-    found.replay = Replay(minimumCapacity: Int(min(whole, 1 << 20)))
-    found.records = try replay(file, files, into: &found.replay, from: 0, seed: Journal.seed(archive: seed(identity), generation: last))
-    found.replay.finish()
-    found.file = file
+    let names = try files.names(in: folder)
+    let generations = names.compactMap(Journal.generation).sorted()
+    for generation in generations.reversed() {
+      let name = Journal.name(generation)
+      let file = try repairs ? files.openForWriting(name, in: folder) : files.openForReading(name, in: folder)
+      let mark = try files.read(JournalRecord.size * Journal.markRecords, from: file, at: 0)
+      guard try isOurs(mark, generation, path) else {
+        // Not to be told apart from one that was never ours, but the directory is: go on with an older one, or begin again.
+        found.replay.damaged += 1
+        continue
+      }
+      let damaged = found.replay.damaged
+      let size = try files.status(of: file).size
+      let whole = max(0, size / Int64(JournalRecord.size) - Int64(Journal.markRecords))
+      found.generation = generation
+      found.replay = Replay(minimumCapacity: Int(min(whole, 1 << 20)))
+      found.records = try replay(
+        file, files, into: &found.replay, from: 0, seed: Journal.seed(archive: seed(identity), generation: generation))
+      found.replay.damaged += damaged
+      found.replay.finish()
+      found.file = file
+      break
+    }
+    if repairs {
+      // What a kill left: drafts, and journals that another one has taken the place of, once that is sure to be there.
+      if generations.count > 1 { try files.synchronize(directory: folder) }
+      if found.file == nil { try directory.removeEntries() }
+      for name in names where Journal.generation(name).map({ found.file == nil || $0 != found.generation }) ?? name.hasSuffix(".new") {
+        try? files.remove(name, in: folder)
+      }
+    }
+    if found.file == nil, let last = generations.last { found.generation = last &+ 1 }
     return found
+  }
+
+  /// Whether the beginning of a journal is that of ours.
+  private static func isOurs(_ bytes: [UInt8], _ generation: UInt64, _ path: String) throws -> Bool {
+    do throws(FormatMark.Failure) {
+      let mark = try FormatMark(decoding: bytes[...], magic: Journal.magic, version: Journal.version, payload: 8)
+      var source = ByteSource(mark.payload[...])
+      return source.number(UInt64.self) == generation
+    } catch {
+      guard case .version(let version) = error else { return false }
+      throw ArchiveError(
+        .foreignFormat,
+        "the journal of the archive in \(path) has format \(version), and this version of Waylay reads format \(Journal.version): update Waylay, or use another directory."
+      )
+    }
   }
 
   /// Reads records to the end of a journal, and says where that is.

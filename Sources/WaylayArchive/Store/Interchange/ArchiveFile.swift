@@ -58,26 +58,27 @@ final class ArchiveFileWriter: Sendable {
     var index: UInt64 = 0
   }
 
-  private let files = FileSystem()
+  private let files: FileSystem
   private let pool = IOPool(lanes: 1)
   private let path: String
   private let file: FileDescriptor
   private let sealing: Sealing
   private let state: Locked<State>
 
-  init(_ path: String, secret: [UInt8], _ sealing: Sealing) throws {
+  init(_ path: String, secret: [UInt8], _ sealing: Sealing, _ files: FileSystem) throws {
     self.path = path
     self.sealing = sealing
-    guard !FileManager.default.fileExists(atPath: path) else { throw SystemError("create", code: EEXIST) }
-    try? files.unlink(path + ".new")
-    file = try files.create(path + ".new")
+    self.files = files
+    guard try files.status(of: path, in: nil) == nil else { throw SystemError("create", code: EEXIST) }
+    try files.remove(path + ".new", in: nil)
+    file = try files.create(path + ".new", in: nil)
     let mark = ArchiveFile.mark(secret: secret, sealing)
     try files.write(mark, to: file, at: 0)
     state = Locked(State(offset: Int64(mark.count)))
   }
 
   deinit {
-    try? files.unlink(path + ".new")
+    try? files.remove(path + ".new", in: nil)
   }
 
   func write(_ kind: ArchiveFile.Frame, _ payload: [UInt8]) async throws {
@@ -99,14 +100,14 @@ final class ArchiveFileWriter: Sendable {
   func finish() async throws {
     try await pool.perform { [self] in
       try files.synchronize(file)
-      try files.rename(path + ".new", to: path)
+      try files.rename(path + ".new", to: path, in: nil)
     }
   }
 }
 
 /// Reads frames.
 struct ArchiveFileReader {
-  private let files = FileSystem()
+  private let files: FileSystem
   private let pool = IOPool(lanes: 1)
   private let path: String
   private let file: FileDescriptor
@@ -115,9 +116,10 @@ struct ArchiveFileReader {
   private var index: UInt64 = 0
   let secret: [UInt8]
 
-  init(_ path: String, key: SymmetricKey?) throws {
+  init(_ path: String, key: SymmetricKey?, _ files: FileSystem) throws {
     self.path = path
-    file = try files.openForReading(path)
+    self.files = files
+    file = try files.openForReading(path, in: nil)
     (secret, sealing) = try ArchiveFile.parse(files.read(ArchiveFile.markSize, from: file, at: 0), key: key, file: path)
     offset = Int64(ArchiveFile.markSize)
   }

@@ -4,6 +4,8 @@ import Foundation
 /// A store whose digests are made under a secret that can go with its entries.
 protocol SecretBearing {
   var secretBytes: [UInt8] { get }
+  /// What it reads and writes files by.
+  var files: FileSystem { get }
 }
 
 extension ArchiveStore {
@@ -24,7 +26,8 @@ extension ArchiveStore {
   /// - Throws: ``ArchiveError/Code/notWritten`` when the file exists or cannot be written.
   @discardableResult
   public func export(_ filter: EntryFilter = .all, to file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
-    let secret = (self as? any SecretBearing)?.secretBytes ?? [UInt8](repeating: 0, count: 32)
+    let bearer = self as? any SecretBearing
+    let secret = bearer?.secretBytes ?? [UInt8](repeating: 0, count: 32)
     // Heads stay where they are until it is their turn: an archive may have more of them than there is memory.
     let wanted = Locked<[(id: EntryID, key: ArchiveKey)]>([])
     try await visit(filter) { entry in
@@ -32,7 +35,8 @@ extension ArchiveStore {
       return true
     }
     do {
-      let writer = try ArchiveFileWriter(file.path, secret: secret, Sealing(key: encryptionKey, archive: secret))
+      let writer = try ArchiveFileWriter(
+        file.path, secret: secret, Sealing(key: encryptionKey, archive: secret), bearer?.files ?? FileSystem())
       var count: UInt64 = 0
       for (id, key) in wanted.withLock({ $0 }) {
         guard let entry = try await entries(for: key).first(where: { $0.id == id }), let body = try? await entry.contents.opened() else {
@@ -77,7 +81,7 @@ extension ArchiveStore {
   public func importEntries(from file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
     var reader: ArchiveFileReader
     do {
-      reader = try ArchiveFileReader(file.path, key: encryptionKey)
+      reader = try ArchiveFileReader(file.path, key: encryptionKey, (self as? any SecretBearing)?.files ?? FileSystem())
     } catch let error as SystemError {
       throw ArchiveError(.unreadable, "\(file.path) cannot be read (\(error)): check the path.", underlying: error)
     }
@@ -139,7 +143,7 @@ extension DiskStore: SecretBearing {
   ) async throws -> DiskStore {
     var reader: ArchiveFileReader
     do {
-      reader = try ArchiveFileReader(file.path, key: encryptionKey)
+      reader = try ArchiveFileReader(file.path, key: encryptionKey, FileSystem(options.system))
     } catch let error as SystemError {
       throw ArchiveError(.unreadable, "\(file.path) cannot be read (\(error)): check the path.", underlying: error)
     }
@@ -156,4 +160,5 @@ extension DiskStore: SecretBearing {
 
 extension MemoryStore: SecretBearing {
   var secretBytes: [UInt8] { secret.withUnsafeBytes { Array($0) } }
+  var files: FileSystem { FileSystem() }
 }

@@ -8,7 +8,7 @@ extension Journal {
     fileprivate var records: UInt64 = 0
   }
 
-  private func draftPath(_ generation: UInt64) -> String { folder + "/" + Self.name(generation) + ".new" }
+  private func draftName(_ generation: UInt64) -> String { Self.name(generation) + ".new" }
 
   /// Begins a shorter journal. What is appended from now on will be in it too, so that it may take its time.
   ///
@@ -19,8 +19,8 @@ extension Journal {
       state.draft = (state.lastDrafted, [])
       return state.lastDrafted
     }
-    try? files.unlink(draftPath(generation))
-    let file = try files.create(draftPath(generation))
+    try? files.remove(draftName(generation), in: folder)
+    let file = try files.create(draftName(generation), in: folder)
     try files.write(Self.mark(generation), to: file, at: 0)
     return Draft(generation: generation, file: file)
   }
@@ -43,7 +43,7 @@ extension Journal {
       guard let current = state.draft, current.generation == draft.generation else { return nil }
       let records = current.tail + rest()
       try Self.write(records, to: draft.file, from: draft.records, seed: seed(draft.generation), files)
-      try files.rename(draftPath(draft.generation), to: folder + "/" + Self.name(draft.generation))
+      try files.rename(draftName(draft.generation), to: Self.name(draft.generation), in: folder)
       defer {
         state = State(
           file: draft.file, generation: draft.generation, records: draft.records + UInt64(records.count), isDirty: true,
@@ -51,7 +51,7 @@ extension Journal {
       }
       return state.generation
     }
-    if let old { try? files.unlink(folder + "/" + Self.name(old)) }
+    if let old { try? files.remove(Self.name(old), in: folder) }
   }
 
   /// Gives up the draft there is, if any.
@@ -59,7 +59,7 @@ extension Journal {
     state.withLock { state in
       guard let draft = state.draft else { return }
       state.draft = nil
-      try? files.unlink(draftPath(draft.generation))
+      try? files.remove(draftName(draft.generation), in: folder)
     }
   }
 }

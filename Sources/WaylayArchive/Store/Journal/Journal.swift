@@ -19,7 +19,7 @@ final class Journal: Sendable {
     var lastDrafted: UInt64
   }
 
-  let folder: String
+  let folder: FileDescriptor
   let archive: UInt64
   let files: FileSystem
   let state: Locked<State>
@@ -43,7 +43,7 @@ final class Journal: Sendable {
 
   /// Goes on with a journal that has been read.
   init(
-    folder: String, archive: UInt64, files: FileSystem, file: FileDescriptor, generation: UInt64, records: UInt64
+    folder: FileDescriptor, archive: UInt64, files: FileSystem, file: FileDescriptor, generation: UInt64, records: UInt64
   ) {
     self.folder = folder
     self.archive = archive

@@ -1,0 +1,173 @@
+import Foundation
+
+/// The directory of an archive, held open: everything in it is reached through its descriptor, so that whatever the path leads to one day,
+/// no file of another archive is ever touched.
+final class ArchiveDirectory: Sendable {
+  static let journalFolder = "journal"
+  static let entriesFolder = "entries"
+  /// How many folders of partitions are held open at once.
+  private static let mostFolders = 32
+
+  private struct State {
+    /// The folders that are open, by their names: those of the archive itself, and those of partitions.
+    var own: [String: FileDescriptor] = [:]
+    var partitions: [String: FileDescriptor] = [:]
+    /// The file that says which archive it is.
+    var mark: FileStatus.Identity?
+  }
+
+  let path: String
+  let files: FileSystem
+  let root: FileDescriptor
+  private let identity: FileStatus.Identity
+  private let state = Locked(State())
+
+  /// Opens a directory; the path may lead there by way of links.
+  init(path: String, _ files: FileSystem) throws(SystemError) {
+    self.path = path
+    self.files = files
+    root = try files.openDirectory(path: path)
+    identity = try files.status(of: root).identity
+  }
+
+  /// Notes which file says which archive it is; once it is another one, so is the archive.
+  func note(mark: FileStatus.Identity) {
+    state.withLock { $0.mark = mark }
+  }
+
+  /// Whether the path leads to this directory.
+  func isAtItsPath() throws(SystemError) -> Bool {
+    try files.status(of: path, in: nil, followingLinks: true)?.identity == identity
+  }
+
+  /// Whether the path still leads here, and this is still the archive that was opened.
+  func isOurs() throws(SystemError) -> Bool {
+    guard try isAtItsPath() else { return false }
+    let mark = try files.status(of: Identity.fileName, in: root)?.identity
+    guard let known = state.withLock({ $0.mark }) else { return true }
+    return mark == known
+  }
+
+  // MARK: Folders
+
+  /// The folder of the journal.
+  func journal() throws(SystemError) -> FileDescriptor { try folder(Self.journalFolder) }
+
+  private func folder(_ name: String) throws(SystemError) -> FileDescriptor {
+    if let folder = state.withLock({ $0.own[name] }) { return folder }
+    let folder = try files.openFolder(name, in: root)
+    state.withLock { $0.own[name] = folder }
+    return folder
+  }
+
+  /// Makes the folders of an archive where they do not exist yet.
+  func makeFolders() throws(SystemError) {
+    for name in [Self.journalFolder, Self.entriesFolder] { try files.makeFolder(name, in: root) }
+  }
+
+  /// The folder of a partition.
+  func partition(_ name: String) throws(SystemError) -> FileDescriptor {
+    if let folder = state.withLock({ $0.partitions[name] }) { return folder }
+    let folder = try files.openFolder(name, in: self.folder(Self.entriesFolder))
+    state.withLock { state in
+      if state.partitions.count >= Self.mostFolders { state.partitions = [:] }
+      state.partitions[name] = folder
+    }
+    return folder
+  }
+
+  /// Does something in the folder of a partition; once more when the folder that was open has been removed and made again.
+  private func inPartition<Value>(_ name: String, _ work: (FileDescriptor) throws(SystemError) -> Value) throws(SystemError) -> Value {
+    let folder = try partition(name)
+    do {
+      return try work(folder)
+    } catch {
+      guard error.isMissing else { throw error }
+      state.withLock { $0.partitions[name] = nil }
+      let now = try partition(name)
+      guard try files.status(of: now).identity != files.status(of: folder).identity else { throw error }
+      return try work(now)
+    }
+  }
+
+  // MARK: Files of entries
+
+  /// Opens the file of an entry to read it.
+  func openForReading(_ file: EntryFile, _ folder: String) throws(SystemError) -> FileDescriptor {
+    try inPartition(folder) { folder throws(SystemError) in try files.openForReading(file.name, in: folder) }
+  }
+
+  /// Opens the file of an entry to go on with it.
+  func openForWriting(_ file: EntryFile, _ folder: String) throws(SystemError) -> FileDescriptor {
+    try inPartition(folder) { folder throws(SystemError) in try files.openForWriting(file.name, in: folder) }
+  }
+
+  /// Whether the file of an entry is surely not there: asked once more, because one answer may be a mistake.
+  func isMissing(_ file: EntryFile, _ folder: String) throws(SystemError) -> Bool {
+    guard let entries = try files.status(of: Self.entriesFolder, in: root) else { return true }
+    guard entries.isDirectory else { throw SystemError("open", code: ENOTDIR) }
+    let folders = try self.folder(Self.entriesFolder)
+    guard let status = try files.status(of: folder, in: folders) else { return true }
+    guard status.isDirectory else { throw SystemError("open", code: ENOTDIR) }
+    return try files.status(of: file.name, in: files.openFolder(folder, in: folders)) == nil
+  }
+
+  /// Makes the file of an entry, and its folder where it is the first.
+  func create(_ file: EntryFile, _ folder: String) throws(SystemError) -> FileDescriptor {
+    do {
+      return try inPartition(folder) { folder throws(SystemError) in try files.create(file.name, in: folder) }
+    } catch {
+      switch error.code {
+      case ENOENT:
+        state.withLock { $0.partitions[folder] = nil }
+        try files.makeFolder(folder, in: self.folder(Self.entriesFolder))
+        return try files.create(file.name, in: partition(folder))
+      case EEXIST:
+        // Only a journal that lost records does not know of it, and then nobody else does.
+        let folder = try partition(folder)
+        try files.remove(file.name, in: folder)
+        return try files.create(file.name, in: folder)
+      default: throw error
+      }
+    }
+  }
+
+  /// Removes the file of an entry, where it exists.
+  func remove(_ file: EntryFile, _ folder: String) throws(SystemError) {
+    do {
+      try files.remove(file.name, in: partition(folder))
+    } catch {
+      guard error.code == ENOENT else { throw error }
+    }
+  }
+
+  /// Removes the folder of a partition, if nothing is in it.
+  func removePartition(_ folder: String) {
+    guard let entries = try? self.folder(Self.entriesFolder) else { return }
+    guard (try? files.removeFolder(folder, in: entries)) != nil else { return }
+    state.withLock { $0.partitions[folder] = nil }
+  }
+
+  /// Removes all files of entries.
+  func removeEntries() throws(SystemError) {
+    state.withLock { state in
+      state.own[Self.entriesFolder] = nil
+      state.partitions = [:]
+    }
+    try files.removeTree(Self.entriesFolder, in: root)
+  }
+
+  // MARK: The medium
+
+  /// Brings the names in a partition's folder to the medium.
+  func synchronize(partition folder: String) throws(SystemError) {
+    try files.synchronize(directory: partition(folder))
+  }
+
+  /// Brings the names of the archive's own folders and files to the medium, and its own name where that is allowed.
+  func synchronize() throws(SystemError) {
+    try files.synchronize(directory: journal())
+    try files.synchronize(directory: folder(Self.entriesFolder))
+    try files.synchronize(directory: root)
+  }
+}

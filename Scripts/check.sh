@@ -31,6 +31,9 @@ swift format lint --strict --recursive --parallel Sources Tests Examples Benchma
 step "Build"
 swift build --build-tests
 
+step "Apple platforms, type-checked"
+Scripts/apple.sh
+
 step "swift run tour"
 swift run tour
 

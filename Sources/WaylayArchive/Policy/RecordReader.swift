@@ -41,7 +41,9 @@ struct RecordReader {
 
   mutating func text() -> String? {
     guard let count = number(), let bytes = slice(count) else { return nil }
-    return String(validating: bytes, as: UTF8.self)
+    // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.utf8.elementsEqual(bytes) ? text : nil
   }
 
   /// `nil` for what cannot be read, `.some(nil)` for what is not there.

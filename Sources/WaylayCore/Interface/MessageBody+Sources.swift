@@ -32,9 +32,9 @@ extension MessageBody {
 extension MessageBody.Chunks {
   /// Reads a file. Opening fails at once, so that the error names the file rather than the wire.
   convenience init(reading url: URL) throws {
-    let handle: FileHandle
+    let file: FileReader
     do {
-      handle = try FileHandle(forReadingFrom: url)
+      file = try FileReader(url)
     } catch {
       throw WaylayError(
         .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.",
@@ -42,10 +42,21 @@ extension MessageBody.Chunks {
     }
     self.init {
       // An ordinary file answers at once; no hop is worth its price here.
-      let chunk = try handle.read(upToCount: MessageBody.chunkSize)
-      if chunk?.isEmpty ?? true { try? handle.close() }
+      let chunk = try file.handle.read(upToCount: MessageBody.chunkSize)
+      if chunk?.isEmpty ?? true { try? file.handle.close() }
       return chunk?.isEmpty ?? true ? nil : chunk
     }
+  }
+}
+
+/// An open file.
+///
+/// Unchecked: chunks are pulled one at a time. Nothing says that Apple's `FileHandle` is `Sendable`.
+private struct FileReader: @unchecked Sendable {
+  let handle: FileHandle
+
+  init(_ url: URL) throws {
+    handle = try FileHandle(forReadingFrom: url)
   }
 }
 

@@ -2,29 +2,21 @@ import Foundation
 
 /// The bridge from the loading system: one object per task, of one class per installation.
 ///
-/// Everything that differs between Linux and Apple platforms is in ``PlatformClient``.
-class InterceptingProtocol: URLProtocol {
+/// Everything that differs between Linux and Apple platforms is in ``PlatformProtocol`` and ``PlatformClient``.
+class InterceptingProtocol: PlatformProtocol {
   /// The installation this class stands for, until its registry is invalidated.
   private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
-  /// Made where this object was, by the code that resumed the task.
-  private var decision: Installation.Decision?
   /// The load under way. It holds this object, and is let go with the last word to the client.
   private var relay: ClientRelay?
   private var hasEnded = false
-
-  required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
-    // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).
-    decision = PendingDecision.take(for: Self.self, request)
-    super.init(request: request, cachedResponse: cachedResponse, client: client)
-  }
 
   override class func canInit(with request: URLRequest) -> Bool {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
     guard let installation else { return true }
     let decision = Installation.Decision(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
-    PendingDecision.keep(decision)
+    PlatformClient.keep(decision)
     return decision.isAccepted
   }
 

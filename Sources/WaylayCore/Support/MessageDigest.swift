@@ -6,7 +6,7 @@ enum MessageDigest {
   static func md5(_ bytes: some Sequence<UInt8>) -> String {
     var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
     for block in blocks(of: Array(bytes), lengthIsBigEndian: false) {
-      let words = (0..<16).map { index in (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[index * 4 + $1]) << (8 * UInt32($1)) } }
+      let words = words(of: block).map(\.byteSwapped)
       var (a, b, c, d) = (state[0], state[1], state[2], state[3])
       for step in 0..<64 {
         let (mixed, word): (UInt32, Int) =
@@ -30,7 +30,7 @@ enum MessageDigest {
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
     for block in blocks(of: Array(bytes), lengthIsBigEndian: true) {
-      var words = (0..<16).map { index in (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(block[index * 4 + $1]) } }
+      var words = words(of: block)
       for index in 16..<64 {
         let (early, late) = (words[index - 15], words[index - 2])
         let first = rotatedRight(early, 7) ^ rotatedRight(early, 18) ^ (early >> 3)
@@ -59,6 +59,17 @@ enum MessageDigest {
     let length = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
     padded += lengthIsBigEndian ? length.reversed() : length
     return stride(from: 0, to: padded.count, by: 64).map { Array(padded[$0..<$0 + 64]) }
+  }
+
+  /// The sixteen words of a block, the first byte of each the highest.
+  ///
+  /// Statements, because as one expression this is more than the type checker takes where it knows Apple's names.
+  private static func words(of block: [UInt8]) -> [UInt32] {
+    stride(from: 0, to: block.count, by: 4).map { start in
+      var word: UInt32 = 0
+      for byte in block[start..<start + 4] { word = word << 8 | UInt32(byte) }
+      return word
+    }
   }
 
   private static func rotatedLeft(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }

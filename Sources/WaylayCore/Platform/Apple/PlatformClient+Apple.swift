@@ -1,20 +1,20 @@
-#if canImport(Darwin)
+#if canImport(Darwin) || WAYLAY_APPLE_MODEL
   import Foundation
 
-  // Written from the documentation and the Read Me of Apple's sample CustomHTTPProtocol (version 1.1), and not run by this package's own
-  // checks, which run on Linux. Its contract: all calls to the client on the thread, and in the run-loop modes, that `startLoading` was called
-  // in; any number of redirects, one response, any number of data, one end; nothing after `stopLoading`.
+  // Written from the documentation and the Read Me of Apple's sample CustomHTTPProtocol (version 1.1); run by this package's checks against a
+  // model of Apple's loading system, and not yet on an Apple platform. The contract: all calls to the client on the thread, and in the
+  // run-loop modes, that `startLoading` was called in; any number of redirects and challenges, one response, any number of data, one end;
+  // nothing after `stopLoading`.
   // https://developer.apple.com/library/archive/samplecode/CustomHTTPProtocol/Listings/Read_Me_About_CustomHTTPProtocol_txt.html
 
   /// The loading system's side of one load, on Apple platforms: where its client may be called, what it may be told, and what its task is.
   ///
-  /// Unchecked: the protocol object is used on the client's thread only; `isStopped` is written there, before anything else could matter.
-  final class PlatformClient: NSObject, @unchecked Sendable {
+  /// Unchecked: the protocol object and `questions` are used on the client's thread only.
+  final class PlatformClient: @unchecked Sendable {
     private let loader: InterceptingProtocol
-    private let thread = Thread.current
-    private let modes: [String]
+    private let thread = ClientThread()
     private let stopped = Locked(false)
-    private let challenges: ChallengeForwarder
+    private var questions: ChallengeForwarder?
 
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
     static let canAnswerInline = false
@@ -30,12 +30,14 @@
 
     init(_ loader: InterceptingProtocol) {
       self.loader = loader
-      challenges = ChallengeForwarder(loader)
       hop = RedirectTag.hop(of: loader.request)
       id = RedirectTag.id(of: loader.request) ?? .next()
-      let current = RunLoop.current.currentMode?.rawValue
-      modes = Array(Set([RunLoop.Mode.default.rawValue, current ?? RunLoop.Mode.default.rawValue]))
     }
+
+    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made (P6).
+    static func keep(_ decision: Installation.Decision) {}
+
+    // `Task.immediate` needs macOS 26 and iOS 26, and nothing here waits for it.
 
     static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
       Task(operation: work)
@@ -62,8 +64,14 @@
     }
 
     func fail(_ error: any Error, url: URL?) {
-      let error = (error as? WaylayError).map { URLError($0.urlErrorCode, underlying: $0, url: url) }
-      loader.client?.urlProtocol(loader, didFailWithError: error ?? URLError(.unknown))
+      let error =
+        switch error {
+        case let error as URLError: error
+        case let error as WaylayError: URLError(error.urlErrorCode, underlying: error, url: url)
+        case is CancellationError: URLError(.cancelled)
+        default: URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
+        }
+      deliver(.failed(error))
     }
 
     func findWayBack() throws {}
@@ -84,12 +92,48 @@
     /// The URL the app asked for, when `request` is a later hop.
     static func origin(of request: URLRequest) -> URL? { RedirectTag.origin(of: request) }
 
-    func stop() {
-      challenges.cancelAll()
-      stopped.withLock { $0 = true }
+    /// Runs `work` where the client may be called.
+    func schedule(_ work: @escaping @Sendable () -> Void) {
+      thread.perform(work)
     }
 
-    /// Asks the app what to do about a challenge of the inner session.
+    static func head(of response: InterceptedResponse) -> HTTPURLResponse { response.head }
+
+    // MARK: On the client's thread
+
+    /// `stopLoading`: not a word to the client from now on, of a challenge neither.
+    func stop() {
+      stopped.withLock { $0 = true }
+      questions?.close(isTelling: false)
+    }
+
+    func deliver(_ event: ClientRelay.Event) {
+      guard !isCancelled, let client = loader.client else { return }
+      if event.isTerminal { questions?.close(isTelling: true) }
+      switch event {
+      case .response(let head): client.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
+      case .data(let data): client.urlProtocol(loader, didLoad: data)
+      case .finished: client.urlProtocolDidFinishLoading(loader)
+      case .failed(let error): client.urlProtocol(loader, didFailWithError: error)
+      case .redirected(let request, let head):
+        // The loading system makes another protocol object for the new request; this one ends as the Read Me's does.
+        client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: head)
+        client.urlProtocol(loader, didFailWithError: CocoaError(.userCancelled))
+      }
+    }
+  }
+
+  // MARK: Challenges
+
+  extension PlatformClient {
+    /// The load's questions to the app, made when there is the first one.
+    var challenges: ChallengeForwarder {
+      let challenges = questions ?? ChallengeForwarder(self)
+      questions = challenges
+      return challenges
+    }
+
+    /// Asks the app what to do about a challenge, from anywhere.
     func forward(_ challenge: URLAuthenticationChallenge, _ completion: @escaping ChallengeForwarder.Completion) {
       schedule {
         guard !self.isCancelled else { return completion(.cancelAuthenticationChallenge, nil) }
@@ -97,38 +141,12 @@
       }
     }
 
-    func schedule(_ work: @escaping @Sendable () -> Void) {
-      perform(#selector(run(_:)), on: thread, with: Work(work), waitUntilDone: false, modes: modes)
+    func ask(_ challenge: URLAuthenticationChallenge) {
+      loader.client?.urlProtocol(loader, didReceive: challenge)
     }
 
-    @objc private func run(_ work: Work) {
-      work.run()
-    }
-
-    private final class Work: NSObject, Sendable {
-      let run: @Sendable () -> Void
-
-      init(_ run: @escaping @Sendable () -> Void) {
-        self.run = run
-      }
-    }
-
-    static func head(of response: InterceptedResponse) -> HTTPURLResponse { response.head }
-
-    func deliver(_ event: ClientRelay.Event) {
-      guard !isCancelled, let client = loader.client else { return }
-      switch event {
-      case .response(let head): client.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
-      case .data(let data): client.urlProtocol(loader, didLoad: data)
-      case .finished: client.urlProtocolDidFinishLoading(loader)
-      case .failed(let error):
-        challenges.cancelAll()
-        client.urlProtocol(loader, didFailWithError: error)
-      case .redirected(let request, let head):
-        // The loading system makes another protocol object for the new request; this one ends as the Read Me's does.
-        client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: head)
-        client.urlProtocol(loader, didFailWithError: CocoaError(.userCancelled))
-      }
+    func withdraw(_ challenge: URLAuthenticationChallenge) {
+      loader.client?.urlProtocol(loader, didCancel: challenge)
     }
   }
 
@@ -152,36 +170,6 @@
       } onCancel: {
         promise.settle(.failure(CancellationError()))
       }
-    }
-  }
-
-  /// What a redirect hands on to the next protocol object, in properties of its request.
-  /// https://developer.apple.com/documentation/foundation/urlprotocol/setproperty(_:forkey:in:)
-  enum RedirectTag {
-    private static let hopKey = "waylay.hop"
-    private static let idKey = "waylay.id"
-    private static let originKey = "waylay.origin"
-
-    static func hop(of request: URLRequest) -> Int {
-      URLProtocol.property(forKey: hopKey, in: request) as? Int ?? 0
-    }
-
-    static func id(of request: URLRequest) -> InterceptedRequest.ID? {
-      (URLProtocol.property(forKey: idKey, in: request) as? UInt64).map { InterceptedRequest.ID(number: $0) }
-    }
-
-    /// The URL the app asked for, when `request` is a later hop.
-    static func origin(of request: URLRequest) -> URL? {
-      (URLProtocol.property(forKey: originKey, in: request) as? String).flatMap { URL(string: $0) }
-    }
-
-    static func tagged(_ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest) -> URLRequest {
-      guard let tagged = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
-      URLProtocol.setProperty(hop, forKey: hopKey, in: tagged)
-      URLProtocol.setProperty(id.number, forKey: idKey, in: tagged)
-      let origin = origin(of: source) ?? source.url
-      if let origin { URLProtocol.setProperty(origin.absoluteString, forKey: originKey, in: tagged) }
-      return tagged as URLRequest
     }
   }
 #endif

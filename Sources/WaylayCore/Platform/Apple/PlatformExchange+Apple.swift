@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if canImport(Darwin) || WAYLAY_APPLE_MODEL
   import Foundation
 
   // Written from the documentation, and not run by this package's own checks, which run on Linux.
@@ -40,11 +40,8 @@
         return session.dataTask(with: request)
       }
 
-      /// https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
       private func openStream() -> InputStream? {
-        var input: InputStream?
-        var output: OutputStream?
-        Stream.getBoundStreams(withBufferSize: MessageBody.chunkSize, inputStream: &input, outputStream: &output)
+        let (input, output) = Stream.boundPair(bufferSize: MessageBody.chunkSize)
         guard let output else { return input }
         let writer = StreamWriter(output)
         let task = Task { [body] in
@@ -74,7 +71,7 @@
 
     init(_ output: OutputStream) {
       self.output = output
-      queue.async { output.open() }
+      queue.async { self.output.open() }
     }
 
     func write(_ data: Data) async throws {

@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if canImport(Darwin) || WAYLAY_APPLE_MODEL
   package import Foundation
   package import Logging
 

@@ -32,6 +32,9 @@
       task = loader.task
     }
 
+    /// Keeps what `canInit` found out for the object that is made next.
+    static func keep(_ decision: Installation.Decision) { PendingDecision.keep(decision) }
+
     /// Runs the start of `work` in the calling thread.
     static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
       Task.immediate(operation: work)

@@ -1,0 +1,52 @@
+# Sourced by `Scripts/apple.sh`: the proof that it finds what it is for.
+
+# Five known mistakes in a small file: five errors, each on its own line, and no other.
+five_mistakes() {
+  local floor=$1 log=$work/five.log expected found
+  compile "$floor" -typecheck -module-name Mistakes "$standIns/FiveMistakes.swift" >"$log" 2>&1 || true
+  expected=$(grep -n '// mistake' "$standIns/FiveMistakes.swift" | cut -d: -f1)
+  found=$(sed -n 's/^[^ |]*FiveMistakes.swift:\([0-9]*\):[0-9]*: error: .*/\1/p' "$log" | sort -n)
+  [ "$expected" = "$found" ] && [ "$(wc -w <<<"$found")" -eq 5 ] || {
+    cat "$log"
+    echo "✘ the five known mistakes did not give five errors: this check proves nothing" >&2
+    return 1
+  }
+}
+
+# Puts a mistake back into a copy of the core: `put_back FLOOR WHAT FILE SED-SCRIPT ERROR`. The core must not compile then, for that reason.
+put_back() {
+  local floor=$1 what=$2 file=$3 script=$4 error=$5 copy=$work/mistake
+  rm -rf "$copy"
+  mkdir -p "$copy"
+  cp -R "$sources/WaylayCore" "$copy/WaylayCore"
+  sed -i.bak -E "$script" "$copy/WaylayCore/$file"
+  ! cmp -s "$copy/WaylayCore/$file" "$sources/WaylayCore/$file" || {
+    echo "✘ $what could not be put back into $file: mend Scripts/Apple/mistakes.sh" >&2
+    return 1
+  }
+  if check_library "$floor" WaylayCore "$copy" >"$work/mistake.log" 2>&1 || ! grep -qE "error: .*$error" "$work/mistake.log"; then
+    cat "$work/mistake.log"
+    echo "✘ $what was put back into $file and not found" >&2
+    return 1
+  fi
+}
+
+known_mistakes() {
+  local floor=$1
+  five_mistakes "$floor"
+  echo "✔ five known mistakes give five errors"
+  put_back "$floor" "required init without override" Platform/Apple/Darwin.swift \
+    '/^  class PlatformProtocol: URLProtocol/a\
+    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {\
+      super.init(request: request, cachedResponse: cachedResponse, client: client)\
+    }' "requires an 'override' keyword"
+  put_back "$floor" "a capture that is not Sendable" Platform/Apple/PlatformClient+Apple.swift \
+    's/^    func schedule\(_ work: .*$/&\
+      let foreign = loader.client\
+      thread.perform { _ = foreign }/' "non-Sendable type"
+  put_back "$floor" "an API newer than the floor" Platform/Apple/PlatformClient+Apple.swift \
+    's/^      Task\(operation: work\)/      Task.immediate(operation: work)/' "is only available in"
+  put_back "$floor" "a wrong signature in a delegate" Transport/ExchangeTable.swift \
+    's/didReceive response: URLResponse,/didReceive response: HTTPURLResponse,/' "does not conform to protocol 'URLSessionDataDelegate'"
+  echo "✔ four mistakes put back into the core are found"
+}

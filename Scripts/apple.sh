@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Type-checks the library modules for Apple platforms, on Linux: with the real compiler, for the real triples of the package's floor, against
+# stand-ins for Apple's frameworks (Scripts/Apple). Nothing is linked or run.
+#
+#   Scripts/apple.sh              the floor of each platform: macOS 13, iOS 16, watchOS 9, tvOS 16 (visionOS takes its versions from its SDK)
+#   Scripts/apple.sh macosx13.0   one of them
+#
+# How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
+# triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
+# availability: `Task.immediate` needs macOS 26 here, as it does there. The toolchain's `Foundation`, `FoundationNetworking`, `Dispatch` and
+# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins. So `canImport(Darwin)` and
+# `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
+#
+# It proves that it can fail: five known mistakes give five errors, and each of four mistakes put back into the sources is found.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+# Other sources than those of the tree, for a test of this script.
+sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
+built=$root/.build/debug/Modules
+standIns=$root/Scripts/Apple
+libraries="WaylayCore WaylayArchive WaylayHosts WaylayMocks WaylayTesting"
+floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
+# What Waylay uses of other packages, with what these need; built for Linux.
+packages="HTTPTypes Logging DequeModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
+  IssueReporting IssueReportingTestSupport"
+
+[ "$(uname)" = Linux ] || { echo "The check is for Linux; on a Mac the compiler checks when it builds."; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/swift
+info=$(swiftc -print-target-info)
+linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
+features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
+
+for module in $packages; do
+  [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --build-tests first" >&2; exit 2; }
+done
+
+# The triple of a floor, as long as the one it takes the place of: versions end in zeros that mean nothing.
+triple_of() {
+  local triple=arm64-apple-$1
+  while [ ${#triple} -lt ${#linux} ]; do triple+=0; done
+  [ ${#triple} -eq ${#linux} ] || { echo "$triple does not fit in the place of $linux" >&2; exit 2; }
+  echo "$triple"
+}
+
+# What the driver calls the folder of a platform.
+folder_of() {
+  case "$1" in macosx*) echo macosx ;; ios*) echo iphoneos ;; watchos*) echo watchos ;; tvos*) echo appletvos ;; esac
+}
+
+# The compiler for a floor, without a module name and sources.
+compile() {
+  local floor=$1 place=$work/$1
+  shift
+  swiftc -frontend "$@" -target "$(triple_of "$floor")" -resource-dir "$place/resources" -module-cache-path "$place/cache" \
+    -swift-version 6 -parse-as-library -disable-objc-interop -plugin-path "$toolchain/host/plugins" \
+    -I "$place/modules" -I "$standIns/SwiftGlibc" -I "$standIns/DarwinStatus"
+}
+
+# Overwrites a module's triple in a copy of it.
+copy_module() { LC_ALL=C sed "s/$linux/$3/g" "$1" >"$2"; }
+
+# The resource folder and the modules of a floor.
+prepare() {
+  local floor=$1 place=$work/$1 triple module name folder
+  triple=$(triple_of "$floor")
+  folder=$place/resources/$(folder_of "$floor")
+  mkdir -p "$place/modules" "$folder"
+  for name in clang apinotes; do ln -s "$toolchain/$name" "$place/resources/$name"; done
+  # The headers of Linux are not those of Apple: the C modules that lead to them are empty here.
+  cp -R "$toolchain/shims" "$place/resources/shims"
+  sed -i.bak '/LibcOverlayShims.h/,/export/d' "$place/resources/shims/module.modulemap"
+  for name in CDispatch _FoundationCShims CoreFoundation _foundation_unicode; do
+    printf 'module %s {}\n' "$name" >>"$place/resources/shims/module.modulemap"
+  done
+  for module in "$toolchain"/linux/*.swiftmodule; do
+    name=$(basename "$module" .swiftmodule)
+    case "$name" in Foundation | FoundationNetworking | FoundationXML | Dispatch | Glibc | XCTest) continue ;; esac
+    mkdir -p "$folder/$name.swiftmodule"
+    # A compiled module, or else its interface, which the compiler compiles.
+    for kind in swiftmodule swiftinterface; do
+      [ -f "$module/$linux.$kind" ] || continue
+      copy_module "$module/$linux.$kind" "$folder/$name.swiftmodule/$(sed 's/[0-9.]*$//; s/macosx/macos/' <<<"$triple").$kind" "$triple"
+      break
+    done
+  done
+  for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
+  for name in Glibc CoreFoundation Darwin Dispatch Foundation; do
+    compile "$floor" -emit-module -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
+      "$standIns/$name"/*.swift
+  done
+}
+
+# Checks one library; its module is for those that depend on it.
+check_library() {
+  local floor=$1 library=$2 from=$3
+  # shellcheck disable=SC2086,SC2046
+  compile "$floor" -emit-module -module-name "$library" -package-name waylay -o "$work/$floor/modules/$library.swiftmodule" \
+    $features -warnings-as-errors $(find "$from/$library" -name '*.swift' | LC_ALL=C sort)
+}
+
+check_floor() {
+  local floor=$1 library
+  prepare "$floor"
+  for library in $libraries; do
+    if ! check_library "$floor" "$library" "$sources" >"$work/$floor.$library.log" 2>&1; then
+      sed "s|^$root/||" "$work/$floor.$library.log"
+      echo "✘ $library does not compile for $floor: $(grep -cE '^[^ |]+: error: ' "$work/$floor.$library.log") errors" >&2
+      return 1
+    fi
+  done
+  echo "✔ $(wc -w <<<"$libraries") modules compile for $floor"
+}
+
+# shellcheck source=Scripts/Apple/mistakes.sh
+source "$standIns/mistakes.sh"
+
+echo "Type-checking for: ${floors//$'\n'/ }"
+first=${floors%% *}
+check_floor "$first"
+known_mistakes "$first"
+# The others on two cores.
+export -f check_floor check_library prepare compile copy_module folder_of triple_of
+export root sources built standIns libraries packages work toolchain linux features
+rest=$(tr ' ' '\n' <<<"$floors" | sed 1d)
+[ -z "$rest" ] || xargs -P 2 -I FLOOR bash -euo pipefail -c 'check_floor FLOOR' <<<"$rest"

@@ -1,0 +1,50 @@
+#if canImport(Darwin)
+  import Foundation
+
+  // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a model of Apple's loading
+  // system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
+
+  /// What a protocol class of ours is on Apple platforms: the initialiser is inherited, because it is not `required` here.
+  class PlatformProtocol: URLProtocol {
+    /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it starts.
+    final var decision: Installation.Decision?
+  }
+
+  /// The thread that `startLoading` was called on, and the modes of its run loop: where the client may be called.
+  ///
+  /// Unchecked: a `RunLoop` is not for other threads, except for this method of it and for waking it up.
+  /// https://developer.apple.com/documentation/corefoundation/cfrunloopperformblock(_:_:_:)
+  struct ClientThread: @unchecked Sendable {
+    private let runLoop = RunLoop.current
+    private let modes = Array(Set([.default, RunLoop.current.currentMode ?? .default]))
+
+    func perform(_ work: @escaping @Sendable () -> Void) {
+      runLoop.perform(inModes: modes, block: work)
+      CFRunLoopWakeUp(runLoop.getCFRunLoop())
+    }
+  }
+
+  /// https://developer.apple.com/documentation/foundation/urlprotocol/setproperty(_:forkey:in:)
+  enum RequestProperty {
+    static func value(_ key: String, of request: URLRequest) -> Any? { URLProtocol.property(forKey: key, in: request) }
+
+    /// The request with other values for some properties; `nil` removes one.
+    static func setting(_ values: [String: Any?], in request: URLRequest) -> URLRequest {
+      guard let mutable = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
+      for (key, value) in values {
+        URLProtocol.removeProperty(forKey: key, in: mutable)
+        if let value { URLProtocol.setProperty(value, forKey: key, in: mutable) }
+      }
+      return mutable as URLRequest
+    }
+  }
+
+  extension Stream {
+    /// https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
+    static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) {
+      var (input, output): (InputStream?, OutputStream?)
+      getBoundStreams(withBufferSize: bufferSize, inputStream: &input, outputStream: &output)
+      return (input, output)
+    }
+  }
+#endif

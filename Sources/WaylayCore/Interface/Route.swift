@@ -29,6 +29,8 @@ public struct Route: Sendable, Hashable {
   /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing sent; `nil` for as
   /// long as the transport waits anyway. A connection that is open already takes no time.
   public let connectTimeout: Duration?
+  /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so only with one.
+  package var whenConnected: (@Sendable () -> Void)?
 
   /// Makes a route.
   ///
@@ -102,7 +104,8 @@ public final class DialGate: Sendable {
 
   /// Claims the gate: `true` for the first, and for the same one again.
   package func claim(_ ticket: Ticket) -> Bool {
-    owner.withLock { owner in
+    ticket.route?.whenConnected?()
+    return owner.withLock { owner in
       owner = owner ?? ticket
       return owner === ticket
     }

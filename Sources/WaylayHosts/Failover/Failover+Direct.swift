@@ -6,7 +6,7 @@ extension Failover {
   /// connection may take, `.some(nil)` for no limit of its own. An open connection takes no time.
   func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
     let now = clock.now()
-    guard entry.ban == nil, entry.record.isProven, now - entry.record.lastUse < Self.trust else { return nil }
+    guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else { return nil }
     if isOnly, !policy.fallback.allowsSystem { return .some(nil) }
     let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: place)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not given up.
@@ -16,7 +16,7 @@ extension Failover {
   /// The request at one address, with nothing beside it.
   func direct(_ candidate: HostCandidate, limit: Duration?) async throws -> Round {
     let begin = clock.now()
-    switch await attempt(candidate, gate: nil, limit: limit) {
+    switch await attempt(candidate, gate: nil, limit: limit).result {
     case .success(let response):
       guard let answer = try accept(response, of: candidate, since: begin) else { return .again(without: [candidate]) }
       note(candidate, .answered, since: begin)

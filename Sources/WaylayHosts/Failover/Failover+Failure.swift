@@ -11,13 +11,18 @@ extension Failover {
 
   /// A wrong certificate says more than an address that does not answer.
   static func code(of attempts: [HostAttempt]) -> URLError.Code {
-    let failures = attempts.filter { $0.outcome.isAddressFault || $0.outcome == .failed }
+    let failures = attempts.filter { $0.finding.isAddressFault || $0.outcome == .failed }
     let telling =
-      failures.last { $0.outcome == .certificateRefused } ?? failures.last { $0.outcome.isSuspectedHijack }
-      ?? failures.last { $0.outcome == .handshakeFailed } ?? failures.last { $0.error is TransportError } ?? failures.last
+      failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding.isSuspectedHijack }
+      ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError } ?? failures.last
     if let error = telling?.error as? TransportError { return error.code }
-    return telling?.outcome == .responseRejected ? .badServerResponse : .timedOut
+    return telling?.finding == .responseRejected ? .badServerResponse : .timedOut
   }
+}
+
+extension HostAttempt {
+  /// What is known of the address: what another request has found, where this one has skipped it.
+  fileprivate var finding: Outcome { outcome == .skipped ? error.flatMap(Outcome.init) ?? .skipped : outcome }
 }
 
 extension HostError {
@@ -25,7 +30,7 @@ extension HostError {
   init(allFailed attempts: [HostAttempt], host: String) {
     let list = attempts.map(\.description).joined(separator: "; ")
     let hint =
-      attempts.contains(where: \.isSuspectedHijack)
+      attempts.contains(where: \.finding.isSuspectedHijack)
       ? " Somebody answers in the host's place: compare the addresses with those of its owner." : ""
     self.init(.allAddressesFailed, "no address of \(host) has answered: \(list.isEmpty ? "there is none" : list).\(hint)", host: host)
     self.attempts = attempts

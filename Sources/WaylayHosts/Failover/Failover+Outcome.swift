@@ -18,6 +18,15 @@ extension Failover {
     _ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil
   ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
+    if let skipped = error as? Skipped {
+      guard let found = skipped.error else {
+        let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: Self.lateElsewhere, isOwn: false)
+        log.state.withLock { $0.late.append(late) }
+        return .late
+      }
+      note(candidate, .skipped, since: begin, error: found)
+      return .next
+    }
     if gate != nil, let error = error as? TransportError, error.code == .cancelled, error.requestBytesSent == 0 {
       note(candidate, .overtaken, since: begin)
       return .lost
@@ -30,6 +39,7 @@ extension Failover {
     if limit != nil, isUnsent, outcome == .timedOut {
       let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: error)
       log.state.withLock { $0.late.append(late) }
+      health.late(candidate, at: place)
       return .late
     }
     hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
@@ -49,6 +59,7 @@ extension Failover {
       guard isRepeatable else { throw allFailed() }
       return nil
     }
+    log.state.withLock { $0.isAnswered = true }
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.answered(candidate, at: place, handshake: handshake)
@@ -61,8 +72,12 @@ extension Failover {
   func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?
+      if !late.isOwn {
+        note(late.candidate, .skipped, since: late.begin, lasting: late.duration, error: late.error)
+        continue
+      }
       if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: place), (handshake ?? .zero) * 4) {
-        ban = self.ban(late.candidate, .timedOut)
+        ban = self.ban(late.candidate, .timedOut, since: late.begin)
       } else if hasAnswer {
         health.overtaken(late.candidate, at: place, after: late.duration)
       }
@@ -70,9 +85,14 @@ extension Failover {
     }
   }
 
+  private static let lateElsewhere = TransportError(
+    .timedOut, phase: .connecting, requestBytesSent: 0, message: "another request that tried this address was not connected in time.")
+
   /// Bans an address, and closes its idle connections.
-  func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome) -> AddressBan {
-    let ban = health.failed(candidate, at: place, outcome)
+  ///
+  /// - Returns: The ban, unless another request has had it banned since this attempt began.
+  func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome, since begin: Duration) -> AddressBan? {
+    guard let ban = health.failed(candidate, at: place, outcome, since: begin) else { return nil }
     transport?.closeIdleConnections(to: candidate.address.literal, port: candidate.port)
     return ban
   }
@@ -86,6 +106,6 @@ extension Failover {
       health.demoted(candidate, at: place)
       return note(candidate, outcome, since: begin, error: error)
     }
-    note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome))
+    note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome, since: begin))
   }
 }

@@ -2,7 +2,7 @@ extension Failover {
   /// What the children of a round come back with.
   private enum Signal: Sendable {
     case timer
-    case ended(Int, Result<InterceptedResponse, any Error>)
+    case ended(Int, Tried)
   }
 
   /// The attempts of a round that run and those that wait.
@@ -11,6 +11,8 @@ extension Failover {
     var waiting: [Int]
     var running: [Int: Duration] = [:]
     var done: Set<HostCandidate> = []
+    /// Those that were connected second: should the first fail before it has sent anything, they are the next.
+    var connected: Set<Int> = []
     /// What the stagger counts from; `nil` when the next one is to start at once.
     var lastStart: Duration?
     /// When the timer that runs will go off.
@@ -55,8 +57,8 @@ extension Failover {
         switch try await group.next() {
         case nil: return .again(without: attempts.done)
         case .timer: attempts.alarm = nil
-        case .ended(let index, let result):
-          if let end = try end(of: index, result, &attempts, gate) { return end }
+        case .ended(let index, let tried):
+          if let end = try end(of: index, tried, &attempts, gate) { return end }
         }
       }
     }
@@ -64,23 +66,35 @@ extension Failover {
 
   /// The next attempt to start, if one is due.
   private func startable(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Int? {
-    guard let index = attempts.waiting.first else { return nil }
-    if attempts.running.isEmpty { return index }
+    guard !attempts.waiting.isEmpty else { return nil }
+    if attempts.running.isEmpty { return best(attempts, now) }
     guard let stagger, gate?.isClaimed == false else { return nil }
-    return attempts.lastStart.map { now >= $0 + stagger } ?? true ? index : nil
+    return attempts.lastStart.map { now >= $0 + stagger } ?? true ? best(attempts, now) : nil
+  }
+
+  /// The best of those that wait, by what is known now: other requests may have found out something since they were ranked.
+  private func best(_ attempts: Attempts, _ now: Duration) -> Int? {
+    if let index = attempts.waiting.first(where: attempts.connected.contains) { return index }
+    // At first nothing has happened since.
+    guard attempts.lastStart != nil || !attempts.done.isEmpty, attempts.waiting.count > 1 else { return attempts.waiting.first }
+    let candidates = attempts.waiting.map(attempts.candidate)
+    let first = Ranking(candidates, records: health.records(of: candidates, at: place), at: now).entries.first?.candidate
+    return attempts.waiting.first { attempts.candidate($0) == first }
   }
 
   /// An attempt is over: the end of the round, or `nil` when it goes on.
   private func end(
-    of index: Int, _ result: Result<InterceptedResponse, any Error>, _ attempts: inout Attempts, _ gate: DialGate?
+    of index: Int, _ tried: Tried, _ attempts: inout Attempts, _ gate: DialGate?
   ) throws -> Round? {
     let candidate = attempts.candidate(index)
     let begin = attempts.running.removeValue(forKey: index) ?? clock.now()
-    switch result {
+    switch tried.result {
     case .success(let response):
       guard let answer = try accept(response, of: candidate, since: begin) else {
+        tried.probe?.end(.failed(HostError(.responseRejected, "the response check has rejected the answer to another request.")))
         return .again(without: attempts.done.union([candidate]))
       }
+      tried.probe?.end(.connected)
       let now = clock.now()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
@@ -91,14 +105,19 @@ extension Failover {
       note(candidate, .answered, since: begin)
       return .answered(answer)
     case .failure(let error):
-      switch try judge(error, of: candidate, since: begin, gate: gate, limit: .zero) {
+      let verdict = try judge(error, of: candidate, since: begin, gate: gate, limit: .zero)
+      switch verdict {
       case .lost:
-        // It was connected and verified: should the one that was first fail before it has sent anything, this one is the next.
+        tried.probe?.end(.connected)
         attempts.waiting.insert(index, at: 0)
+        attempts.connected.insert(index)
       case .next, .late:
+        tried.probe?.end(verdict == .late ? .late : .failed(error))
         attempts.done.insert(candidate)
         attempts.lastStart = nil
-      case .again: return .again(without: attempts.done.union([candidate]))
+      case .again:
+        tried.probe?.end(.connected)
+        return .again(without: attempts.done.union([candidate]))
       }
       return nil
     }
@@ -153,7 +172,7 @@ extension Failover {
       let begin = attempts.running[index]
     else { return nil }
     let candidate = attempts.candidate(index)
-    note(candidate, .silent, since: begin, ban: ban(candidate, .silent))
+    note(candidate, .silent, since: begin, ban: ban(candidate, .silent, since: begin))
     return candidate
   }
 }

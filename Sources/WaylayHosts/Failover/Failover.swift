@@ -23,6 +23,20 @@ struct Failover: Sendable {
     let begin: Duration
     let duration: Duration
     let error: any Error
+    /// Whether this request has found it out by itself.
+    var isOwn = true
+  }
+
+  /// An attempt that is over, and the word that others wait for, where it was made for them too.
+  struct Tried: Sendable {
+    let result: Result<InterceptedResponse, any Error>
+    let probe: Probes.Probe?
+  }
+
+  /// Another request has tried the address meanwhile, and this came of it: nothing was dialled.
+  struct Skipped: Error {
+    /// `nil` when it was only late.
+    let error: (any Error)?
   }
 
   /// What has happened so far.
@@ -31,6 +45,8 @@ struct Failover: Sendable {
       var attempts: [HostAttempt] = []
       /// Addresses that were late: held against them only when another one proves that the network is not to blame.
       var late: [Late] = []
+      /// Whether the request was answered.
+      var isAnswered = false
     }
 
     let state = Locked(State())
@@ -38,6 +54,8 @@ struct Failover: Sendable {
     var attempts: [HostAttempt] { state.withLock { $0.attempts } }
 
     var late: [Late] { state.withLock { $0.late } }
+
+    var isAnswered: Bool { state.withLock { $0.isAnswered } }
 
     /// Those that were late, which are none any more.
     func takeLate() -> [Late] {
@@ -100,13 +118,33 @@ struct Failover: Sendable {
     ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method) && request.body.isReplayable
   }
 
-  /// One attempt at one address.
-  func attempt(
-    _ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil
+  /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
+  func attempt(_ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil) async -> Tried {
+    guard hasGates, let gate, !health.isProven(candidate, at: place) else {
+      return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
+    }
+    switch await health.probes.turn(at: Probes.Target(candidate, at: place)) {
+    case .first(let probe):
+      let begin = clock.now()
+      // Not held by the route, which lives as long as the gate: a probe that is let go has the next request try.
+      let result = await dial(candidate, gate: gate, limit: limit) { [weak probe] in probe?.connected() }
+      if log.isAnswered, clock.now() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
+      return Tried(result: result, probe: probe)
+    case .told(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
+    case .told(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
+    case .told(.late): return Tried(result: .failure(Skipped(error: nil)), probe: nil)
+    case .told(.abandoned): return Tried(result: .failure(CancellationError()), probe: nil)
+    }
+  }
+
+  private func dial(
+    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
     do {
       var request = request
-      request.route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
+      var route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
+      route.whenConnected = whenConnected
+      request.route = route
       return .success(try await next(request))
     } catch {
       return .failure(error)

@@ -34,6 +34,8 @@ public struct HostAttempt: Sendable {
     public static let answered = Outcome(description: "answered")
     /// Another address was connected first; nothing was sent to this one.
     public static let overtaken = Outcome(description: "overtaken")
+    /// Another request has found the address bad or late at the same time; nothing was sent to it.
+    public static let skipped = Outcome(description: "skipped")
     /// The connection was refused.
     public static let refused = Outcome(description: "refused")
     /// There was no way to the address.
@@ -59,7 +61,7 @@ public struct HostAttempt: Sendable {
     public var isSuspectedHijack: Bool { self == .certificateRefused || self == .notUnderstood || self == .responseRejected }
 
     /// Whether it speaks against the address.
-    var isAddressFault: Bool { ![.answered, .overtaken, .failed].contains(self) }
+    var isAddressFault: Bool { ![.answered, .overtaken, .skipped, .failed].contains(self) }
   }
 }
 

@@ -4,12 +4,16 @@ package struct AddressRecord: Sendable, Hashable {
   package private(set) var smoothed: Duration?
   /// Whether it has answered before, and nothing has spoken against it since.
   package private(set) var isProven = false
+  /// Whether a request has found it late since, and nobody knows yet whose fault that is.
+  package private(set) var isLate = false
   /// Failures since it answered last.
   package private(set) var failures = 0
   /// How often another address was connected first, since it answered last.
   package private(set) var overtakings = 0
   /// When it was last used, or failed.
   package private(set) var lastUse: Duration = .zero
+  /// When it failed last.
+  package private(set) var lastFailure: Duration?
   /// The ban, which may be over.
   package private(set) var ban: AddressBan?
 
@@ -20,6 +24,7 @@ package struct AddressRecord: Sendable, Hashable {
 
   mutating func answered(in time: Duration?, at now: Duration) {
     isProven = true
+    isLate = false
     failures = 0
     overtakings = 0
     ban = nil
@@ -34,8 +39,14 @@ package struct AddressRecord: Sendable, Hashable {
     if let smoothed, time > smoothed { note(time) }
   }
 
+  /// It was not connected in its time.
+  mutating func late() {
+    isLate = true
+  }
+
   mutating func failed(_ ban: AddressBan?, at now: Duration) {
     lastUse = now
+    lastFailure = now
     isProven = false
     failures += 1
     if let ban { self.ban = ban }

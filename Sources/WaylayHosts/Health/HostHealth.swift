@@ -28,6 +28,8 @@ package final class HostHealth: Sendable {
   private let policy: HostRewriter.Policy
   private let clock: HostClock
   private let state = Locked(State())
+  /// Who tries addresses of which nothing is known.
+  package let probes = Probes()
 
   package init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
     self.policy = policy
@@ -40,6 +42,12 @@ package final class HostHealth: Sendable {
     let known = state.withLock { $0.places[place] }
     guard let known else { return Array(repeating: AddressRecord(), count: candidates.count) }
     return candidates.map { known[Endpoint($0)] ?? AddressRecord() }
+  }
+
+  /// Whether an address has answered, and nothing speaks against it.
+  package func isProven(_ candidate: HostCandidate, at place: Place) -> Bool {
+    let now = clock.now()
+    return state.withLock { $0.places[place]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false }
   }
 
   /// When an attempt that begins now counts as late.
@@ -63,13 +71,23 @@ package final class HostHealth: Sendable {
     change(candidate, at: place) { $0.overtaken(after: time, at: now) }
   }
 
-  /// An address has failed: it is banned for a time that grows with its failures.
+  /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
+  package func late(_ candidate: HostCandidate, at place: Place) {
+    change(candidate, at: place) { $0.late() }
+  }
+
+  /// An address has failed: it is banned for a time that grows with its failures. Attempts that were under way together have found out the same,
+  /// which counts once.
   ///
-  /// - Returns: The ban.
+  /// - Parameter begin: When the attempt began; `nil` counts it in any case.
+  /// - Returns: The ban, if it is a new one.
   @discardableResult
-  package func failed(_ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome) -> AddressBan {
+  package func failed(
+    _ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
+  ) -> AddressBan? {
     let now = clock.now()
     return change(candidate, at: place) { record in
+      if let begin, let last = record.lastFailure, last > begin, record.ban(at: now) != nil { return nil }
       let ban = AddressBan(cause: outcome, until: now + policy.bans.duration(of: outcome, failures: record.failures))
       record.failed(ban, at: now)
       return ban

@@ -46,7 +46,7 @@ package struct Ranking: Sendable {
 extension Ranking.Entry {
   fileprivate var group: Int {
     if ban != nil { return 3 }
-    if record.isProven { return 0 }
+    if record.isProven { return record.isLate ? 1 : 0 }
     return record.overtakings == 0 && record.failures == 0 ? 1 : 2
   }
 

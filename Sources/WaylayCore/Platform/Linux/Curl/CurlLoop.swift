@@ -189,7 +189,7 @@
         exchange.resume()
       case .cancel(let exchange):
         guard let easy = exchange.easy, transfers.active[easy] === exchange else {
-          queue.left(exchange, hasFailed: false)
+          queue.left(exchange, code: nil)
           return exchange.ended(nil, easy: nil)
         }
         end(exchange, nil, &transfers)
@@ -204,7 +204,7 @@
     private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
       guard let easy = exchange.easy else { return }
       transfers.active[easy] = nil
-      queue.left(exchange, hasFailed: code.map { $0 != 0 } ?? false)
+      queue.left(exchange, code: code)
       // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
       withExtendedLifetime(exchange) {
         _ = waylay_curl_multi_remove(transfers.multi, easy)
@@ -226,7 +226,7 @@
     /// Begins an exchange whose turn it is.
     private func begin(_ exchange: CurlExchange, _ transfers: inout Transfers) {
       guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
-        queue.left(exchange, hasFailed: true)
+        queue.left(exchange, code: CurlCode.outOfMemory)
         return exchange.ended(CurlCode.outOfMemory, easy: nil)
       }
       begin(exchange, easy, &transfers)
@@ -235,7 +235,7 @@
     private func begin(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
         transfers.active[easy] = nil
-        queue.left(exchange, hasFailed: true)
+        queue.left(exchange, code: CurlCode.failedToBegin)
         exchange.ended(CurlCode.failedToBegin, easy: easy)
         return waylay_curl_easy_free(easy)
       }

@@ -52,6 +52,7 @@
   enum CurlCode {
     static let failedToBegin: Int32 = 2
     static let outOfMemory: Int32 = 27
+    static let timedOut: Int32 = 28
     static let abortedByCallback: Int32 = 42
     static let receiveFailed: Int32 = 56
   }

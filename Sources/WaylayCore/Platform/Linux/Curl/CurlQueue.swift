@@ -50,6 +50,8 @@
     /// Lines in which somebody may go on.
     private var ready: [CurlLine] = []
     private var alarms = Heap<Alarm>()
+    /// Lines whose first one was not connected in its time.
+    private var late: [CurlLine] = []
 
     init(connectionsPerPlace: Int) {
       self.connectionsPerPlace = max(1, min(connectionsPerPlace, 100_000))
@@ -128,8 +130,8 @@
       exchange.turn = .connecting(line)
     }
 
-    /// An exchange is over.
-    func left(_ exchange: CurlExchange, hasFailed: Bool) {
+    /// An exchange is over, with libcurl's code or without one.
+    func left(_ exchange: CurlExchange, code: Int32?) {
       switch exchange.turn {
       case .none: return
       case .waiting(let line):
@@ -138,8 +140,13 @@
         forget(line)
       case .connecting(let line):
         line.connecting -= 1
-        // Those that wait for the first one to be connected go on without it.
-        if hasFailed { line.isOpen = true }
+        if code == CurlCode.timedOut, line.connected == 0, line.connecting == 0 {
+          // Those behind it that have as little time would find out the same, one after the other.
+          late.append(line)
+        } else if let code, code != 0 {
+          // Those that wait for the first one to be connected go on without it.
+          line.isOpen = true
+        }
         makeReady(line)
       case .connected(let line, let port):
         line.release(port)
@@ -151,7 +158,10 @@
 
     /// Those that have waited for too long, which have left.
     func expired(now: ContinuousClock.Instant) -> [CurlExchange] {
-      var expired: [CurlExchange] = []
+      var expired = late.flatMap { $0.takeHurried() }
+      for exchange in expired { exchange.turn = .none }
+      for line in late { forget(line) }
+      late = []
       while let alarm = alarms.min, alarm.time <= now {
         alarms.removeMin()
         if let line = alarm.line {
@@ -163,7 +173,7 @@
           if let more = alarm.extra, line.connected > 0 {
             alarms.insert(Alarm(time: now + more, exchange: exchange, extra: more))
           } else {
-            left(exchange, hasFailed: true)
+            left(exchange, code: CurlCode.timedOut)
             expired.append(exchange)
           }
         }
@@ -269,6 +279,13 @@
       guard goneCount > 16, goneCount * 2 > waiting.count else { return }
       waiting.removeAll { if case .waiting(let line) = $0.turn { line !== self } else { true } }
       goneCount = 0
+    }
+
+    /// Takes out those that have a limit for their connection.
+    func takeHurried() -> [CurlExchange] {
+      let all = clear()
+      waiting = Deque(all.lazy.filter { $0.connectLimit == nil })
+      return all.filter { $0.connectLimit != nil }
     }
 
     func clear() -> [CurlExchange] {

@@ -31,7 +31,7 @@ extension MockInterceptor {
       let (candidates, mustLeave) = layer.candidates(for: facts)
       // Code that is not ours must not run on the loading system's queue, where it could wait for another load.
       if mustLeave { await Task.yield() }
-      if let match = layer.claim(candidates, facts, &spent) {
+      if let match = try await layer.claimInContext(candidates, facts, &spent) {
         if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
         if let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) { return response }
         return try await answer(facts, match, next, layer)
@@ -50,7 +50,7 @@ extension MockInterceptor {
       let response =
         switch stub.answer {
         case .declared(let answers): stub.declaredAnswer(answers, to: match.use)
-        case .computed(let compute): try await compute(request)
+        case .computed(let compute): try await layer.environment.run { try await compute(request) }
         }
       return try await response.respond(to: request, next: next, in: layer.environment)
     } catch let error as MockError {

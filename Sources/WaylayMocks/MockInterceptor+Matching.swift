@@ -30,6 +30,22 @@ extension MockInterceptor {
     return nil
   }
 
+  /// The same, with predicates of the stubs' author in the context of the mock's scope.
+  func claimInContext(_ candidates: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]) async throws -> Match? {
+    guard let context = environment.context, candidates.contains(where: \.stub.pattern.runsForeignCode) else {
+      return claim(candidates, facts, &spent)
+    }
+    // This task does nothing else with them until the other one has ended.
+    nonisolated(unsafe) let facts = facts
+    let (match, more) = try await context.run { () -> (Match?, [Spent]) in
+      var spent: [Spent] = []
+      let match = self.claim(candidates, facts, &spent)
+      return (match, spent)
+    }
+    spent += more
+    return match
+  }
+
   /// Takes one use of a stub and writes the call down, in one step: of two requests that want the last use one gets it.
   private func claim(_ entry: StubEntry, _ facts: RequestFacts, _ parameters: [String: String]) -> Result<Int, Spent> {
     let (result, waiters) = state.withLock { state -> (Result<Int, Spent>, [CheckedContinuation<Void, Never>]) in

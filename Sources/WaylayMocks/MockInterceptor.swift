@@ -36,7 +36,7 @@ public final class MockInterceptor: RequestInterceptor {
   /// Where the mock was made.
   public let location: MockSourceLocation
   let unmatched: UnmatchedPolicy
-  let environment: MockEnvironment
+  package let environment: MockEnvironment
   let bodyLimit: Int
   /// The mock that is asked for what no stub of this one is for.
   let outer: MockInterceptor?

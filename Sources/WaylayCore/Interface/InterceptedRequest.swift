@@ -82,7 +82,8 @@ public struct InterceptedRequest: Sendable {
 
   /// Puts the loop guard's tag on, when somebody looks at the request; making it costs as much as a short chain.
   mutating func tag(with lineage: Lineage) {
-    unique.pendingTag = lineage
+    // Whoever keeps a request, a history for one, must not keep the load that it came from, and with it the chain.
+    unique.pendingTag = lineage.withoutLoads
   }
 
   /// Takes the tag off, for the wire.

@@ -40,6 +40,11 @@ final class Lineage: Sendable {
     depth = (outer?.depth ?? 0) + 1
   }
 
+  /// The same way here, for what outlives the loads on it.
+  var withoutLoads: Lineage {
+    load == nil && outer == nil ? self : Lineage(entry, in: outer?.withoutLoads, load: nil)
+  }
+
   /// Outermost first.
   var entries: [Entry] { (outer?.entries ?? []) + [entry] }
 

@@ -1,20 +1,30 @@
 import Foundation
 
-/// What answers take from outside: the time and chance.
+/// What answers take from outside: the time, chance, and the task that the code of a stub runs in.
 package struct MockEnvironment: Sendable {
   /// What delays wait on.
   package let clock: any Clock<Duration>
   /// What random delays and losses are drawn from.
   package let random: MockRandom
+  /// Where the closures of stubs run; `nil` for the load's own task.
+  package let context: TaskContext?
 
   /// Makes an environment.
   ///
   /// - Parameters:
   ///   - clock: What delays wait on.
   ///   - seed: The same seed gives the same delays, in the order in which they are drawn; `nil` for other ones each time.
-  package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil) {
+  ///   - context: Where the closures of stubs run; `nil` for the load's own task.
+  package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
+    self.context = context
     self.clock = clock
     random = MockRandom(seed: seed ?? .random(in: .min ... .max))
+  }
+
+  /// Runs code of a stub's author.
+  func run<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    guard let context else { return try await operation() }
+    return try await context.run(operation)
   }
 }
 

@@ -19,16 +19,16 @@ extension MockResponse {
     // What is computed is computed when the request arrives; the rest happens when the answer is due.
     let computed: MockResponse? =
       switch content {
-      case .computed(let make): try make(request)
-      case .awaited(let make): try await make(request)
+      case .computed(let make): try await environment.run { try make(request) }
+      case .awaited(let make): try await environment.run { try await make(request) }
       default: nil
       }
     guard let stopwatch else {
-      return finished(try await edited(answer(to: request, computed, next, environment), request), request)
+      return finished(try await edited(answer(to: request, computed, next, environment), request, environment), request)
     }
     if timing.losesEverything { try await Never.comes() }
     try await timing.waitForFirstByte(stopwatch, sending: request.request.body.length ?? 0, environment.random)
-    var response = finished(try await edited(answer(to: request, computed, next, environment), request), request)
+    var response = finished(try await edited(answer(to: request, computed, next, environment), request, environment), request)
     let fault = bodyFault?.body(for: request.request)
     if let fault, bodyFault?.promisesMore == true { response.promise(moreThan: fault.bytes) }
     guard fault != nil || timing.pacesBody else { return response }
@@ -55,7 +55,9 @@ extension MockResponse {
     }
   }
 
-  private func edited(_ response: InterceptedResponse, _ request: MockRequest) async throws -> InterceptedResponse {
+  private func edited(
+    _ response: InterceptedResponse, _ request: MockRequest, _ environment: MockEnvironment
+  ) async throws -> InterceptedResponse {
     guard !edits.isEmpty else { return response }
     var response = response
     for edit in edits {
@@ -65,7 +67,8 @@ extension MockResponse {
         change(&message)
         response.status = message.status
         response.fields = message.fields
-      case .response(let change): response = try await change(response, request)
+      case .response(let change):
+        response = try await environment.run { [response] in try await change(response, request) }
       }
     }
     return response

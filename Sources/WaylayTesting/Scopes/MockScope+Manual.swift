@@ -37,6 +37,7 @@ extension MockScope {
     let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
     self.init(settings.makeMock(try stubs()))
+    mock.environment.context?.begin()
     hook { self.end() }
   }
 }

@@ -82,6 +82,48 @@ extension MockScope {
     base.intercepted(by: registry)
   }
 
+  /// Runs what the scope surrounds, and ends the scope: inside, the scope is ``current``, and the closures of its stubs run as if they were
+  /// there.
+  ///
+  /// - Parameters:
+  ///   - operation: The code under test.
+  ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
+  ///   - finish: Called before the scope ends.
+  nonisolated(nonsending) func surround<Result>(
+    _ operation: () async throws -> Result, missesAtTest: Bool = false, finish: () -> Void = {}
+  ) async rethrows -> Result {
+    do {
+      let result = try await Self.$current.withValue(self) {
+        mock.environment.context?.begin()
+        return try await operation()
+      }
+      finish()
+      end(missesAtTest: missesAtTest)
+      await mock.environment.context?.ended()
+      return result
+    } catch {
+      finish()
+      end(wasCutShort: true, missesAtTest: missesAtTest)
+      await mock.environment.context?.ended()
+      throw error
+    }
+  }
+
+  /// The same for what is not asynchronous.
+  func surround<Result>(_ operation: () throws -> Result) rethrows -> Result {
+    do {
+      let result = try Self.$current.withValue(self) {
+        mock.environment.context?.begin()
+        return try operation()
+      }
+      end()
+      return result
+    } catch {
+      end(wasCutShort: true)
+      throw error
+    }
+  }
+
   /// Whether the scope is over: its sessions fail their loads.
   public var isEnded: Bool { state.withLock { $0.isEnded } }
 
@@ -97,6 +139,8 @@ extension MockScope {
       }
       return !state.isEnded
     }
-    if isFirst { registry.invalidate() }
+    guard isFirst else { return }
+    registry.invalidate()
+    mock.environment.context?.end()
   }
 }

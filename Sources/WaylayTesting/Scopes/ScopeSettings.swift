@@ -20,6 +20,7 @@ struct ScopeSettings: Sendable {
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
     let outer = MockScope.current.flatMap { $0.isEnded ? nil : $0.mock }
     return MockInterceptor(
-      within: outer, unmatched: unmatched, environment: MockEnvironment(clock: clock), location: location, stubs: stubs)
+      within: outer, unmatched: unmatched, environment: MockEnvironment(clock: clock, context: TaskContext()), location: location,
+      stubs: stubs)
   }
 }

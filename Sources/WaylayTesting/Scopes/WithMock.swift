@@ -36,15 +36,7 @@ public func withMock<Result>(
 ) async rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
-  let scope = MockScope(settings.makeMock(try stubs()))
-  do {
-    let result = try await MockScope.$current.withValue(scope) { try await operation() }
-    scope.end()
-    return result
-  } catch {
-    scope.end(wasCutShort: true)
-    throw error
-  }
+  return try await MockScope(settings.makeMock(try stubs())).surround(operation)
 }
 
 /// Runs a synchronous operation with a mock of its own.
@@ -83,13 +75,5 @@ public func withMock<Result>(
 ) rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
-  let scope = MockScope(settings.makeMock(try stubs()))
-  do {
-    let result = try MockScope.$current.withValue(scope) { try operation() }
-    scope.end()
-    return result
-  } catch {
-    scope.end(wasCutShort: true)
-    throw error
-  }
+  return try MockScope(settings.makeMock(try stubs())).surround(operation)
 }

@@ -46,15 +46,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let settings = isOfTest ? settings.located(at: test) : settings
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []))
     let note = ledger?.enter(stubs, into: scope.mock)
-    do {
-      try await MockScope.$current.withValue(scope) { try await function() }
-    } catch {
-      note?()
-      scope.end(wasCutShort: true, missesAtTest: !isOfTest)
-      throw error
-    }
-    note?()
-    scope.end(missesAtTest: !isOfTest)
+    try await scope.surround({ try await function() }, missesAtTest: !isOfTest) { note?() }
   }
 }
 

@@ -156,7 +156,7 @@ let package = Package(
     // What test targets have in common.
     .target(
       name: "TestSupport",
-      dependencies: ["TestOrigin", "WaylayCore"],
+      dependencies: ["TestOrigin", "WaylayCore", .product(name: "Logging", package: "swift-log")],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     // Calls to the system that fail, and a disk that loses what was not synchronized.

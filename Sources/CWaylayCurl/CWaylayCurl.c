@@ -351,7 +351,19 @@ void *waylay_curl_context(void *easy) {
 
 int waylay_curl_pause(void *easy, int mask) { return curl_easy_pause(easy, mask); }
 
-void *waylay_curl_list_append(void *list, const char *text) { return curl_slist_append(list, text); }
+/* struct curl_slist, which has been the same since 7.1. */
+struct list_node {
+  char *data;
+  struct list_node *next;
+};
+
+void *waylay_curl_list_append(void *last, const char *text) {
+  struct list_node *known = last;
+  struct list_node *list = curl_slist_append(known, text);
+  /* What was given comes back with the new one behind it; without any, the new one. */
+  return list && known ? known->next : list;
+}
+
 void waylay_curl_list_free(void *list) { curl_slist_free_all(list); }
 const char *waylay_curl_message(int code) { return curl_easy_strerror(code); }
 

@@ -473,6 +473,13 @@ func sharedSession(registry: InterceptorRegistry, url: URL) async throws {
 
 // MARK: Transports
 
+func messageLimits() {
+  var limits = MessageLimits()
+  limits.fieldCount = 200
+  let registry = InterceptorRegistry(limits: limits) { RetryOnUnavailable() }
+  _ = registry
+}
+
 // On Apple platforms there is no CurlTransport.
 #if canImport(FoundationNetworking)
   func curlOptions(companyAuthority: URL) throws {

@@ -6,6 +6,7 @@ package func failure<Result>(_ work: () async throws -> Result) async -> (any Er
     _ = try await work()
     return nil
   } catch {
+    Recording.note(error)
     return error
   }
 }

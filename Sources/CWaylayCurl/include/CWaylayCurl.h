@@ -65,7 +65,8 @@ const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);
 void *_Nullable waylay_curl_context(void *_Nonnull easy);
 int waylay_curl_pause(void *_Nonnull easy, int mask);
 
-void *_Nullable waylay_curl_list_append(void *_Nullable list, const char *_Nonnull text);
+/* Appends to the last node of a list and returns the new last one, NULL when there is no memory. The first one is the list. */
+void *_Nullable waylay_curl_list_append(void *_Nullable last, const char *_Nonnull text);
 void waylay_curl_list_free(void *_Nullable list);
 const char *_Nonnull waylay_curl_message(int code);
 

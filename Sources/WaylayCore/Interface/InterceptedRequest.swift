@@ -149,7 +149,10 @@ public struct InterceptedRequest: Sendable {
   /// with the notes that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get { storage.notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
-    set { unique.notes[ObjectIdentifier(key)] = newValue }
+    set {
+      let route = K.self == Route.self ? newValue as? Route : nil
+      unique.notes[ObjectIdentifier(key)] = route?.bound(to: url) as? K.Value ?? newValue
+    }
   }
 
   /// The name and type of a note.

@@ -120,16 +120,8 @@ public struct InterceptedResponse: Sendable {
 
   /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
   public var head: HTTPURLResponse {
-    let fields = fields
-    var joined = [String: String](minimumCapacity: fields.count)
-    for index in fields.indices {
-      let field = fields[index]
-      // A field that came before in other letters keeps those.
-      let name = (fields[..<index].first { $0.name == field.name } ?? field).name.rawName
-      if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + ", " + field.value }
-    }
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is none.
-    return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: joined)!
+    HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
   }
 
   /// Where a response came from. A struct, so that modules may add sources.

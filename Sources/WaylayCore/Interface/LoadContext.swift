@@ -22,9 +22,12 @@ public final class LoadContext: Sendable {
   public let resourceTimeout: TimeInterval
   /// The lowest version of TLS that a transport may agree on.
   public let minimumTLSVersion: TLSVersion
+  /// How many cookies are stored, and how large the heads may be that the installation's own transport takes.
+  public let limits: MessageLimits
 
   /// Makes the context of a session with the given configuration.
-  public init(_ configuration: URLSessionConfiguration) {
+  public init(_ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits()) {
+    self.limits = limits
     cookieStorage = configuration.httpCookieStorage
     sendsCookies = configuration.httpShouldSetCookies
     cookieAcceptPolicy = configuration.httpCookieAcceptPolicy
@@ -41,6 +44,7 @@ public final class LoadContext: Sendable {
 
   /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests want.
   public init() {
+    limits = MessageLimits()
     cookieStorage = nil
     sendsCookies = false
     cookieAcceptPolicy = .never

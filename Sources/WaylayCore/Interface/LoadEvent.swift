@@ -50,6 +50,21 @@ public struct LoadEvent: Sendable {
   }
 }
 
+extension LoadEvent: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The event on one line, as a log may show it: the URL and the error are redacted.
+  public var description: String {
+    var text = "load \(id) \(kind): \(method) \(url?.redacted ?? "no URL")"
+    if let chain { text += ", chain \(chain)" }
+    if let status { text += ", status \(status.code)" }
+    if let source { text += ", from \(source)" }
+    if let error { text += ", \(error.redacted)" }
+    return text + ", after \(elapsed)"
+  }
+
+  /// The same.
+  public var debugDescription: String { description }
+}
+
 /// The keys of a log line's metadata. They are stable: filter on them.
 ///
 /// A load logs one line at `.debug` when it ends. URLs are logged without user info and query values; header fields and bodies never are.

@@ -97,7 +97,7 @@ extension MessageBody {
 
     /// A file, opened anew by each reader.
     init(file: URL, length: Int64?) {
-      self.length = length
+      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
       self.file = file
       isReplayable = true
       trailersWhenRead = { [:] }
@@ -108,7 +108,7 @@ extension MessageBody {
 
     /// A stream that is made anew for each reader.
     init(replayable length: Int64?, _ make: @escaping @Sendable () -> Chunks) {
-      self.length = length
+      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
       file = nil
       isReplayable = true
       trailersWhenRead = { [:] }
@@ -123,7 +123,7 @@ extension MessageBody {
       metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () -> Chunks
     ) {
-      self.length = length
+      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
       file = nil
       isReplayable = false
       trailersWhenRead = trailers

@@ -46,7 +46,7 @@ public struct MessageBody: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - chunks: The chunks. The sequence is asked for its next chunk only when the reader wants one.
-  ///   - length: The number of bytes, where it is known.
+  ///   - length: The number of bytes, where it is known; a negative number means that it is not.
   public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
   where Chunks.Element == Data {
     MessageBody(storage: .source(Source(oneShot: length) { MessageBody.Chunks(chunks) }))
@@ -111,13 +111,17 @@ public struct MessageBody: AsyncSequence, Sendable {
     }
     if let length, length > Int64(limit) { throw Self.tooLarge(limit, length: length) }
     var collected = Data()
-    if let length { collected.reserveCapacity(Int(length)) }
+    // A length is what a server says, and no reason to set memory aside.
+    if let length { collected.reserveCapacity(Int(Swift.min(length, Self.mostReserved))) }
     for try await chunk in self {
-      guard collected.count + chunk.count <= limit else { throw Self.tooLarge(limit, length: nil) }
+      guard chunk.count <= limit - collected.count else { throw Self.tooLarge(limit, length: nil) }
       collected.append(chunk)
     }
     return collected
   }
+
+  /// Bytes that are set aside for a body before they have come.
+  private static let mostReserved: Int64 = 256 * 1024
 
   private static func tooLarge(_ limit: Int, length: Int64?) -> WaylayError {
     let reader = Lineage.currentReader

@@ -17,6 +17,10 @@ import Foundation
 /// }
 /// ```
 ///
+/// A route is bound to the host and port of the URL that a request has when the route is put on it: were a later link to change the URL's host,
+/// the request would reach an address that was meant for another. Such a request is not sent, and fails with
+/// ``WaylayError/Code/routeMismatch``, unless the link takes the route off or sets another.
+///
 /// A transport without ``TransportCapabilities/routes`` fails such a request rather than dial another address. Whoever has several
 /// addresses calls `next` with one after the other, or with several at once behind a ``DialGate``. A redirect starts without a route.
 public struct Route: Sendable, Hashable {
@@ -31,6 +35,8 @@ public struct Route: Sendable, Hashable {
   public let connectTimeout: Duration?
   /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so only with one.
   package var whenConnected: (@Sendable () -> Void)?
+  /// The host and port that it is for; `nil` until it is on a request.
+  private(set) var owner: Owner?
 
   /// Makes a route.
   ///
@@ -49,7 +55,7 @@ public struct Route: Sendable, Hashable {
     self.connectTimeout = connectTimeout
   }
 
-  /// Whether both lead to the same address and port, through the same gate, in the same time.
+  /// Whether both lead to the same address and port, through the same gate, in the same time; for which host does not matter.
   public static func == (one: Route, other: Route) -> Bool {
     one.address == other.address && one.port == other.port && one.gate === other.gate && one.connectTimeout == other.connectTimeout
   }
@@ -61,6 +67,28 @@ public struct Route: Sendable, Hashable {
   }
 }
 
+extension Route {
+  /// A host and port, as the URL of a request names them.
+  struct Owner: Sendable, Hashable, CustomStringConvertible {
+    private let host: String
+    private let port: Int?
+
+    init(_ url: URL?) {
+      host = (url?.host ?? "").lowercased()
+      port = url?.portOrDefault
+    }
+
+    var description: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
+  }
+
+  /// The same route for the host of a URL, whatever host it was for.
+  func bound(to url: URL?) -> Route {
+    var route = self
+    route.owner = Owner(url)
+    return route
+  }
+}
+
 /// A route is a note on a request: `request[Route.self]` is ``InterceptedRequest/route``.
 extension Route: InterceptedRequest.Key {
   /// A request without the note is dialled where its host resolves to.
@@ -69,6 +97,8 @@ extension Route: InterceptedRequest.Key {
 
 extension InterceptedRequest {
   /// Where the connection of this request leads; `nil` for wherever the URL's host resolves to.
+  ///
+  /// Setting it binds the route to the host and port of the URL that the request has at that time.
   public var route: Route? {
     get { self[Route.self] }
     set { self[Route.self] = newValue }

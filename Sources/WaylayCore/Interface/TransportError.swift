@@ -65,13 +65,18 @@ public struct TransportError: Error, Sendable {
   }
 }
 
-extension TransportError: CustomStringConvertible, LocalizedError {
-  /// Phase, code and message on one line.
+extension TransportError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+  /// Phase, code and message on one line. URLs in the message are shown without user info, query values and fragment.
   public var description: String {
     let place = address.map { " at \($0)" } ?? ""
-    return "TransportError while \(phase)\(place): \(message) (URLError \(code.rawValue))"
+    return "TransportError while \(phase)\(place): \(message.withRedactedURLs) (URLError \(code.rawValue))"
   }
 
-  /// The message.
-  public var errorDescription: String? { message }
+  /// The description: what is beneath may hold anything, and is not in it.
+  public var debugDescription: String { description }
+
+  /// The message, with its URLs redacted in the same way.
+  public var errorDescription: String? { message.withRedactedURLs }
 }
+
+extension TransportError: PlainlyDescribedError {}

@@ -78,6 +78,10 @@ extension WaylayError {
     public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
     /// Foundation's internals are not what this version of Waylay knows.
     public static let foundationChanged = Code("foundationChanged")
+    /// A message is over one of the ``MessageLimits``.
+    public static let limitExceeded = Code("limitExceeded")
+    /// The URL of a request names another host or port than the one its ``Route`` was made for.
+    public static let routeMismatch = Code("routeMismatch")
     /// The transport cannot do what the request needs: see ``TransportCapabilities``.
     public static let transportIncapable = Code("transportIncapable")
     /// The registry was invalidated.
@@ -87,7 +91,7 @@ extension WaylayError {
   }
 }
 
-extension WaylayError: CustomStringConvertible, LocalizedError {
+extension WaylayError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
   /// Code, message and what is known of the place, on one line.
   public var description: String {
     var text = "WaylayError.\(code): \(message)"
@@ -96,18 +100,21 @@ extension WaylayError: CustomStringConvertible, LocalizedError {
     return text
   }
 
+  /// The description: what is beneath may hold anything, and is not in it.
+  public var debugDescription: String { description }
+
   /// The message.
   public var errorDescription: String? { message }
 }
 
-extension WaylayError {
+extension WaylayError: PlainlyDescribedError {
   /// The `URLError` code that an app sees for this failure.
   package var urlErrorCode: URLError.Code {
     switch code {
-    case .invalidRequest: .badURL
+    case .invalidRequest, .routeMismatch: .badURL
     case .invalidResponse: .badServerResponse
     case .bodyConsumed: .requestBodyStreamExhausted
-    case .bodyTooLarge: .dataLengthExceedsMaximum
+    case .bodyTooLarge, .limitExceeded: .dataLengthExceedsMaximum
     case .bodyUnreadable: .cannotOpenFile
     case .timedOut: .timedOut
     case .loopDetected: .httpTooManyRedirects

@@ -267,11 +267,7 @@ extension URLCredential {
 extension InterceptedRequest {
   /// Takes user name and password out of the URL: a transport would send them unasked.
   mutating func hideUserInfo() {
-    guard let url, url.user != nil || url.password != nil,
-      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    else { return }
-    parts.user = nil
-    parts.password = nil
-    untagged.url = parts.url ?? url
+    guard let url, url.user != nil || url.password != nil else { return }
+    untagged.url = url.withoutUserInfo
   }
 }

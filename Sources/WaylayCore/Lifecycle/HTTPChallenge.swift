@@ -82,20 +82,3 @@ extension HTTPChallenge {
     }
   }
 }
-
-extension UInt8 {
-  fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
-  private var isAlphanumeric: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-    default: false
-    }
-  }
-
-  /// RFC 9110, section 5.6.2.
-  fileprivate var isToken: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
-
-  /// RFC 9110, section 11.2, without the padding.
-  fileprivate var isToken68: Bool { isAlphanumeric || "-._~+/".utf8.contains(self) }
-}

@@ -29,6 +29,7 @@ extension Load {
   /// Refuses to hand a route to a transport that would dial another address.
   func check(_ request: InterceptedRequest, fits transport: any Transport) throws {
     guard let route = request.route else { return }
+    try request.checkRoute()
     let name = String(describing: type(of: transport))
     guard transport.capabilities.contains(.routes) else {
       throw WaylayError(

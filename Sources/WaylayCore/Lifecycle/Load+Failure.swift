@@ -4,14 +4,15 @@ extension Load {
   /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule 5).
   func urlError(for error: any Error) -> URLError {
     var userInfo: [String: Any] = [:]
-    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    if let url = url?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
     switch error {
     case let error as URLError:
       // The URL of the failing hop is better than that of the first one; an interceptor's own error often has none.
       userInfo.merge(error.userInfo) { _, theirs in theirs }
+      URLError.hideUserInfo(in: &userInfo)
       return URLError(error.code, userInfo: userInfo)
     case let error as TransportError:
-      userInfo[NSLocalizedDescriptionKey] = error.message
+      userInfo[NSLocalizedDescriptionKey] = error.message.withRedactedURLs
       userInfo[NSUnderlyingErrorKey] = error
       return URLError(error.code, userInfo: userInfo)
     case let error as WaylayError:
@@ -23,9 +24,22 @@ extension Load {
     default:
       let culprit = origin(of: error) ?? "A part of the load"
       userInfo[NSLocalizedDescriptionKey] =
-        "\(culprit) threw \(type(of: error)), which is not a URLError: \(error). Throw a URLError with the code that the app should see."
+        "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError with the code that the app should see."
       userInfo[NSUnderlyingErrorKey] = error
       return URLError(.unknown, userInfo: userInfo)
+    }
+  }
+}
+
+extension URLError {
+  /// Takes user names and passwords out of the URLs that an error names: errors are printed.
+  fileprivate static func hideUserInfo(in userInfo: inout [String: Any]) {
+    for (key, value) in userInfo {
+      if let url = value as? URL { userInfo[key] = url.withoutUserInfo }
+      // The same URL as text, under a key that is deprecated and still used.
+      if key == "NSErrorFailingURLStringKey", let text = value as? String, let url = URL(string: text) {
+        userInfo[key] = url.withoutUserInfo.absoluteString
+      }
     }
   }
 }

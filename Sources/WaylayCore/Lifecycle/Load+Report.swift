@@ -8,7 +8,7 @@ extension Load {
     let event = LoadEvent(
       id: id, kind: kind, method: first.method, url: first.url, chain: chain, status: response?.status,
       source: response?.source, error: error,
-      elapsed: .nanoseconds(Int64(installation.registry.clock.now() - startedAt)))
+      elapsed: .nanoseconds(Int64(clamping: installation.registry.clock.now().saturating(subtracting: startedAt))))
     for subscriber in snapshot.subscribers.values { subscriber.yield(event) }
   }
 
@@ -32,26 +32,14 @@ extension Load {
     let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
     var metadata: Logger.Metadata = [
       LogKey.load: "\(id)", LogKey.method: "\(first.method)", LogKey.url: "\(first.url?.redacted ?? "")",
-      LogKey.milliseconds: "\((installation.registry.clock.now() - startedAt) / 1_000_000)",
+      LogKey.milliseconds: "\(installation.registry.clock.now().saturating(subtracting: startedAt) / 1_000_000)",
     ]
     if let chain { metadata[LogKey.chain] = "\(chain)" }
     if let response {
       metadata[LogKey.status] = "\(response.status.code)"
       metadata[LogKey.source] = "\(response.source)"
     }
-    if let error { metadata[LogKey.error] = "\(Self.logged(error))" }
+    if let error { metadata[LogKey.error] = "\(error.redacted)" }
     logger.debug(error == nil ? "load finished" : "load failed", metadata: metadata)
-  }
-
-  /// An error as logs may show it: of errors that are not ours the type alone, because their texts may say anything.
-  private static func logged(_ error: any Error) -> String {
-    switch error {
-    case let error as URLError:
-      let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error
-      return "URLError \(error.code.rawValue)" + (beneath.map { ": \(logged($0))" } ?? "")
-    case let error as WaylayError: return error.message
-    case let error as TransportError: return "\(error)"
-    default: return String(describing: type(of: error))
-    }
   }
 }

@@ -81,11 +81,19 @@ final class Load: Sendable {
       let response = try await Lineage.$current.withValue(lineage) { [request] in
         try await Turn.run(request, through: links, of: self)
       }
-      installation.context.storeCookies(of: response, for: base.untagged)
+      storeCookies(of: response, for: base.untagged)
       guard let next = try await step(after: response, from: base, &authentication) else { return response }
       await response.body.discard()
       base = next
     }
+  }
+
+  private func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
+    let ignored = installation.context.storeCookies(of: response, for: request)
+    guard ignored > 0 else { return }
+    installation.registry.logger?.warning(
+      "cookies of a response are over cookieCount or cookieBytes of MessageLimits, and were not stored",
+      metadata: [LogKey.load: "\(id)", LogKey.url: "\(request.url?.redacted ?? "")", "waylay.cookies": "\(ignored)"])
   }
 
   /// The request of the next round, or `nil` when `response` is the answer.

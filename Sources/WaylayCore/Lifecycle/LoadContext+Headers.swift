@@ -11,24 +11,56 @@ extension LoadContext {
   @discardableResult
   func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
     if !additionalHeaders.isEmpty { addHeaders(to: &request, origin: origin) }
-    if bySession, request.value(forHTTPHeaderField: "Cookie") == nil { return false }
+    if bySession {
+      if request.value(forHTTPHeaderField: "Cookie") == nil { return false }
+      guard request.httpShouldHandleCookies else {
+        removeCookies(from: &request)
+        return false
+      }
+    }
     return addCookies(to: &request)
   }
 
   /// Adds the session's header fields where the request does not set them itself (P10).
   private func addHeaders(to request: inout URLRequest, origin: URL?) {
     let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
-    for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-      if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
-      request.setValue(value, forHTTPHeaderField: name)
+    guard additionalHeaders.count > Self.few else {
+      for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+        if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+        request.setValue(value, forHTTPHeaderField: name)
+      }
+      return
     }
+    // Foundation looks through all fields for each that it is asked for or told.
+    var fields = request.allHTTPHeaderFields ?? [:]
+    var present = Set(fields.keys.map { $0.lowercased() })
+    for (name, value) in additionalHeaders where present.insert(name.lowercased()).inserted {
+      if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+      fields[name] = value
+    }
+    request.allHTTPHeaderFields = fields
+  }
+
+  /// Fields up to which they are set one by one.
+  private static let few = 16
+
+  /// Takes out what the loading system on Linux has put into a request that handles its cookies itself (P29).
+  private func removeCookies(from request: inout URLRequest) {
+    guard sendsCookies, let cookieStorage, let url = request.url, let present = request.value(forHTTPHeaderField: "Cookie"),
+      let stored = cookieStorage.cookies(for: url), !stored.isEmpty
+    else { return }
+    guard present != Self.header(stored) else { return request.setValue(nil, forHTTPHeaderField: "Cookie") }
+    // The storage has changed since the task was made: what it holds is not sent, whatever else there is.
+    let pairs = Set(stored.map { "\($0.name)=\($0.value)" })
+    let own = present.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !pairs.contains($0) }
+    request.setValue(own.isEmpty ? nil : own.joined(separator: "; "), forHTTPHeaderField: "Cookie")
   }
 
   private func addCookies(to request: inout URLRequest) -> Bool {
     guard sendsCookies, request.httpShouldHandleCookies, let cookieStorage, let url = request.url,
       let stored = cookieStorage.cookies(for: url), !stored.isEmpty
     else { return false }
-    let matching = stored.filter { $0.matches(url) }
+    let matching = withinLimits(stored.filter { $0.matches(url) })
     let present = request.value(forHTTPHeaderField: "Cookie")
     guard !matching.isEmpty else {
       // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in already.
@@ -40,22 +72,68 @@ extension LoadContext {
     return true
   }
 
+  /// As many cookies as half a head has room for: a server must not be able to set so many that no request can be sent to it any more.
+  private func withinLimits(_ cookies: [HTTPCookie]) -> [HTTPCookie] {
+    var room = limits.fieldBytes / 2
+    return cookies.filter { cookie in
+      let size = cookie.name.utf8.count + cookie.value.utf8.count + 3
+      guard size <= room else { return false }
+      room -= size
+      return true
+    }
+  }
+
   private static func header(_ cookies: [HTTPCookie]) -> String? {
     HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
   }
 
-  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19).
-  package func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
+  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19), as far as the limits allow.
+  ///
+  /// - Returns: How many were ignored, because they or all together were over a limit.
+  @discardableResult
+  package func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
     guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies,
-      request.httpShouldHandleCookies, cookieAcceptPolicy != .never, let cookieStorage, let url = request.url
-    else { return }
-    let cookies = response.fields[values: .setCookie].flatMap {
+      request.httpShouldHandleCookies, let cookieStorage, let url = request.url, accepts(cookiesOf: url, for: request.mainDocumentURL)
+    else { return 0 }
+    let values = response.fields[values: .setCookie]
+    let cookies = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }.flatMap {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)
     }
-    let ours = cookies.filter { $0.mayBeSet(by: url) }
-    guard !ours.isEmpty else { return }
-    cookieStorage.setCookies(ours, for: url, mainDocumentURL: request.mainDocumentURL)
+    let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
+    let ours = withRoom(small.filter { $0.mayBeSet(by: url) }, in: cookieStorage, url)
+    if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: request.mainDocumentURL) }
+    let foreign = small.count { !$0.mayBeSet(by: url) }
+    return max(0, values.count - ours.count - foreign)
+  }
+
+  /// The longest field that is looked at: a cookie with as many bytes of attributes again.
+  private static func largestField(_ limits: MessageLimits) -> Int {
+    let (sum, isTooLarge) = limits.cookieBytes.addingReportingOverflow(4096)
+    return isTooLarge ? .max : sum
+  }
+
+  /// The cookies that replace one of the storage's, and as many others as there is room for beside those of the host.
+  private func withRoom(_ cookies: [HTTPCookie], in storage: HTTPCookieStorage, _ url: URL) -> [HTTPCookie] {
+    func key(_ cookie: HTTPCookie) -> [String] { [cookie.name, cookie.domain, cookie.path] }
+    var known = Set((storage.cookies(for: url) ?? []).map(key))
+    return cookies.filter { cookie in
+      if known.contains(key(cookie)) { return true }
+      guard known.count < limits.cookieCount else { return false }
+      known.insert(key(cookie))
+      return true
+    }
+  }
+
+  /// Whether the configuration's policy takes cookies of `url` for a document of that URL; the storage has a policy of its own beside it.
+  private func accepts(cookiesOf url: URL, for document: URL?) -> Bool {
+    switch cookieAcceptPolicy {
+    case .always: return true
+    case .onlyFromMainDocumentDomain:
+      guard let main = document?.host?.lowercased(), let host = url.host?.lowercased() else { return true }
+      return main == host || main.hasSuffix("." + host) || host.hasSuffix("." + main)
+    default: return false
+    }
   }
 }
 

@@ -23,7 +23,7 @@ final class Installation: Sendable {
   init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration) {
     self.registry = registry
     self.configuration = Locked(configuration)
-    context = LoadContext(configuration)
+    context = LoadContext(configuration, limits: registry.limits)
   }
 
   /// The transport: the registry's, or the platform's, which is made on the first use.
@@ -33,12 +33,12 @@ final class Installation: Sendable {
     return try state.withLock { state in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
       guard scheme == "http" || scheme == "https" else {
-        let session = state.session ?? configuration.withLock { URLSessionTransport(configuration: $0) }
+        let session = state.session ?? configuration.withLock { URLSessionTransport(configuration: $0, limits: context.limits) }
         state.session = session
         return session
       }
       if let transport = state.transport { return transport }
-      let transport = configuration.withLock { PlatformTransport.make($0, logger: registry.logger) }
+      let transport = configuration.withLock { PlatformTransport.make($0, limits: context.limits, logger: registry.logger) }
       state.transport = transport
       return transport
     }

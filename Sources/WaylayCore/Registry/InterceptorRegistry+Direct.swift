@@ -117,7 +117,7 @@ extension URLError {
   /// An error of ours as an app sees it.
   init(_ code: Code, underlying error: WaylayError, url: URL? = nil) {
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message, NSUnderlyingErrorKey: error]
-    if let url = url ?? error.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    if let url = (url ?? error.url)?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
     self.init(code, userInfo: userInfo)
   }
 }

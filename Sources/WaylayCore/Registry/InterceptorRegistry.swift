@@ -37,6 +37,7 @@ public final class InterceptorRegistry: Sendable {
   let configuration: Locked<URLSessionConfiguration>
   let logger: Logger?
   let redirectPolicy: RedirectPolicy
+  let limits: MessageLimits
   let clock: LoadClock
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
@@ -50,20 +51,22 @@ public final class InterceptorRegistry: Sendable {
   ///   - configuration: The storages, header fields and timeouts of the direct way (``load(_:)`` and its kin).
   ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
   ///   - redirects: How redirects are followed.
+  ///   - limits: How large heads may be and how many cookies are stored; for the transports that the registry makes itself.
   ///   - interceptors: When there are any, they become one chain named `default`, for every `http` and `https` request.
   public convenience init(
     transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
-    redirects: RedirectPolicy = RedirectPolicy(),
+    redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
     self.init(
-      clock: .system, transport: transport, configuration: configuration, logger: logger, redirects: redirects, interceptors)
+      clock: .system, transport: transport, configuration: configuration, logger: logger, redirects: redirects,
+      limits: limits, interceptors)
   }
 
   /// The same with a clock for its timeouts.
   package init(
     clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
-    redirects: RedirectPolicy = RedirectPolicy(),
+    redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
     self.clock = clock
@@ -72,6 +75,7 @@ public final class InterceptorRegistry: Sendable {
     self.configuration = Locked(configuration.copied)
     self.logger = logger
     redirectPolicy = redirects
+    self.limits = limits
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
     let links = interceptors()
     if !links.isEmpty { register(InterceptorChain(.default) { links }) }

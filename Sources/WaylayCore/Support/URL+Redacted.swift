@@ -13,4 +13,12 @@ extension URL {
     }
     return parts.string ?? "<unreadable URL>"
   }
+
+  /// The URL without user name and password.
+  package var withoutUserInfo: URL {
+    guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+    parts.user = nil
+    parts.password = nil
+    return parts.url ?? self
+  }
 }

@@ -17,8 +17,10 @@ final class Exchange: Sendable {
   private let startedAt = ContinuousClock.now
   private let state = Locked(State())
   private let response = Promise<InterceptedResponse>()
+  private let limits: MessageLimits
 
-  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, load: Load?) {
+  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, load: Load?, limits: MessageLimits) {
+    self.limits = limits
     self.request = request
     self.upload = upload
     self.load = load
@@ -62,9 +64,20 @@ final class Exchange: Sendable {
   func received(_ response: URLResponse) {
     load?.touch()
     guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
-    let fields = HTTPFields(response)
+    let fields: HTTPFields
+    do { fields = try HTTPFields(response, limits: limits) } catch { return refuse(error) }
     let status = HTTPResponse.Status(code: min(max(response.statusCode, 0), 999))
     deliver(status: status, fields: fields, url: response.url, length: length(of: response, fields: fields))
+  }
+
+  /// Ends an exchange whose response is not to be taken.
+  private func refuse(_ error: any Error) {
+    let task = state.withLock { state in
+      state.isCancelled = true
+      return state.task
+    }
+    if let task { PlatformClient.leavingQueue { task.cancel() } }
+    end(throwing: error)
   }
 
   /// A foreign protocol class may answer with something that is not HTTP.
@@ -130,7 +143,7 @@ final class Exchange: Sendable {
   private func transportError(_ error: any Error) -> any Error {
     let sent = state.withLock { $0.requestBytesSent }
     guard let error = error as? URLError else {
-      return TransportError(.unknown, message: "\(error)", underlying: error)
+      return TransportError(.unknown, message: "the inner session failed: \(error.redacted).", underlying: error)
     }
     let phase: TransportError.Phase =
       switch error.code {
@@ -145,6 +158,6 @@ final class Exchange: Sendable {
     let nothingSent: Set<TransportError.Phase> = [.resolving, .connecting, .securing]
     return TransportError(
       error.code, phase: phase, requestBytesSent: nothingSent.contains(phase) ? 0 : sent > 0 ? sent : nil,
-      message: error.localizedDescription, underlying: error)
+      message: "\(error.redacted).", underlying: error)
   }
 }

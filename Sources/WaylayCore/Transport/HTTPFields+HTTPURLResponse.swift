@@ -6,18 +6,53 @@ extension HTTPFields {
   ///
   /// Sorted by name, because their order is lost. `Set-Cookie`, the one field that cannot be joined (RFC 9110, section 5.3), is
   /// taken apart again.
-  package init(_ response: HTTPURLResponse) {
+  ///
+  /// - Throws: An error that names the limit that they are over.
+  package init(_ response: HTTPURLResponse, limits: MessageLimits = MessageLimits()) throws(TransportError) {
     self.init()
     let fields = response.allHeaderFields.compactMap { name, value -> (String, String)? in
       (name as? String).map { ($0, value as? String ?? "\(value)") }
     }
+    var bytes = 0
     for (rawName, value) in fields.sorted(by: { $0.0 < $1.0 }) {
       guard let name = HTTPField.Name(rawName) else { continue }
+      bytes += rawName.utf8.count + value.utf8.count + 4
       for part in name == .setCookie ? Self.cookies(in: value) : [value] {
+        try limits.check(count: count + 1, bytes: bytes, of: "the head of the response")
         append(HTTPField(name: name, value: part))
       }
     }
   }
+
+  /// The fields by their names, those that occur more than once joined by `", "`. A field that came before in other letters keeps those.
+  var joinedByName: [String: String] {
+    var joined = [String: String](minimumCapacity: count)
+    guard count > Self.few else {
+      for index in indices {
+        let field = self[index]
+        let name = (self[..<index].first { $0.name == field.name } ?? field).name.rawName
+        if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + ", " + field.value }
+      }
+      return joined
+    }
+    // The letters in which a name came first, and all values under it: each field costs the same, however many there are.
+    var first = [String: String](minimumCapacity: count)
+    var values: [String: [String]] = [:]
+    for field in self {
+      let name = field.name.canonicalName
+      let letters = first[name] ?? field.name.rawName
+      if first.updateValue(letters, forKey: name) == nil {
+        joined[letters] = field.value
+      } else {
+        values[letters, default: [joined[letters] ?? ""]].append(field.value)
+      }
+    }
+    for (letters, all) in values { joined[letters] = all.joined(separator: ", ") }
+    return joined
+  }
+
+  /// Fields up to which comparing each with each is cheaper than a table.
+  private static let few = 32
 
   /// Takes joined `Set-Cookie` values apart: a comma begins a new cookie when a name and `=` follow it, which no date has.
   package static func cookies(in joined: String) -> [String] {

@@ -19,11 +19,15 @@ public final class URLSessionTransport: Transport {
   private let configuration: Locked<URLSessionConfiguration>
   private let exchanges = ExchangeTable()
   private let hasForeignClasses: Bool
+  private let limits: MessageLimits
 
   /// Makes a transport; the inner session is opened on the first load.
   ///
-  /// - Parameter configuration: Timeouts, proxies, TLS and connection limits of the inner session. Its storages are not used.
-  public init(configuration: URLSessionConfiguration = .default) {
+  /// - Parameters:
+  ///   - configuration: Timeouts, proxies, TLS and connection limits of the inner session. Its storages are not used.
+  ///   - limits: How large heads may be that are sent and taken. The inner session has read a head before they are looked at.
+  public init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
+    self.limits = limits
     let inner = configuration.copied
     inner.httpCookieStorage = nil
     inner.httpShouldSetCookies = false
@@ -50,8 +54,11 @@ public final class URLSessionTransport: Transport {
         "the request has a route, and URLSession cannot dial another address than its host's: use CurlTransport, on Linux.",
         url: request.url, requestID: request.id)
     }
+    try request.checkFraming(limits)
     let upload = try await PlatformExchange.Upload(request.body)
     var urlRequest = request.urlRequest
+    // The session knows it: the body is data or a file by now.
+    urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
     let load = Lineage.current?.load
     if load?.watchesTimeout(of: urlRequest) == true {
@@ -59,7 +66,7 @@ public final class URLSessionTransport: Transport {
     }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = Lineage.current { RequestTag.tag(&urlRequest, with: lineage) }
-    let exchange = Exchange(request, upload: upload, load: load)
+    let exchange = Exchange(request, upload: upload, load: load, limits: limits)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
     } onCancel: {

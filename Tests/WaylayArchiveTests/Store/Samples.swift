@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import WaylayArchive
 import WaylayCore
 
@@ -75,7 +76,7 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension Logger {
-  static var silent: Logger { Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() } }
+  static var silent: Logger { .recording() }
 
   /// A logger that keeps its lines.
   static func keeping(_ lines: Locked<[String]>) -> Logger {
@@ -93,6 +94,7 @@ extension Logger {
     }
 
     func log(event: LogEvent) {
+      Recording.note("\(event.message) \(event.metadata ?? [:])")
       lines.withLock { $0.append("\(event.level): \(event.message)") }
     }
   }

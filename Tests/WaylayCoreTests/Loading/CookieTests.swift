@@ -120,6 +120,92 @@ struct CookieTests {
     }
   }
 
+  /// In a session an app's own `Cookie` is replaced by the storage's before anybody is asked, where the storage has any (P29).
+  @Test("httpShouldHandleCookies = false: no stored cookie goes out, in a session or directly, and the app's own stays")
+  func notHandled() async throws {
+    try await withOrigin { origin in
+      for own in [nil, "mine=1; also=2"] {
+        let storage = try storage()
+        for (name, isSecure) in [("plain", false), ("secret", true)] {
+          var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "planted", .domain: "127.0.0.1", .path: "/"]
+          if isSecure { properties[.secure] = "TRUE" }
+          storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = storage
+        let registry = InterceptorRegistry(configuration: configuration) { Link.pass() }
+        var request = URLRequest(url: origin.url("/echo"))
+        request.httpShouldHandleCookies = false
+        request.setValue(own, forHTTPHeaderField: "Cookie")
+        _ = try await session(registry, storage).data(for: request)
+        _ = try await registry.data(for: request)
+        #expect(origin.requests.suffix(2).map { $0["Cookie"] } == [[], own.map { [$0] } ?? []])
+        #expect(storage.cookies?.count == 2)
+        for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) }
+        _ = try await session(registry, storage).data(for: request)
+        #expect(origin.requests.last?["Cookie"] == own.map { [$0] } ?? [])
+        registry.invalidate()
+      }
+    }
+  }
+
+  @Test("httpShouldHandleCookies = false holds on the hops behind a redirect")
+  func notHandledBehindRedirects() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      origin.reply(to: "/login") { _ in .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")]) }
+      storage.setCookie(
+        try #require(HTTPCookie(properties: [.name: "old", .value: "planted", .domain: "127.0.0.1", .path: "/"])))
+      var request = URLRequest(url: origin.url("/login"))
+      request.httpShouldHandleCookies = false
+      _ = try await session(InterceptorRegistry { Link.pass() }, storage).data(for: request)
+      #expect(origin.requests.map { $0["Cookie"] } == [[], []])
+      #expect(storage.cookies?.map(\.name) == ["old"])
+    }
+  }
+
+  @Test("httpShouldSetCookies = false: no stored cookie goes out, and the app's own stays")
+  func notSet() async throws {
+    try await withOrigin { origin in
+      let storage = try storage()
+      storage.setCookie(
+        try #require(HTTPCookie(properties: [.name: "old", .value: "planted", .domain: "127.0.0.1", .path: "/"])))
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage = storage
+      configuration.httpShouldSetCookies = false
+      let registry = InterceptorRegistry(configuration: configuration) { Link.pass() }
+      let session = URLSession(configuration: configuration.intercepted(by: registry))
+      for own in [nil, "mine=1"] {
+        var request = URLRequest(url: origin.url("/echo"))
+        request.setValue(own, forHTTPHeaderField: "Cookie")
+        _ = try await session.data(for: request)
+        _ = try await registry.data(for: request)
+        #expect(origin.requests.suffix(2).map { $0["Cookie"] } == Array(repeating: own.map { [$0] } ?? [], count: 2))
+      }
+      registry.invalidate()
+    }
+  }
+
+  @Test("a policy of the main document's domain alone stores no cookie of another domain")
+  func mainDocument() async throws {
+    let storage = try storage()
+    let registry = InterceptorRegistry {
+      Link { request, _ in InterceptedResponse(to: request, fields: [.setCookie: "visited=1"]) }
+    }
+    for (policy, count) in [(HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain, 0), (.always, 1)] {
+      storage.cookieAcceptPolicy = .always
+      let session = URLSession.intercepted(by: registry) {
+        $0.httpCookieStorage = storage
+        $0.httpCookieAcceptPolicy = policy
+      }
+      var request = URLRequest(url: try #require(URL(string: "http://tracker.example/")))
+      request.mainDocumentURL = URL(string: "http://news.example/")
+      _ = try await session.data(for: request)
+      #expect(storage.cookies?.count == count)
+    }
+    registry.invalidate()
+  }
+
   @Test("joined Set-Cookie values are taken apart, dates included")
   func splitting() {
     let joined = "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, b=2, c=x,y; Secure, d=\"1,2\""

@@ -307,6 +307,22 @@
       #expect(space() != space(), "P26 has changed: ProtectionSpace need not look through a storage any more")
     }
 
+    @Test("P29: a session replaces an app's cookies by the storage's, whatever the request says")
+    func cookies() async throws {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage?.setCookie(
+        try #require(HTTPCookie(properties: [.name: "stored", .value: "1", .domain: "127.0.0.1", .path: "/"])))
+      let session = URLSession(configuration: configuration)
+      try await withOrigin { origin in
+        var request = URLRequest(url: origin.url("/echo"))
+        request.httpShouldHandleCookies = false
+        request.setValue("mine=1", forHTTPHeaderField: "Cookie")
+        _ = try await session.data(for: request)
+        #expect(origin.requests.last?["Cookie"] == ["stored=1"], "P29 has changed: LoadContext.removeCookies is not needed any more")
+      }
+      session.invalidateAndCancel()
+    }
+
     @Test("P27: cancelling a task on the queue that all sessions share ends the process")
     func cancelTrap() async {
       await #expect(processExitsWith: .failure, "P27 has changed: PlatformClient.leavingQueue is not needed for cancellation any more") {

@@ -202,6 +202,8 @@ private struct CapturingHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    lines.add("\(event.level) \(event.message) \(event.metadata ?? [:])")
+    let line = "\(event.level) \(event.message) \(event.metadata ?? [:])"
+    Recording.note(line)
+    lines.add(line)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayHosts
@@ -72,6 +73,7 @@ struct ExplanationTests {
 
     func log(event: LogEvent) {
       let fields = (event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " ")
+      Recording.note("\(event.message) \(fields)")
       all.withLock { $0.append("\(event.level) \(event.message) \(fields)") }
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHosts
 
@@ -6,7 +7,7 @@ import WaylayHosts
 struct TrustedHostListTests {
   private let signer = try! HostListSigner.random("2026")
   private let time = VirtualClock()
-  private static let silent = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
+  private static let silent = Logger.recording()
 
   private func file(
     _ address: String = "203.0.113.7", serial: UInt64 = 1, expiresIn seconds: TimeInterval = 3_600, by signers: [HostListSigner]? = nil

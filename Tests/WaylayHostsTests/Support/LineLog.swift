@@ -1,3 +1,4 @@
+import TestSupport
 import WaylayCore
 
 /// A logger whose lines can be read.
@@ -13,6 +14,7 @@ final class LineLog: Sendable {
     }
 
     func log(event: LogEvent) {
+      Recording.note("\(event.message) \(event.metadata ?? [:])")
       log.state.withLock { $0.append("\(event.level): \(event.message)") }
     }
   }

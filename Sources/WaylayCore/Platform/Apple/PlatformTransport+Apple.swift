@@ -4,8 +4,10 @@
 
   /// What puts requests on the wire when a registry was given no transport.
   package enum PlatformTransport {
-    package static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
-      URLSessionTransport(configuration: configuration)
+    package static func make(
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+    ) -> any Transport {
+      URLSessionTransport(configuration: configuration, limits: limits)
     }
   }
 #endif

@@ -53,7 +53,16 @@
         do {
           let file = try FileHandle(forWritingTo: url)
           defer { try? file.close() }
-          for try await chunk in body { try file.write(contentsOf: chunk) }
+          var length: Int64 = 0
+          for try await chunk in body {
+            try file.write(contentsOf: chunk)
+            length += Int64(chunk.count)
+          }
+          guard length == body.length ?? length else {
+            throw WaylayError(
+              .bodyUnreadable,
+              "the request's body has \(length) bytes and was announced with \(body.length ?? 0). Give it its true length, or none.")
+          }
           return url
         } catch {
           try? FileManager.default.removeItem(at: url)

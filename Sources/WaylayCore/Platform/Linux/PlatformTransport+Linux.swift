@@ -7,9 +7,15 @@
     private static let hasWarned = Locked(false)
 
     /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a session does.
-    package static func make(_ configuration: URLSessionConfiguration, logger: Logger?) -> any Transport {
-      if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration) }
-      guard let reason = CurlTransport.unavailableReason else { return CurlTransport(configuration: configuration) }
+    package static func make(
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+    ) -> any Transport {
+      if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration, limits: limits) }
+      guard let reason = CurlTransport.unavailableReason else {
+        var options = CurlTransport.Options()
+        options.limits = limits
+        return CurlTransport(configuration: configuration, options: options)
+      }
       if let logger {
         let isFirst = hasWarned.withLock { hasWarned in
           defer { hasWarned = true }
@@ -17,7 +23,7 @@
         }
         if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
       }
-      return URLSessionTransport(configuration: configuration)
+      return URLSessionTransport(configuration: configuration, limits: limits)
     }
   }
 #endif

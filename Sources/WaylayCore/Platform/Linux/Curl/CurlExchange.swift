@@ -31,7 +31,9 @@
     private var lists: [UnsafeMutableRawPointer] = []
     private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     private let upload: CurlUpload
-    private var head = ResponseHead()
+    private var head: ResponseHead
+    /// The limit that the response is over.
+    private var excess: TransportError?
     private var isDelivered = false
     /// The response was handed over without a body, whatever the server sends.
     private var isBodyless = false
@@ -72,8 +74,10 @@
       waitLimit =
         load?.watchesTimeout(of: request.urlRequest) ?? false
         ? nil : Duration(limit: request.context.idleTimeout(of: request.urlRequest))
-      fields = try CurlRequest.fields(of: request)
-      upload = try CurlUpload(request.body)
+      try request.checkFraming(transport.options.limits)
+      fields = CurlRequest.fields(of: request)
+      head = ResponseHead(limits: transport.options.limits)
+      upload = try CurlUpload(request.body, declared: CurlRequest.declaredLength(of: request))
       message.initialize(repeating: 0, count: 256)
     }
 
@@ -169,8 +173,13 @@
       load?.touch()
       // An old libcurl does not say when the connection is open.
       if case .connecting = turn { loop.noteBegun(self, from: 0) }
-      head.add(UnsafeRawBufferPointer(start: bytes, count: count))
-      return count
+      do {
+        try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
+        return count
+      } catch {
+        excess = error
+        return CurlAnswer.writeError
+      }
     }
 
     private func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
@@ -209,7 +218,7 @@
     /// Forgets the first answer, so that the exchange can begin again.
     func forgetAnswer() {
       decodes = false
-      head = ResponseHead()
+      head = ResponseHead(limits: transport.options.limits)
       pending = Data()
       attempts = 0
       _ = upload.seek(to: 0, origin: SEEK_SET)
@@ -249,7 +258,7 @@
     private func deliver(body: MessageBody, metrics: LoadMetrics) {
       isDelivered = true
       var answer = InterceptedResponse(
-        status: HTTPResponse.Status(code: min(head.status, 999)), fields: head.fields, url: url, body: body, source: .network,
+        status: HTTPResponse.Status(code: head.status), fields: head.fields, url: url, body: body, source: .network,
         metrics: metrics)
       if !head.trailers.isEmpty { answer.trailers = head.trailers }
       response.settle(.success(answer))
@@ -296,6 +305,7 @@
 
     private func failure(_ code: Int32?, _ easy: UnsafeMutableRawPointer?) -> (any Error)? {
       if let error = upload.failure { return error }
+      if let excess { return excess }
       guard let code else {
         return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
       }

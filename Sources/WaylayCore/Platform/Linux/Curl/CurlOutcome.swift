@@ -42,13 +42,32 @@
     /// What a code of libcurl means, in the words of `URLError` as Apple uses them (https://curl.se/libcurl/c/libcurl-errors.html).
     init(curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, isSecure: Bool) {
       let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
-      let sent = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) + Int(waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0
+      let sent = easy.map { Self.bytesSent($0) } ?? 0
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
       let address = easy.flatMap(LoadMetrics.address)
+      guard !Self.isLargeHead(code, message, sent: sent) else {
+        let error = WaylayError(
+          .limitExceeded, "the head of the response is larger than libcurl takes: have the server send less (\(text)).")
+        self.init(
+          .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address, message: error.message,
+          underlying: error)
+        return
+      }
       self.init(
         Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
         phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure), requestBytesSent: Int64(sent),
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
+    }
+
+    /// Bytes of the request, head and body.
+    private static func bytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
+      waylay_curl_get_number(easy, CurlInfo.requestSize) + Int(clamping: waylay_curl_get_size(easy, CurlInfo.uploaded))
+    }
+
+    /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the whole.
+    private static func isLargeHead(_ code: Int32, _ message: String, sent: Int) -> Bool {
+      // 27 also stands for a lack of memory, which an answer does not bring about otherwise; 100 came with 8.6.
+      sent > 0 && ([27, 100].contains(code) || code == 56 && message.contains("large response headers"))
     }
 
     /// Why a connection could not be opened: refused or no way there.

@@ -35,7 +35,7 @@
       let method = request.urlRequest.httpMethod ?? "GET"
       if !upload.isEmpty {
         number(CurlOption.upload, 1)
-        _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? Self.declaredLength(of: request) ?? -1)
+        _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? -1)
       } else if method == "HEAD" {
         number(CurlOption.noBody, 1)
         return true
@@ -54,6 +54,7 @@
       let idle = request.context.idleTimeout(of: request.urlRequest)
       let connect = wanted ?? idle
       number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
+      // Without a number there is no limit: a comparison with it is false.
       if idle > 0, idle < 1e6 {
         number(CurlOption.lowSpeedLimit, 1)
         number(CurlOption.lowSpeedTime, max(1, Int(idle.rounded(.up))))
@@ -67,8 +68,8 @@
     }
 
     /// The length that the app gives a stream, by the field that says so.
-    private static func declaredLength(of request: InterceptedRequest) -> Int64? {
-      request.urlRequest.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    static func declaredLength(of request: InterceptedRequest) -> Int64? {
+      request.urlRequest.value(forHTTPHeaderField: "Content-Length").flatMap { Int64(decimal: $0) }
     }
 
     private func security(of request: InterceptedRequest) -> Bool {
@@ -95,12 +96,14 @@
     /// A list that libcurl reads; whoever has it frees it.
     func list(_ lines: [String]) -> UnsafeMutableRawPointer? {
       var list: UnsafeMutableRawPointer?
+      var last: UnsafeMutableRawPointer?
       for line in lines {
-        guard let longer = waylay_curl_list_append(list, line) else {
+        guard let longer = waylay_curl_list_append(last, line) else {
           waylay_curl_list_free(list)
           return nil
         }
-        list = longer
+        list = list ?? longer
+        last = longer
       }
       return list
     }
@@ -109,13 +112,13 @@
     private static let userAgent =
       "User-Agent: \(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlTransport.libraryVersion ?? "")"
 
-    /// The header fields as lines. One that could break out of its line is an error, not a request.
-    static func fields(of request: InterceptedRequest) throws -> [String] {
-      let urlRequest = request.urlRequest
-      let given = urlRequest.allHTTPHeaderFields ?? [:]
+    /// The header fields as lines; that none of them breaks out of its line has been seen to.
+    static func fields(of request: InterceptedRequest) -> [String] {
+      let given = request.urlRequest.allHTTPHeaderFields ?? [:]
       let names = Set(given.keys.map { $0.lowercased() })
       var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" }
-        .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
+        // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
+        .map { $0.value.utf8.allSatisfy(\.isBlank) ? "\($0.key);" : "\($0.key): \($0.value)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
       // As URLSession does, where nobody says what it is.
       if !names.contains("content-type"), request.method == "POST", !request.body.isEmpty {
@@ -124,11 +127,6 @@
       // Nothing waits for a 100 that hardly any server sends.
       if !request.body.isEmpty { lines.append("Expect:") }
       if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }
-      for text in lines + [urlRequest.httpMethod ?? ""] where text.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
-        throw WaylayError(
-          .invalidRequest, "a header field or the method of the request holds a line break: \(text.prefix { $0 != ":" && !$0.isNewline }).",
-          url: request.url, requestID: request.id)
-      }
       return lines
     }
 
@@ -139,7 +137,8 @@
   }
 
   extension Route {
-    /// In libcurl's form: any host and port of the URL, led to this address.
+    /// In libcurl's form: any host and port of the URL, led to this address. That the URL's is the one the route was made for has been seen to,
+    /// where a host that libcurl writes in other letters would be dialled past the route.
     var connectTo: String {
       let host = address.contains(":") ? "[\(address)]" : address
       return "::\(host):\(port.map { "\($0)" } ?? "")"

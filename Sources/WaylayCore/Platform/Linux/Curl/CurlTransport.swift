@@ -28,6 +28,8 @@
       public var connectTimeout: TimeInterval?
       /// Bytes of a response that wait for a slow reader before the server is held back.
       public var bufferSize = 256 * 1024
+      /// How large the heads and trailers may be that are sent and received.
+      public var limits = MessageLimits()
 
       /// Makes options that change nothing.
       public init() {}
@@ -84,6 +86,7 @@
           "libcurl \(Self.libraryVersion ?? "") cannot hold a request back at a gate: use 7.80 or later, or try one address at a time.",
           url: request.url, requestID: request.id)
       }
+      try request.checkRoute()
       let exchange = try CurlExchange(request, of: self, on: loop)
       return try await withTaskCancellationHandler {
         try await exchange.head()

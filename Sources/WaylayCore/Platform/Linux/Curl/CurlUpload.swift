@@ -33,14 +33,18 @@
     private static let readAhead = 128 * 1024
 
     private let form: Form
-    /// The number of bytes, where it is known.
+    /// The number of bytes that are sent, where it is known.
     let length: Int64?
+    /// How many of them have not been sent.
+    private var remaining: Int64
     /// How far data in memory has been sent; a file knows for itself.
     private var position: Int64 = 0
     private let stream = Locked(Stream())
 
-    init(_ body: MessageBody) throws {
-      length = body.length
+    /// - Parameter declared: The length that the app says a body has which does not know it itself.
+    init(_ body: MessageBody, declared: Int64? = nil) throws {
+      length = body.length ?? declared
+      remaining = length ?? .max
       if let data = body.inMemory {
         form = data.isEmpty ? .none : .data(data)
       } else if let url = body.fileURL {
@@ -131,18 +135,47 @@
         data.copyBytes(to: buffer, from: start..<start + count)
         position += Int64(count)
         return count
-      case .file(let file):
-        let count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
-        guard count >= 0 else {
-          stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-          return CurlAnswer.abort
-        }
-        return count
-      case .stream: return readStream(into: buffer)
+      case .file(let file): return readFile(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
+      case .stream: return readStream(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
       }
     }
 
+    private func readFile(_ file: FileHandle, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      guard !buffer.isEmpty else { return 0 }
+      var count: Int
+      repeat { count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      guard count >= 0 else {
+        stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return CurlAnswer.abort
+      }
+      if count == 0, length != nil { return fail("has shrunk since its length was looked at") }
+      remaining -= Int64(count)
+      return count
+    }
+
+    /// Gives up a body that has other bytes than were announced: what is missing would be taken from the next request on the connection, and what
+    /// is too many would be taken for one (RFC 9112, section 6.3).
+    private func fail(_ what: String) -> Int {
+      stream.withLock { stream in
+        stream.failure =
+          stream.failure
+          ?? WaylayError(
+            .bodyUnreadable, "the request's body \(what): it was announced with \(length ?? 0) bytes. Give it its true length, or none.")
+      }
+      return CurlAnswer.abort
+    }
+
     private func readStream(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      guard remaining > 0 else { return 0 }
+      let answer = readChunks(into: buffer)
+      guard length != nil, answer <= buffer.count else { return answer }
+      if answer == 0, remaining > 0 { return fail("ended before its end") }
+      remaining -= Int64(answer)
+      if remaining == 0, stream.withLock({ $0.count > 0 }) { return fail("goes on behind its end") }
+      return answer
+    }
+
+    private func readChunks(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       let (answer, room, launch) = stream.withLock { stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
         if stream.failure != nil { return (CurlAnswer.abort, nil, nil) }
         guard stream.count > 0 else {
@@ -173,6 +206,7 @@
       case .stream: return false
       }
       position = offset
+      if let length { remaining = max(0, length - offset) }
       return true
     }
 

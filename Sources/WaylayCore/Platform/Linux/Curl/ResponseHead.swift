@@ -2,59 +2,50 @@
   import Foundation
   import HTTPTypes
 
-  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included.
+  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included, within limits.
   struct ResponseHead {
     private(set) var status = 0
-    private(set) var fields = HTTPFields()
-    private(set) var trailers = HTTPFields()
     /// The final response's head is there.
     private(set) var isComplete = false
+    private let limits: MessageLimits
+    private var head = FieldSection()
+    private var end = FieldSection()
+    private var interimCount = 0
+    private var interimBytes = 0
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    init(limits: MessageLimits = MessageLimits()) {
+      self.limits = limits
+    }
+
+    var fields: HTTPFields { head.fields }
+    var trailers: HTTPFields { end.fields }
+
+    /// Takes the next line, with its end.
+    ///
+    /// - Throws: An error that names the limit that the response is over.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) throws(TransportError) {
       var line = bytes[...]
       while let last = line.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { line = line.dropLast() }
-      if isComplete { return addTrailer(line) }
-      if line.starts(with: "HTTP/".utf8) {
+      if isComplete {
+        try end.add(line, of: bytes.count, limits, "the end of the response's body")
+      } else if line.starts(with: "HTTP/".utf8) {
         // An interim response, such as 103, is followed by another head.
-        fields = HTTPFields()
+        if status != 0 { try leaveInterim() }
+        head = FieldSection(bytes: bytes.count)
         let code = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true).dropFirst().first
-        status = code.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        status = code.flatMap { Int(String(decoding: $0, as: UTF8.self)) }.map { min(max($0, 0), 999) } ?? 0
       } else if line.isEmpty {
         isComplete = status >= 200 || status == 101
-      } else if let field = Self.field(line) {
-        fields.append(field)
-      } else if let first = line.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t"), !fields.isEmpty {
-        unfold(line)
+      } else {
+        try head.add(line, of: bytes.count, limits, "the head of the response")
       }
     }
 
-    private mutating func addTrailer(_ line: Slice<UnsafeRawBufferPointer>) {
-      if let field = Self.field(line) { trailers.append(field) }
-    }
-
-    /// A field that goes on in the next line (RFC 9112, section 5.2).
-    private mutating func unfold(_ line: Slice<UnsafeRawBufferPointer>) {
-      let more = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-      var last = fields[fields.endIndex - 1]
-      last.value += " " + more
-      fields[fields.endIndex - 1] = last
-    }
-
-    private static func field(_ line: Slice<UnsafeRawBufferPointer>) -> HTTPField? {
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-      let name = trimmed(line[..<colon])
-      guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return nil }
-      let value = trimmed(line[line.index(after: colon)...])
-      // Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
-      let text = String(validating: value, as: UTF8.self) ?? String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
-      return HTTPField(name: fieldName, value: text)
-    }
-
-    private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-      func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-      var text = text.drop(while: isBlank)
-      while let last = text.last, isBlank(last) { text = text.dropLast() }
-      return text
+    private mutating func leaveInterim() throws(TransportError) {
+      interimCount += 1
+      interimBytes += head.bytes
+      guard interimCount <= limits.interimResponseCount else { throw limits.excess(.interimResponseCount, of: "the response") }
+      guard interimBytes <= limits.fieldBytes else { throw limits.excess(.fieldBytes, of: "the head of the interim responses") }
     }
 
     /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).
@@ -74,11 +65,13 @@
       }
     }
 
-    /// The number of bytes of the body as it is read: unknown where libcurl decodes it.
+    /// The number of bytes of the body as it is read: unknown where libcurl decodes it, and where the response contradicts itself.
     var length: Int64? {
       // Where both are there, the coding counts (RFC 9112, section 6.3).
       guard fields[.contentEncoding] == nil, fields[.transferEncoding] == nil else { return nil }
-      return fields[values: .contentLength].first.flatMap { Int64($0) }
+      let lengths = fields[values: .contentLength]
+      guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
+      return Int64(decimal: first)
     }
   }
 #endif

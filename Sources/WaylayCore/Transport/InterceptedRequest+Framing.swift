@@ -1,0 +1,87 @@
+import Foundation
+import HTTPTypes
+
+/// What a transport looks at before it writes a request.
+extension InterceptedRequest {
+  /// Refuses a method or fields that would break out of their line, or have a server find the message's end elsewhere than the transport does:
+  /// what is behind that end would be taken for another request (RFC 9112, section 11.2).
+  ///
+  /// - Throws: ``WaylayError/Code/invalidRequest`` and ``WaylayError/Code/limitExceeded``, before anything is sent.
+  func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
+    let urlRequest = untagged
+    let method = urlRequest.httpMethod ?? "GET"
+    guard method.isToken else { throw refusal("the method of the request is not a token: use letters alone") }
+    guard let fields = urlRequest.allHTTPHeaderFields else { return }
+    guard fields.count <= limits.fieldCount else { throw excess(.fieldCount, limits) }
+    var bytes = 0
+    var framing: Set<String> = []
+    for (name, value) in fields {
+      // Colon, blank and the line's end.
+      bytes += name.utf8.count + value.utf8.count + 4
+      guard bytes <= limits.fieldBytes else { throw excess(.fieldBytes, limits) }
+      guard name.isToken else { throw refusal("the name of a header field is not a token: \(Self.legible(name))") }
+      guard !value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) else {
+        throw refusal("the header field \(name) holds a line break")
+      }
+      guard let kind = Self.framing[name.lowercased()] else { continue }
+      guard framing.insert(name.lowercased()).inserted else {
+        throw refusal("the header field \(name) is there twice, in different letters")
+      }
+      if let reason = kind.objection(value) { throw refusal("the header field \(name) \(reason)") }
+    }
+  }
+
+  /// Refuses a route that was made for another host or port than the URL has come to name.
+  ///
+  /// - Throws: ``WaylayError/Code/routeMismatch``, with both hosts.
+  func checkRoute() throws(WaylayError) {
+    guard let route, let owner = route.owner, owner != Route.Owner(url) else { return }
+    throw WaylayError(
+      .routeMismatch,
+      "the request is for \(Route.Owner(url)), and its route to \(route.address) was made for \(owner): a link that changes a request's host stands before the one that sets the route, or sets its route to nil or to one of the new host.",
+      url: url, requestID: id)
+  }
+
+  /// A field that has to do with where a message ends, or with one connection.
+  private enum Framing {
+    case never(String)
+    case connection, trailersOnly, host, length
+
+    /// What is wrong with a value, if anything is.
+    func objection(_ value: String) -> String? {
+      let tokens = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+      switch self {
+      case .never(let reason): return reason
+      case .connection:
+        let known: Set<String> = ["close", "keep-alive", "te", ""]
+        return tokens.allSatisfy(known.contains) ? nil : "may say close or keep-alive, and name TE alone: leave it out"
+      case .trailersOnly:
+        return tokens.allSatisfy { $0 == "trailers" } ? nil : "may ask for trailers alone: leave it out"
+      case .host:
+        let isHost = !value.isEmpty && value.utf8.allSatisfy { $0.isToken || "[]:".utf8.contains($0) }
+        return isHost ? nil : "is not a host with or without a port"
+      case .length: return nil
+      }
+    }
+  }
+
+  private static let framing: [String: Framing] = [
+    "transfer-encoding": .never("is the transport's to set: leave it out, a body of unknown length is sent in chunks anyway"),
+    "upgrade": .never("asks for another protocol, which no transport goes on in: leave it out"),
+    "trailer": .never("announces fields behind the body, which no transport sends: leave it out"),
+    "connection": .connection, "te": .trailersOnly, "host": .host, "content-length": .length,
+  ]
+
+  private func refusal(_ reason: String) -> WaylayError {
+    WaylayError(.invalidRequest, "\(reason).", url: url, requestID: id)
+  }
+
+  private func excess(_ limit: MessageLimits.Limit, _ limits: MessageLimits) -> WaylayError {
+    WaylayError(.limitExceeded, limits.text(limit, of: "the head of the request"), url: url, requestID: id)
+  }
+
+  /// As much of a name as is a name: what follows may be anything.
+  private static func legible(_ name: String) -> String {
+    "\"\(String(decoding: name.utf8.prefix(while: \.isToken).prefix(64), as: UTF8.self))…\""
+  }
+}

@@ -161,6 +161,24 @@ let package = Package(
       swiftSettings: settings),
     // Calls to the system that fail, and a disk that loses what was not synchronized.
     .target(name: "StoreFaults", dependencies: ["WaylayArchive", "WaylayCore"], path: "Tests/StoreFaults", swiftSettings: settings),
+    // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
+    // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system. For tests alone.
+    .target(
+      name: "AppleCore",
+      dependencies: [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/AppleModel/Core",
+      exclude: ["WaylayCore/Platform/Linux"],
+      swiftSettings: settings + [.define("WAYLAY_APPLE_MODEL")]),
+    .target(name: "AppleModel", dependencies: ["AppleCore"], path: "Tests/AppleModel/LoadingSystem", swiftSettings: settings),
+    .executableTarget(
+      name: "apple-model",
+      dependencies: ["AppleModel", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/AppleModel/Run",
+      swiftSettings: settings),
+    .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),

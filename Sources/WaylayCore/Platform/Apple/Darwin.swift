@@ -39,6 +39,10 @@
     }
   }
 
+  extension URLAuthenticationChallenge {
+    var isServerTrust: Bool { protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust }
+  }
+
   extension Stream {
     /// https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
     static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) {

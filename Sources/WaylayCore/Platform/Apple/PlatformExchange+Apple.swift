@@ -1,7 +1,7 @@
 #if canImport(Darwin) || WAYLAY_APPLE_MODEL
   import Foundation
 
-  // Written from the documentation, and not run by this package's own checks, which run on Linux.
+  // Written from the documentation, type-checked, and not run by this package's own checks, which run on Linux.
 
   /// What an exchange on the inner session does differently on Apple platforms.
   enum PlatformExchange {
@@ -18,8 +18,7 @@
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       if let client = exchange?.load?.delegate as? PlatformClient { return client.forward(challenge, completion) }
-      let isServerTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
-      completion(isServerTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+      completion(challenge.isServerTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
     }
 
     /// A request body in the form the inner session can send: a stream is read as the connection takes it.

@@ -1,6 +1,11 @@
 #if canImport(Darwin) || WAYLAY_APPLE_MODEL
-  package import Foundation
   package import Logging
+
+  #if canImport(Darwin)
+    package import Foundation
+  #else
+    package import FoundationNetworking
+  #endif
 
   /// What puts requests on the wire when a registry was given no transport.
   package enum PlatformTransport {

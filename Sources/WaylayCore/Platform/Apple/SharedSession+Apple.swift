@@ -1,14 +1,15 @@
 #if canImport(Darwin) || WAYLAY_APPLE_MODEL
   import Foundation
 
-  // Written from the documentation, and not run by this package's own checks, which run on Linux.
+  // Written from the documentation, type-checked, and not run by this package's own checks, which run on Linux.
   // https://developer.apple.com/documentation/foundation/urlprotocol/registerclass(_:)
   // https://developer.apple.com/documentation/foundation/urlprotocol/unregisterclass(_:)
 
   /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked last in, first out.
   enum SharedSession {
     static func insert(_ protocolClass: URLProtocol.Type) {
-      URLProtocol.registerClass(protocolClass)
+      // False for what is no subclass of `URLProtocol`.
+      _ = URLProtocol.registerClass(protocolClass)
     }
 
     static func remove(_ protocolClass: URLProtocol.Type) {

@@ -1,0 +1,86 @@
+#if !canImport(Darwin)
+  import Foundation
+  package import FoundationNetworking
+
+  // The twin of Platform/Apple/Darwin.swift: what the Apple half is built on when it runs on Linux, against the model.
+
+  /// What a protocol class of ours is in the model; the initialiser is `required` on Linux.
+  class PlatformProtocol: URLProtocol {
+    final var decision: Installation.Decision?
+
+    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+      super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+  }
+
+  /// The run loop that `startLoading` was called in, and its mode.
+  struct ClientThread: Sendable {
+    private let runLoop: ModelRunLoop
+    private let modes: Set<ModelRunLoop.Mode>
+
+    init() {
+      guard let runLoop = ModelRunLoop.current else { preconditionFailure("startLoading was not called on a thread of the model") }
+      self.runLoop = runLoop
+      modes = [.standard, runLoop.currentMode]
+    }
+
+    func perform(_ work: @escaping @Sendable () -> Void) {
+      runLoop.perform(in: modes, work)
+    }
+  }
+
+  /// Properties of a request. They travel in `mainDocumentURL`, because those of `URLProtocol` are lost on Linux (P8).
+  package enum RequestProperty {
+    private static let scheme = "apple-model"
+    private static let original = "original"
+
+    private static func values(of request: URLRequest) -> [URLQueryItem] {
+      guard let url = request.mainDocumentURL, url.scheme == scheme else {
+        return request.mainDocumentURL.map { [URLQueryItem(name: original, value: $0.absoluteString)] } ?? []
+      }
+      return URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+    }
+
+    package static func value(_ key: String, of request: URLRequest) -> Any? {
+      guard key != original, let text = values(of: request).first(where: { $0.name == key })?.value else { return nil }
+      switch text.prefix(1) {
+      case "i": return Int(text.dropFirst())
+      case "u": return UInt64(text.dropFirst())
+      default: return String(text.dropFirst())
+      }
+    }
+
+    package static func setting(_ changes: [String: Any?], in request: URLRequest) -> URLRequest {
+      var items = values(of: request).filter { changes.index(forKey: $0.name) == nil }
+      for (key, value) in changes {
+        switch value {
+        case let number as Int: items.append(URLQueryItem(name: key, value: "i\(number)"))
+        case let number as UInt64: items.append(URLQueryItem(name: key, value: "u\(number)"))
+        case let text as String: items.append(URLQueryItem(name: key, value: "s" + text))
+        default: break
+        }
+      }
+      var changed = request
+      if items.allSatisfy({ $0.name == original }) {
+        changed.mainDocumentURL = items.first?.value.flatMap { URL(string: $0) }
+      } else {
+        var parts = URLComponents()
+        parts.scheme = scheme
+        parts.host = "properties"
+        parts.queryItems = items
+        changed.mainDocumentURL = parts.url
+      }
+      return changed
+    }
+  }
+
+  extension URLAuthenticationChallenge {
+    /// There is no such challenge on Linux (U4).
+    var isServerTrust: Bool { false }
+  }
+
+  extension Stream {
+    /// Nothing in the model uploads a stream over a session.
+    static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) { (nil, nil) }
+  }
+#endif

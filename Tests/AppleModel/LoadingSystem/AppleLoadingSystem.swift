@@ -1,0 +1,61 @@
+#if !canImport(Darwin)
+  import AppleCore
+  import Foundation
+  package import FoundationNetworking
+
+  /// A model of Apple's loading system, for protocol classes: it drives them as the documentation says, and checks each call they make.
+  ///
+  /// Nothing in it is Apple's; what it does where the documentation leaves it open is the least comfortable choice: `canInit` is asked on several
+  /// threads and more often than objects are made, objects are made on another thread than they are started on, run loops run in a mode of their own.
+  package final class AppleLoadingSystem: Sendable {
+    private let classes: [AnyClassBox]
+    private let runLoops: [ModelRunLoop]
+
+    /// - Parameter classes: The protocol classes of a session's configuration, in its order.
+    package init(_ classes: [URLProtocol.Type]) {
+      self.classes = classes.map { AnyClassBox(type: $0) }
+      runLoops = ModelRunLoop.Habit.allCases.map { ModelRunLoop($0) }
+    }
+
+    deinit {
+      for runLoop in runLoops { runLoop.end() }
+    }
+
+    /// Loads a request as a data task would, with an app that does what is planned.
+    package func load(_ request: URLRequest, _ plan: AppPlan = AppPlan()) async -> Outcome {
+      var (outcome, hops) = await ModelTask(self, plan).run(request)
+      outcome.violations = hops.flatMap(\.violations)
+      if await !areFreed(hops) { outcome.violations.append(.neverFreed) }
+      return outcome
+    }
+
+    /// Whether the protocol objects go away, as they must once they were stopped and nobody runs in them.
+    private func areFreed(_ hops: [ModelHop]) async -> Bool {
+      let deadline = ContinuousClock.now + .seconds(30)
+      while hops.contains(where: { $0.freed != nil }) {
+        guard ContinuousClock.now < deadline else { return false }
+        await Task.yield()
+      }
+      return true
+    }
+
+    func runLoop(_ seed: UInt64) -> ModelRunLoop { runLoops[Int(seed % UInt64(runLoops.count))] }
+
+    /// Asks each class in turn, several times and at once.
+    func protocolClass(for request: URLRequest, asking times: Int) async -> URLProtocol.Type? {
+      for candidate in classes {
+        let answers = await withTaskGroup(of: Bool.self, returning: [Bool].self) { group in
+          for _ in 0..<times { group.addTask { candidate.type.canInit(with: request) } }
+          return await group.reduce(into: []) { $0.append($1) }
+        }
+        if answers.contains(true) { return candidate.type }
+      }
+      return nil
+    }
+  }
+
+  /// Unchecked: a class does not change.
+  private struct AnyClassBox: @unchecked Sendable {
+    let type: URLProtocol.Type
+  }
+#endif

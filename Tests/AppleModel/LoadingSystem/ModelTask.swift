@@ -1,0 +1,212 @@
+#if !canImport(Darwin)
+  import AppleCore
+  package import Foundation
+  package import FoundationNetworking
+
+  /// What the app of a load does while it runs, decided before it starts.
+  package struct AppPlan: Sendable {
+    package enum Answer: Sendable, CaseIterable { case credential, twice, without, cancel, byDefault, reject, never }
+    package enum Cancelling: Sendable, CaseIterable { case inside, elsewhere, atOnce }
+
+    package init() {}
+
+    /// The event at which the task is cancelled, counted from 0; none for never.
+    package var cancelsAt: Int?
+    package var cancelling = Cancelling.inside
+    /// The event at which the task is suspended, to be resumed a little later.
+    package var suspendsAt: Int?
+    package var answer = Answer.credential
+    package var followsRedirects = true
+    /// How often `canInit` is asked before an object is made, each time on another thread.
+    package var questions = 1
+    package var seed: UInt64 = 0
+  }
+
+  /// What the app of a load has seen at its end.
+  package struct Outcome: Sendable {
+    package var response: HTTPURLResponse?
+    package var body = Data()
+    package var error: (any Error)?
+    package var wasCancelled = false
+    package var hops = 0
+    package var challenges = 0
+    package var violations: [Violation] = []
+    /// Things the app has been told while its task was suspended.
+    package var toldWhileSuspended = 0
+  }
+
+  enum Event: Sendable {
+    case redirected(URLRequest, URLResponse)
+    case response(URLResponse)
+    case data(Data)
+    case challenge(URLAuthenticationChallenge)
+    case withdrawn
+    case ended((any Error)?)
+  }
+
+  /// A task of the model: its protocol objects one after another, what the app is told, and what the app does.
+  final class ModelTask: Sendable {
+    private struct State {
+      var outcome = Outcome()
+      var hop: ModelHop?
+      var hops: [ModelHop] = []
+      var isSuspended = false
+      var held: [(Event, ModelHop)] = []
+      var isDelivering = false
+      var events = 0
+      var isCancelled = false
+      var isDone = false
+    }
+
+    private let system: AppleLoadingSystem
+    private let plan: AppPlan
+    private let state = Locked(State())
+    private let done = Promise<Void>()
+
+    init(_ system: AppleLoadingSystem, _ plan: AppPlan) {
+      self.system = system
+      self.plan = plan
+    }
+
+    func run(_ request: URLRequest) async -> (Outcome, [ModelHop]) {
+      if plan.cancelsAt == 0, plan.cancelling == .atOnce {
+        // `resume` and `cancel` cross.
+        DispatchQueue.global().async { self.cancel() }
+      }
+      await begin(request)
+      try? await done.value()
+      let (outcome, hops) = state.withLock { ($0.outcome, $0.hops) }
+      return (outcome, hops)
+    }
+
+    /// Asks the classes, and starts an object of the one that takes the request.
+    private func begin(_ request: URLRequest) async {
+      guard let protocolClass = await system.protocolClass(for: request, asking: plan.questions) else {
+        return finish { $0.error = URLError(.unsupportedURL) }
+      }
+      let canonical = protocolClass.canonicalRequest(for: request)
+      let hop = ModelHop(self, canonical, by: protocolClass, on: system.runLoop(plan.seed))
+      let isCancelled = state.withLock { state in
+        state.outcome.hops += 1
+        state.hop = hop
+        state.hops.append(hop)
+        return state.isCancelled
+      }
+      hop.start()
+      // It has been cancelled while there was nothing to stop.
+      if isCancelled { stopAndFinish(hop) }
+    }
+
+    // MARK: The app
+
+    func cancel() {
+      let hop = state.withLock { state -> ModelHop? in
+        guard !state.isCancelled, !state.isDone else { return nil }
+        state.isCancelled = true
+        state.outcome.wasCancelled = true
+        return state.hop
+      }
+      if let hop { stopAndFinish(hop) }
+    }
+
+    private func stopAndFinish(_ hop: ModelHop) {
+      hop.stop { self.finish { _ in } }
+    }
+
+    private func finish(_ change: @Sendable (inout Outcome) -> Void) {
+      let isFirst = state.withLock { state in
+        guard !state.isDone else { return false }
+        state.isDone = true
+        change(&state.outcome)
+        return true
+      }
+      if isFirst { done.settle(.success(())) }
+    }
+
+    // MARK: What protocol objects tell
+
+    func tell(_ event: Event, from hop: ModelHop) {
+      state.withLock { $0.held.append((event, hop)) }
+      deliver()
+    }
+
+    /// Hands on what is held, in order, unless the task is suspended.
+    private func deliver() {
+      while true {
+        let next = state.withLock { state -> (Event, ModelHop, Int)? in
+          guard !state.isDelivering, !state.isSuspended, !state.held.isEmpty else { return nil }
+          state.isDelivering = true
+          let (event, hop) = state.held.removeFirst()
+          defer { state.events += 1 }
+          return (event, hop, state.events)
+        }
+        guard let (event, hop, number) = next else { return }
+        // After a cancellation the app hears of that alone.
+        if !state.withLock({ $0.isCancelled }) { act(on: event, from: hop, number) }
+        state.withLock { $0.isDelivering = false }
+      }
+    }
+
+    private func act(on event: Event, from hop: ModelHop, _ number: Int) {
+      state.withLock { if $0.isSuspended { $0.outcome.toldWhileSuspended += 1 } }
+      if number == plan.cancelsAt {
+        switch plan.cancelling {
+        case .inside, .atOnce: cancel()
+        case .elsewhere: DispatchQueue.global().async { self.cancel() }
+        }
+      }
+      if number == plan.suspendsAt { suspend() }
+      switch event {
+      case .response(let response): state.withLock { $0.outcome.response = response as? HTTPURLResponse }
+      case .data(let data): state.withLock { $0.outcome.body += data }
+      case .withdrawn: break
+      case .challenge(let challenge): answer(challenge, hop)
+      case .redirected(let request, let response):
+        guard plan.followsRedirects else {
+          state.withLock { $0.outcome.response = response as? HTTPURLResponse }
+          return hop.stop { self.finish { _ in } }
+        }
+        hop.stop { Task { await self.begin(request) } }
+      case .ended(let error):
+        state.withLock { $0.outcome.error = error }
+        hop.stop { self.finish { _ in } }
+      }
+    }
+
+    private func suspend() {
+      state.withLock { $0.isSuspended = true }
+      Task {
+        for _ in 0..<Int(plan.seed % 5) { await Task.yield() }
+        state.withLock { $0.isSuspended = false }
+        deliver()
+      }
+    }
+
+    private func answer(_ challenge: URLAuthenticationChallenge, _ hop: ModelHop) {
+      state.withLock { $0.outcome.challenges += 1 }
+      let credential = URLCredential(user: "user", password: "password", persistence: .none)
+      let answer = plan.answer
+      let asked = Asked(challenge: challenge)
+      guard answer != .never else { return DispatchQueue.global().async { self.cancel() } }
+      DispatchQueue.global().async {
+        hop.answer(asked.challenge) { sender in
+          switch answer {
+          case .credential, .twice: sender.use(credential, for: asked.challenge)
+          case .without: sender.continueWithoutCredential(for: asked.challenge)
+          case .cancel: sender.cancel(asked.challenge)
+          case .byDefault: sender.performDefaultHandling(for: asked.challenge)
+          case .reject: sender.rejectProtectionSpaceAndContinue(with: asked.challenge)
+          case .never: break
+          }
+        }
+      }
+      guard answer == .twice else { return }
+      DispatchQueue.global().async { hop.answer(asked.challenge) { $0.use(credential, for: asked.challenge) } }
+    }
+  }
+
+  /// Unchecked: a challenge does not change.
+  private struct Asked: @unchecked Sendable {
+    let challenge: URLAuthenticationChallenge
+  }
+#endif

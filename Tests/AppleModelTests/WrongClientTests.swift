@@ -47,7 +47,7 @@
     }
   }
 
-  private class Right: URLProtocol, @unchecked Sendable {
+  private class Right: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
@@ -66,11 +66,13 @@
     }
   }
 
-  private final class OnAnotherThread: Right, @unchecked Sendable {
+  private final class OnAnotherThread: Right {
     override func startLoading() {
       let isDone = DispatchSemaphore(value: 0)
+      // Unsafe: the mistake is the point, and this thread waits meanwhile.
+      nonisolated(unsafe) let caller = self
       Thread.detachNewThread {
-        self.respond()
+        caller.respond()
         isDone.signal()
       }
       isDone.wait()
@@ -78,7 +80,7 @@
     }
   }
 
-  private final class DataFirst: Right, @unchecked Sendable {
+  private final class DataFirst: Right {
     override func startLoading() {
       client?.urlProtocol(self, didLoad: Data("early".utf8))
       respond()
@@ -86,23 +88,24 @@
     }
   }
 
-  private final class TwoEnds: Right, @unchecked Sendable {
+  private final class TwoEnds: Right {
     override func startLoading() {
       super.startLoading()
       client?.urlProtocol(self, didFailWithError: URLError(.timedOut))
     }
   }
 
-  private final class WordAfterStop: Right, @unchecked Sendable {
+  private final class WordAfterStop: Right {
     override func startLoading() { respond() }
 
     override func stopLoading() { client?.urlProtocol(self, didFailWithError: URLError(.cancelled)) }
   }
 
-  private final class OpenChallenge: Right, @unchecked Sendable {
+  private final class OpenChallenge: Right {
     override func startLoading() {
       let space = URLProtectionSpace(
-        host: "model.test", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: nil, authenticationMethod: NSURLAuthenticationMethodDefault)
+        host: "model.test", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: nil,
+        authenticationMethod: NSURLAuthenticationMethodDefault)
       client?.urlProtocol(
         self,
         didReceive: URLAuthenticationChallenge(

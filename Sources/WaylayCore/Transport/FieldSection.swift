@@ -56,7 +56,9 @@ struct FieldSection {
 
   /// Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
   private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.utf8.elementsEqual(bytes) ? text : String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
   private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

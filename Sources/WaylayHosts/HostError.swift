@@ -85,13 +85,16 @@ extension HostError {
   }
 }
 
-extension HostError: CustomStringConvertible, LocalizedError {
+extension HostError: CustomStringConvertible, CustomDebugStringConvertible, PlainlyDescribedError, LocalizedError {
   /// Code, message and host on one line.
   public var description: String {
     let place = host.map { " [\($0)]" } ?? ""
-    return "HostError.\(code): \(message)\(place)"
+    return "HostError.\(code): \(message.withRedactedURLs)\(place)"
   }
 
+  /// The description: what is beneath may hold anything, and is not in it.
+  public var debugDescription: String { description }
+
   /// The message.
-  public var errorDescription: String? { message }
+  public var errorDescription: String? { message.withRedactedURLs }
 }

@@ -115,8 +115,9 @@ extension HostRewriter {
   }
 
   private static func urlError(_ code: URLError.Code, _ error: any Error, _ url: URL?) -> URLError {
-    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: (error as? HostError)?.message ?? "\(error)"]
-    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    let text = (error as? HostError)?.message.withRedactedURLs ?? error.redacted
+    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: text]
+    if let url = url?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
     return URLError(code, userInfo: userInfo)
   }
 }

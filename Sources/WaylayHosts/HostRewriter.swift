@@ -184,6 +184,6 @@ public final class HostRewriter: RequestInterceptor {
 extension HostError {
   /// What is wrong with an entry of a table.
   fileprivate init(_ error: any Error, entry: String) {
-    self = error as? HostError ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error).", host: entry)
+    self = error as? HostError ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error.redacted).", host: entry)
   }
 }

@@ -82,9 +82,12 @@ extension MockError {
   }
 }
 
-extension MockError: CustomStringConvertible, LocalizedError {
+extension MockError: CustomStringConvertible, CustomDebugStringConvertible, PlainlyDescribedError, LocalizedError {
   /// Code, message and place; the place on a line of its own after a message of several lines.
   public var description: String { "MockError.\(code): \(placed)" }
+
+  /// The description: what is beneath may hold anything, and is not in it.
+  public var debugDescription: String { description }
 
   /// Message and place.
   public var errorDescription: String? { placed }

@@ -37,7 +37,7 @@ extension CacheEngine {
         for record in content.entries { Self.load(record, into: &state.table, now: now, date: date) }
       }
     } catch {
-      options.logger?.warning("the file of kept host addresses is ignored: \(error)", metadata: ["file": "\(file.path)"])
+      options.logger?.warning("the file of kept host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
     }
   }
 
@@ -67,7 +67,7 @@ extension CacheEngine {
   private func saveNow() {
     state.withLock { $0.saving = nil }
     do { try save() } catch {
-      options.logger?.warning("host addresses cannot be kept: \(error)", metadata: ["file": "\(options.file?.path ?? "")"])
+      options.logger?.warning("host addresses cannot be kept: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
     }
   }
 

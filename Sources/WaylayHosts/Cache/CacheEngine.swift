@@ -168,7 +168,7 @@ final class CacheEngine: Sendable {
     } catch {
       let error =
         error as? HostError
-        ?? HostError(.resolverFailed, "\(resolver.name) failed: \(error).", host: query.host.description, underlying: error)
+        ?? HostError(.resolverFailed, "\(resolver.name) failed: \(error.redacted).", host: query.host.description, underlying: error)
       return table.fail(error, for: query, at: now).map { .success($0) } ?? .failure(error)
     }
   }

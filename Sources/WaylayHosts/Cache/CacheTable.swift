@@ -65,7 +65,7 @@ struct CacheTable: Sendable {
   mutating func store(_ resolution: HostResolution, for query: HostQuery, stored: Duration, lifetime: Duration) {
     failures[query] = nil
     uses &+= 1
-    let refreshes = options.refreshFraction.map { stored + lifetime * $0 } ?? stored + lifetime
+    let refreshes = options.refreshFraction.map { stored + lifetime * ($0 >= 0 ? min($0, 1) : 0) } ?? stored + lifetime
     entries[query] = Entry(
       resolution: resolution, stored: stored, expires: stored + lifetime, refreshes: refreshes, usedStaleUntil: nil, lastUse: uses)
     if entries.count > options.capacity { evict() }

@@ -34,7 +34,8 @@ extension DNSMessage {
     do {
       form = try JSONDecoder().decode(Form.self, from: json)
     } catch {
-      throw HostError(.malformedAnswer, "The answer is not DNS in JSON: \(error)", host: question.name.description, underlying: error)
+      throw HostError(
+        .malformedAnswer, "The answer is not DNS in JSON: \(error.redacted)", host: question.name.description, underlying: error)
     }
     // Nothing but the name ties the answer to the question: what is said of other names is ignored, as always.
     questions = [question]

@@ -36,3 +36,17 @@ public struct HostEvent: Sendable {
     public static let failed = Kind(description: "failed")
   }
 }
+
+extension HostEvent: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The event on one line, as a log may show it: the URL and the error are redacted.
+  public var description: String {
+    var text = "load \(id) \(kind): \(host) \(url?.redacted ?? "")"
+    if let attempt { text += ", \(attempt.outcome) at \(attempt.candidate?.description ?? "system")" }
+    if let ban { text += ", last for \(ban)" }
+    if let error { text += ", \(error.redacted)" }
+    return text
+  }
+
+  /// The same.
+  public var debugDescription: String { description }
+}

@@ -78,9 +78,8 @@ final class HostReporter: Sendable {
     ]
     if let source = attempt.candidate?.source { metadata[HostLogKey.source] = "\(source)" }
     switch attempt.error {
-    case let error as TransportError: metadata[LogKey.error] = "\(error)"
-    case let error as HostError: metadata[LogKey.error] = "\(error.message)"
-    case let error?: metadata[LogKey.error] = "\(type(of: error))"
+    case let error as HostError: metadata[LogKey.error] = "\(error.message.withRedactedURLs)"
+    case let error?: metadata[LogKey.error] = "\(error.redacted)"
     case nil: break
     }
     logger.log(level: level, attempt.isSuspectedHijack ? "suspected hijack" : "address attempted", metadata: metadata)

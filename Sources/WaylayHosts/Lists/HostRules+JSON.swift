@@ -102,6 +102,6 @@ struct JSONList {
   }
 
   private static func reason(_ error: any Error) -> String {
-    (error as NSError).userInfo["NSDebugDescription"] as? String ?? "\(error)"
+    (error as NSError).userInfo["NSDebugDescription"] as? String ?? "\(error.redacted)"
   }
 }

@@ -104,7 +104,8 @@ public final class TrustedHostList: Sendable {
       let stored: [String: Any] = ["serial": serial, "list": list.base64EncodedString()]
       try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
     } catch {
-      logger.warning("a list of hosts is in force, and could not be stored", metadata: ["error": "\(error)", "serial": "\(serial)"])
+      logger.warning(
+        "a list of hosts is in force, and could not be stored", metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
     }
   }
 
@@ -119,7 +120,7 @@ public final class TrustedHostList: Sendable {
       let list = try SignedHostList(data, keys: keys)
       state.withLock { enforce(list, &$0) }
     } catch {
-      logger.warning("the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error)"])
+      logger.warning("the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
     }
   }
 }

@@ -83,7 +83,10 @@ extension HostRewriter {
 
       func duration(of outcome: HostAttempt.Outcome, failures: Int) -> Duration {
         if outcome.isSuspectedHijack { return suspectedHijack }
-        return min(network * (1 << min(max(failures, 0), 8)), longest)
+        let factor = 1 << min(max(failures, 0), 8)
+        // Compared before it is multiplied: an app may set the longest there is.
+        guard network > .zero else { return .zero }
+        return network < longest / factor ? network * factor : max(.zero, longest)
       }
     }
   }

@@ -82,7 +82,7 @@ struct BootstrapLoader: Sendable {
       throw error
     } catch {
       try Task.checkCancellation()
-      throw HostError(.resolverFailed, "\((error as? TransportError)?.message ?? "\(error)")", underlying: error)
+      throw HostError(.resolverFailed, "\((error as? TransportError)?.message ?? "\(error.redacted)")", underlying: error)
     }
   }
 }

@@ -105,7 +105,7 @@ public struct HTTPDNSResolver: HostResolver {
     } catch let error as HostError {
       throw error
     } catch {
-      throw HostError(.malformedAnswer, "the answer of \(name) cannot be read: \(error)", host: host, underlying: error)
+      throw HostError(.malformedAnswer, "the answer of \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
     }
     guard !answer.addresses.isEmpty else {
       throw HostError(.noSuchHost, "\(name) has no address for the host.", host: host, timeToLive: answer.timeToLive)

@@ -22,6 +22,6 @@ public struct HostClock: Sendable {
   /// The machine's clock.
   public static let system: HostClock = {
     let start = ContinuousClock.now
-    return HostClock(now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: $0) })
+    return HostClock(now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
   }()
 }

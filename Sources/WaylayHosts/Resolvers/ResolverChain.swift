@@ -44,7 +44,7 @@ public struct ResolverChain: HostResolver {
         }
       } catch {
         try Task.checkCancellation()
-        let failure = error as? HostError ?? HostError(.resolverFailed, "\(error)", underlying: error)
+        let failure = error as? HostError ?? HostError(.resolverFailed, "\(error.redacted)", underlying: error)
         if failure.code == .noSuchHost, trustsAbsence { throw failure }
         failures.append((resolver.name, failure))
       }

@@ -13,7 +13,7 @@ extension MockResponse: CustomStringConvertible {
     case .message(let message):
       let type = message.fields.first { $0.name == .contentType }.map { " " + $0.value } ?? ""
       return "\(message.status.code)\(type)" + message.body.description
-    case .error(let error): return "error \(error)"
+    case .error(let error): return "error \(error.redacted)"
     case .failure(let failure): return "URLError \(failure.code.rawValue) while \(failure.phase)"
     case .never: return "no answer ever"
     case .live: return edits.isEmpty ? "the live answer" : "the live answer, changed"

@@ -43,7 +43,8 @@ extension MockResponse {
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
-      return .broken(MockError(.invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error).", underlying: error))
+      return .broken(
+        MockError(.invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error))
     }
   }
 
@@ -65,7 +66,7 @@ extension MockResponse {
     do {
       _ = try JSONNode(parsing: text)
     } catch {
-      response.note(MockError(.invalidJSON, "the text of an answer is not JSON: \(error)", underlying: error))
+      response.note(MockError(.invalidJSON, "the text of an answer is not JSON: \(error.redacted)", underlying: error))
     }
     return response
   }

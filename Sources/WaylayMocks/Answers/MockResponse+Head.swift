@@ -36,7 +36,13 @@ extension MockResponse {
 
   /// The same with one more header field, beside those of that name.
   public func addingHeader(_ name: String, _ value: String) -> MockResponse {
-    field(name, value) { $0.fields.append($1) }
+    if case .message(let message) = content, message.fields.count >= MessageLimits.mostFields {
+      return with {
+        $0.note(
+          MockError(.invalidResponse, "an answer has more fields than the \(MessageLimits.mostFields) that a message can have."))
+      }
+    }
+    return field(name, value) { if $0.fields.count < MessageLimits.mostFields { $0.fields.append($1) } }
   }
 
   /// The same without the header fields of that name.

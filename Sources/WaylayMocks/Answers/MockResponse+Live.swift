@@ -22,7 +22,7 @@ extension MockResponse {
     do {
       return merging(try JSONNode(parsing: JSONEncoder.sorted.encode(patch)), limit)
     } catch {
-      let mistake = MockError(.invalidJSON, "a merge patch cannot be encoded as JSON: \(error)", underlying: error)
+      let mistake = MockError(.invalidJSON, "a merge patch cannot be encoded as JSON: \(error.redacted)", underlying: error)
       return with { $0.note(mistake) }
     }
   }
@@ -45,7 +45,7 @@ extension MockResponse {
     do {
       return merging(try JSONNode(parsing: text), limit)
     } catch {
-      let mistake = MockError(.invalidJSON, "the text of a merge patch is not JSON: \(error)", underlying: error)
+      let mistake = MockError(.invalidJSON, "the text of a merge patch is not JSON: \(error.redacted)", underlying: error)
       return with { $0.note(mistake) }
     }
   }
@@ -73,7 +73,7 @@ extension MockResponse {
         original = try JSONNode(parsing: body)
       } catch {
         throw MockError(
-          .invalidJSON, "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error)",
+          .invalidJSON, "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error.redacted)",
           underlying: error)
       }
       var merged = response

@@ -47,7 +47,7 @@ extension MockResponse {
       }
     } catch {
       return .broken(
-        error as? MockError ?? MockError(.unreadableFile, "the file \(file.path) cannot be read: \(error).", underlying: error))
+        error as? MockError ?? MockError(.unreadableFile, "the file \(file.path) cannot be read: \(error.redacted).", underlying: error))
     }
   }
 
@@ -67,9 +67,9 @@ extension MockResponse {
       let body = try head.content(body(head))
       return MockResponse(.message(Message(status: head.status, fields: head.fields, body: .message(body))))
     } catch let error as RawHead.Failure {
-      return .broken(MockError(.invalidResponse, "\(place) is no HTTP message: \(error)", underlying: error))
+      return .broken(MockError(.invalidResponse, "\(place) is no HTTP message: \(error.redacted)", underlying: error))
     } catch {
-      return .broken(error as? MockError ?? MockError(.unreadableFile, "\(place) cannot be read: \(error).", underlying: error))
+      return .broken(error as? MockError ?? MockError(.unreadableFile, "\(place) cannot be read: \(error.redacted).", underlying: error))
     }
   }
 

@@ -145,7 +145,7 @@ struct MockTemplate: Sendable {
       json = root
       return path.values(in: root).first
     } catch {
-      throw MockError(.invalidTemplate, "a template looks into the request's body, which is not JSON: \(error)", underlying: error)
+      throw MockError(.invalidTemplate, "a template looks into the request's body, which is not JSON: \(error.redacted)", underlying: error)
     }
   }
 }

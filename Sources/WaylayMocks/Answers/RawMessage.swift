@@ -19,7 +19,7 @@ struct RawHead {
   }
 
   /// What is wrong with a head.
-  struct Failure: Error, CustomStringConvertible {
+  struct Failure: PlainlyDescribedError {
     let line: Int
     let reason: String
     var description: String { "line \(line): \(reason)" }
@@ -33,13 +33,21 @@ struct RawHead {
     }
     self.status = status
     end = 0
+    // Lines that go on with a value are put behind it together: each costs itself alone.
+    var folded: [Substring] = []
+    func unfold(_ fields: inout HTTPFields) {
+      guard let last = fields.indices.last, !folded.isEmpty else { return }
+      fields[last].value = ([fields[last].value[...]] + folded).joined(separator: " ")
+      folded = []
+    }
     while let line = lines.next(), !line.isEmpty {
       if line.first == " " || line.first == "\t" {
         // RFC 9112, section 5.2: a folded line goes on with the value before it.
-        guard let last = fields.indices.last else { throw Failure(line: lines.number, reason: "a folded line follows no field.") }
-        fields[last].value += " " + line[...].trimmed
+        guard !fields.isEmpty else { throw Failure(line: lines.number, reason: "a folded line follows no field.") }
+        folded.append(line[...].trimmed)
         continue
       }
+      unfold(&fields)
       guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
         throw Failure(line: lines.number, reason: "\"\(line.prefix(40))\" is no header field, as in \"Name: value\".")
       }
@@ -47,8 +55,12 @@ struct RawHead {
       guard HTTPField.isValidValue(value) else {
         throw Failure(line: lines.number, reason: "the value of \(name) has a control character in it.")
       }
+      guard fields.count < MessageLimits.mostFields else {
+        throw Failure(line: lines.number, reason: "there are more fields than the \(MessageLimits.mostFields) that a message can have.")
+      }
       fields.append(HTTPField(name: name, value: value))
     }
+    unfold(&fields)
     end = lines.offset
   }
 

@@ -40,7 +40,7 @@ public struct ServerSentEvent: Sendable {
       result.data = String(decoding: try JSONEncoder.sorted.encode(value), as: UTF8.self)
     } catch {
       result.mistake = MockError(
-        .invalidJSON, "an event's value of \(type(of: value)) cannot be encoded as JSON: \(error).", underlying: error)
+        .invalidJSON, "an event's value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error)
     }
     return result
   }

@@ -24,13 +24,14 @@ enum Redaction {
 
   static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(name)=\(mark)" : text }
 
-  /// A URL without user, password and secrets in its query.
+  /// A URL without user, password, fragment and secrets in its query.
   static func shown(_ url: URL) -> String {
-    guard url.query != nil || url.user != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+    guard url.query != nil || url.user != nil || url.fragment != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
       return url.absoluteString
     }
     parts.user = nil
     parts.password = nil
+    parts.fragment = nil
     parts.percentEncodedQuery =
       parts.percentEncodedQuery.map { query in
         query.split(separator: "&", omittingEmptySubsequences: false)

@@ -95,7 +95,8 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   /// From sending a request with a body of so many bytes to the first byte of its answer.
   func timeToFirstByte(sending bytes: Int64, _ random: MockRandom) -> Duration {
     let sending = Duration.ofSeconds(Double(max(0, bytes)) / upstream)
-    return latencyUp + latencyDown + sending + lostTime(of: bytes.addingReportingOverflow(Self.segment).partialValue, random)
+    let lost = lostTime(of: bytes.addingReportingOverflow(Self.segment).partialValue, random)
+    return (latencyUp.upToAYear + latencyDown.upToAYear + sending + lost).upToAYear
   }
 
   /// What losses add to the time of so many bytes.
@@ -103,11 +104,11 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     guard loss > 0, loss < 1, bytes > 0 else { return .zero }
     let segments = (bytes - 1) / Self.segment + 1
     // Beyond that, the average is as good as the draw.
-    guard segments <= 1000 else { return retransmissionTimeout * Int((Double(segments) * loss).rounded()) }
+    guard segments <= 1000 else { return .ofSeconds(retransmissionTimeout.inSeconds * (Double(segments) * loss).rounded()) }
     return retransmissionTimeout * (0..<segments).count { _ in random.unit() < loss }
   }
 
-  private var retransmissionTimeout: Duration { max(.milliseconds(200), (latencyUp + latencyDown) * 2) }
+  private var retransmissionTimeout: Duration { max(.milliseconds(200), (latencyUp.upToAYear + latencyDown.upToAYear) * 2) }
 
   /// The bytes of a full packet on Ethernet (RFC 6691).
   private static let segment: Int64 = 1460

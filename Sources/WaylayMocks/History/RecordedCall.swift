@@ -44,6 +44,6 @@ public struct RecordedCall: Sendable {
 }
 
 extension RecordedCall: CustomStringConvertible {
-  /// Method and URL.
-  public var description: String { "\(method) \(url?.absoluteString ?? "")" }
+  /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are secret.
+  public var description: String { "\(method) \(url.map(Redaction.shown) ?? "")" }
 }

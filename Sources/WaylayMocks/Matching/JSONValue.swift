@@ -22,7 +22,7 @@ public struct JSONValue: Sendable, Equatable {
   /// - Throws: ``MockError/Code/invalidJSON`` with the line and the column where it stops being JSON.
   public init(parsing data: Data) throws(MockError) {
     do { node = try JSONNode(parsing: data) } catch {
-      throw MockError(.invalidJSON, "this is not JSON: \(error)", underlying: error)
+      throw MockError(.invalidJSON, "this is not JSON: \(error.redacted)", underlying: error)
     }
   }
 
@@ -38,7 +38,7 @@ public struct JSONValue: Sendable, Equatable {
   /// - Throws: ``MockError/Code/invalidJSON`` for a value that cannot be encoded, such as a number that is not finite.
   public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws(MockError) {
     do { node = try JSONNode(parsing: encoder.encode(value)) } catch {
-      throw MockError(.invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error)", underlying: error)
+      throw MockError(.invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error.redacted)", underlying: error)
     }
   }
 }

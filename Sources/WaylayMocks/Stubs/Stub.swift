@@ -126,7 +126,7 @@ public struct Stub: Sendable {
     } catch {
       let problem =
         error as? MockError
-        ?? MockError(.invalidResponse, "the closure that lists the stub's answers threw \(error).", underlying: error)
+        ?? MockError(.invalidResponse, "the closure that lists the stub's answers threw \(error.redacted).", underlying: error)
       problems.append(problem.located(at: location))
       answer = .declared([.error(problem.located(at: location))])
     }

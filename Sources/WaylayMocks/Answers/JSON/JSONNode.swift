@@ -96,7 +96,7 @@ package struct JSONNode: Sendable {
 }
 
 /// Where a text stops being JSON, and why.
-package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
+package struct JSONSyntaxError: PlainlyDescribedError, Sendable {
   package let line: Int
   package let column: Int
   package let message: String

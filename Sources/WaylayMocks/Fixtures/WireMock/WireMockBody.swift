@@ -35,7 +35,7 @@ struct WireMockBody {
     var wanted = node
     if let text = node.string {
       do { wanted = try JSONNode(parsing: text) } catch {
-        object.note("equalToJson", "the text of \"equalToJson\" is not JSON: \(error)")
+        object.note("equalToJson", "the text of \"equalToJson\" is not JSON: \(error.redacted)")
         return nil
       }
     }

@@ -26,7 +26,7 @@
       public var maximumConnectionsPerHost: Int?
       /// Seconds until a connection has to be open, TLS included. Default: the request's timeout.
       public var connectTimeout: TimeInterval?
-      /// Bytes of a response that wait for a slow reader before the server is held back.
+      /// Bytes of a response that wait for a slow reader before the server is held back; at least 1.
       public var bufferSize = 256 * 1024
       /// How large the heads and trailers may be that are sent and received.
       public var limits = MessageLimits()
@@ -59,6 +59,9 @@
     ///   - configuration: The number of connections for each host. Its storages are not used.
     ///   - options: What else it is to do.
     public init(configuration: URLSessionConfiguration = .default, options: Options = Options()) {
+      var options = options
+      // Without room for a byte every body would be held back for good.
+      options.bufferSize = max(1, options.bufferSize)
       self.options = options
       loop = CurlLoop(connectionsPerHost: options.maximumConnectionsPerHost ?? configuration.httpMaximumConnectionsPerHost)
       authorities = Self.authorities(with: options.additionalAuthorities)

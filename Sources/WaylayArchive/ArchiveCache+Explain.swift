@@ -64,7 +64,7 @@ extension ArchiveLoad {
     let age = record.age(at: now) / 1000
     var parts = [
       "\(record.status)", "\(stored.entry.bodyLength) bytes", "age \(age) s",
-      "lifetime \(record.lifetime) s from \(record.lifetimeSource)", age < record.lifetime ? "fresh" : "stale",
+      "lifetime \(record.lifetime) s from \(record.lifetimeSource)", age < record.lifetime && !record.isOfUnknownAge(at: now) ? "fresh" : "stale",
     ]
     if let extent = record.extent { parts.append("bytes \(extent.lowerBound) to \(extent.upperBound - 1) only") }
     if let tag = record.entityTag { parts.append("ETag \(tag)") } else if record.lastModified != nil { parts.append("Last-Modified") }

@@ -103,6 +103,30 @@ public final class ArchiveCache: RequestInterceptor {
     get async throws { try await engine.opening.store() }
   }
 
+  /// Removes what is stored for a request: all its variants, for the user that the request is of, and nothing of its neighbours.
+  ///
+  /// ```swift
+  /// try await archive.remove(for: URLRequest(url: url))
+  /// ```
+  ///
+  /// The request counts as it reaches the archive: with the fields that links before it add. A request that a rule keys by its body has to
+  /// carry that body as `httpBody`. To remove whatever there is of a URL, for all users, use `store.removeAll(.url(url))`.
+  ///
+  /// - Returns: How many entries there were.
+  /// - Throws: ``ArchiveError``, when the archive could not be opened.
+  @discardableResult
+  public func remove(for request: URLRequest) async throws -> Int {
+    let store = try await engine.opening.store()
+    let next = InterceptorChain.Next { _ in throw CancellationError() }
+    let intercepted = InterceptedRequest(request)
+    let mode = engine.mode(of: intercepted)
+    guard let load = try await ArchiveLoad(reading: intercepted, mode, engine, store, next) else { return 0 }
+    // What was asked for before this moment is not stored after it.
+    engine.changes.note(load.key)
+    engine.flights.close(load.key)
+    return try await store.removeAll(.key(load.key))
+  }
+
   /// Ends what goes on behind answers, such as revalidations, and the events. Loads go through without an archive from now on.
   public func invalidate() {
     engine.invalidate()

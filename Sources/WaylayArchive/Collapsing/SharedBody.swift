@@ -61,7 +61,11 @@ final class SharedBody: Sendable {
   init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0) {
     self.original = original
     self.sink = sink
-    length = original.length.map { $0 + stored }
+    // A length is what a server, or a link of the app's, claims: one that no body can have is none.
+    length = original.length.flatMap { claimed in
+      let (sum, isOverflow) = claimed.addingReportingOverflow(stored)
+      return claimed < 0 || isOverflow ? nil : sum
+    }
     state = Locked(State(start: stored, received: stored, stored: stored))
   }
 

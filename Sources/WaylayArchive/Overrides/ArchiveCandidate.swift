@@ -42,7 +42,7 @@ public struct ArchiveCandidate: Sendable {
   }
 
   /// The lifetime, as the rules take it.
-  var override: LifetimeOverride? { lifetime.map { .forced(max(0, $0.components.seconds)) } }
+  var override: LifetimeOverride? { lifetime.map { .forced($0.wholeSeconds) } }
 
   init(request: URLRequest, status: HTTPResponse.Status, length: Int64?, fields: HTTPFields) {
     self.request = request

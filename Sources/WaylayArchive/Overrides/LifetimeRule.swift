@@ -68,8 +68,17 @@ extension [LifetimeRule] {
   /// The lifetime that the rules give an answer which carries one of its own or does not, in seconds.
   func seconds(for answer: LifetimeRule.Answer, overridingServer: Bool) -> Int64? {
     for rule in self where rule.overridesServer == overridingServer {
-      if let lifetime = rule.lifetime(answer) { return Swift.max(0, lifetime.components.seconds) }
+      if let lifetime = rule.lifetime(answer) { return lifetime.wholeSeconds }
     }
     return nil
+  }
+}
+
+extension Duration {
+  /// The whole seconds, for a lifetime: none where it is negative, and no more than a cache counts (RFC 9111, section 1.2.2, times a
+  /// million), because a duration may have more seconds than an `Int64` can hold.
+  var wholeSeconds: Int64 {
+    guard self > .zero else { return 0 }
+    return self < .seconds(1 << 51) ? components.seconds : 1 << 51
   }
 }

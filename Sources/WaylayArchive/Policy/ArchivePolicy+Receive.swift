@@ -48,17 +48,18 @@ extension ArchivePolicy {
     let record = records[index]
     let age = record.age(at: now)
     let lifetime = record.lifetime.multipliedSaturating(by: 1000)
+    let isOfUnknownAge = record.isOfUnknownAge(at: now)
     guard record.flags.isDisjoint(with: [.noCache, .mustRevalidate, .invalidated]),
-      request.directives.maxAge.map({ age <= $0.multipliedSaturating(by: 1000) }) ?? true,
+      request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.multipliedSaturating(by: 1000) }) ?? true,
       let form = Self.form(of: record, for: request, method, isLastResort: true)
     else { return nil }
     let grace = max(record.staleIfError, request.directives.staleIfError ?? 0)
-    let isAllowed = isWithin(grace, age, lifetime)
+    let isAllowed = isWithin(grace, age, lifetime) && !isOfUnknownAge
     guard isAllowed || isUnreachable && staleWhenUnreachable else { return nil }
     let reason = ArchiveReason(
       isAllowed ? .staleIfError : .unreachable, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource,
       ruling: isAllowed ? "stale-if-error" : nil)
-    return (CacheAnswer(index: index, form: form, isStale: lifetime <= age), reason)
+    return (CacheAnswer(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
   }
 
   /// A response that takes the place of what is stored, or is passed on.

@@ -40,11 +40,12 @@ extension ArchivePolicy {
     of response: Response, _ directives: ResponseDirectives, to request: CacheRequest, _ options: CacheOptions
   ) -> ArchiveReason? {
     let status = response.status
-    guard status >= 200, status != 304 else { return ArchiveReason(.status, ruling: "\(status)") }
+    guard status >= 200, status != 304, !StatusRules.isAboutRequest(status) else { return ArchiveReason(.status, ruling: "\(status)") }
     let method = options.isKeyedByBody ? .get : request.method
     guard method == .get || method == .head || method == .post else { return ArchiveReason(.method) }
     // Recording for replay takes everything that can be played back.
     if options.mode == .record, method != .post { return nil }
+    guard !StatusRules.mustNotBeStored(status) else { return ArchiveReason(.status, ruling: "\(status)") }
     let isForced = if case .forced = options.lifetime { status < 500 } else { false }
     if request.directives.isNoStore { return ArchiveReason(.noStore, ruling: "request no-store") }
     if !isForced {

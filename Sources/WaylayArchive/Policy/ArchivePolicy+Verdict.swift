@@ -11,7 +11,8 @@ extension ArchivePolicy {
   func verdict(on record: CacheRecord, _ request: CacheRequest, _ plan: Plan, _ now: CacheTime) -> Verdict {
     let age = record.age(at: now)
     let lifetime = record.lifetime.multipliedSaturating(by: 1000)
-    let isFresh = lifetime > age
+    let isOfUnknownAge = record.isOfUnknownAge(at: now)
+    let isFresh = lifetime > age && !isOfUnknownAge
     func reason(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> ArchiveReason {
       ArchiveReason(code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
     }
@@ -21,6 +22,8 @@ extension ArchivePolicy {
       return Verdict(isUsable: true, isStale: isStale, reason: isStale ? reason(.anyAge, plan.ruling) : reason(.fresh))
     }
     if isInvalid { return Verdict(isUsable: false, reason: reason(.needsValidation, "invalidation")) }
+    // RFC 9111, section 4.2.3, counts ages from when a response came: a moment that is still to come is none of those.
+    if isOfUnknownAge { return Verdict(isUsable: false, reason: reason(.stale, "clock")) }
     if record.flags.contains(.noCache) { return Verdict(isUsable: false, reason: reason(.needsValidation, "no-cache")) }
     if request.directives.isNoCache { return Verdict(isUsable: false, reason: reason(.request, "no-cache")) }
     // RFC 8246, section 2: what never changes while it is fresh is not asked about when it is reloaded.

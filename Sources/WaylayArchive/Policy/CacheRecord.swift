@@ -78,6 +78,12 @@ package struct CacheRecord: Hashable, Sendable {
     return copy
   }
 
+  /// Whether nobody can say how old it is: the clock has been set back since another process stored it. It counts as stale then, and the
+  /// origin's next word puts it right; else a clock that was years ahead once would keep it fresh for years.
+  package func isOfUnknownAge(at now: CacheTime) -> Bool {
+    responseTime.isUnplaced(at: now)
+  }
+
   /// Milliseconds of age at a moment: `current_age` of RFC 9111, section 4.2.3.
   package func age(at now: CacheTime) -> Int64 {
     initialAge.addingSaturating(now.milliseconds(since: responseTime))

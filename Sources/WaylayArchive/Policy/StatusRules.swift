@@ -16,6 +16,20 @@ enum StatusRules {
     }
   }
 
+  /// Those that are about one request's conditions, range or expectation and not about the resource (RFC 9110, sections 15.5.13, 15.5.17
+  /// and 15.5.18): stored under the URL they would answer requests that asked for nothing of the kind.
+  static func isAboutRequest(_ status: Int) -> Bool {
+    status == 412 || status == 416 || status == 417
+  }
+
+  /// Those that must not be stored, whatever their headers say (RFC 6585, sections 3 to 6).
+  static func mustNotBeStored(_ status: Int) -> Bool {
+    switch status {
+    case 428, 429, 431, 511: true
+    default: false
+    }
+  }
+
   /// An error in the sense of RFC 5861, section 4.
   static func isServerFailure(_ status: Int) -> Bool {
     status == 500 || (502...504).contains(status)

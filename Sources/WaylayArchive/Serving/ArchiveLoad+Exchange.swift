@@ -40,12 +40,12 @@ extension ArchiveLoad {
     judged.moment = moment
     if case .again = judged.outcome.answer {
       await response.body.drop()
-      apply(judged.outcome, stored)
+      apply(judged.outcome, stored, since: moment)
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
       return try await exchange(decision.unconditional, stored, flight, send)
     }
-    await dropInvalidated(by: head)
-    apply(judged.outcome, stored)
+    judged.moment = await dropInvalidated(by: head, since: moment)
+    apply(judged.outcome, stored, since: moment)
     switch judged.outcome.answer {
     case .stored(let answer):
       request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
@@ -119,9 +119,13 @@ extension ArchiveLoad {
   }
 
   /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own credentials, and without any.
-  private func dropInvalidated(by head: ArchivePolicy.Response) async {
+  ///
+  /// - Returns: Since when changes by others count against this very answer: it says itself what the resource is after its own change
+  ///   (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource while it was on its way.
+  private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
-    guard !urls.isEmpty else { return }
+    guard !urls.isEmpty else { return moment }
+    var since = moment
     var bare = request.urlRequest.withoutTag
     bare.httpMethod = "GET"
     var anonymous = bare
@@ -130,7 +134,7 @@ extension ArchiveLoad {
       (bare.url, anonymous.url) = (url, url)
       let keys = Set([bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) }.key })
       for key in keys {
-        engine.changes.note(key)
+        if key == self.key, let own = engine.changes.noteOwn(key, since: moment) { since = own } else { engine.changes.note(key) }
         engine.flights.close(key)
         let entries: [StoredEntry]
         if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
@@ -140,11 +144,27 @@ extension ArchiveLoad {
         }
       }
     }
+    return since
   }
 
-  private func apply(_ outcome: ResponseOutcome, _ stored: [Stored]) {
-    for change in outcome.updates { update(stored[change.index], to: change.record) }
+  /// Gives stored responses their new heads.
+  ///
+  /// An answer that was asked for before another request changed the resource says nothing of what it is now: a late 304 does not bring
+  /// back what an invalidation has made doubtful (RFC 9111, section 4.4).
+  private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
+    for change in outcome.updates {
+      guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
+        engine.outlets.report(event(.refused, reason: Self.changedMeanwhile))
+        continue
+      }
+      update(stored[change.index], to: change.record)
+      // The change may have come between the look and the update. Whoever makes one notes it first and marks what is stored then, so that
+      // one of the two sees the other.
+      if engine.changes.hasChanged(key, since: moment) { update(stored[change.index], to: change.record.invalidated()) }
+    }
   }
+
+  static let changedMeanwhile = "another request changed the resource while the answer was on its way"
 
   private func update(_ stored: Stored, to record: CacheRecord) {
     var details = stored.entry.details
@@ -218,7 +238,7 @@ extension URLRequest {
 extension MessageBody {
   /// Lets go of a body that nobody reads: a short one is read, so that its connection stays usable.
   func drop() async {
-    guard inMemory == nil, let length, length <= 64 * 1024 else { return }
+    guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
     _ = try? await collect(upTo: Int(length))
   }
 }

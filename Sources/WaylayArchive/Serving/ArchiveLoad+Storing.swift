@@ -57,8 +57,15 @@ extension ArchiveLoad {
   /// Whether the answer is what the resource is now, as far as this archive knows; says so where it is not.
   private func isCurrent(_ placement: Placement) -> Bool {
     guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
-    engine.outlets.report(event(.refused, reason: "another request changed the resource while the answer was on its way"))
+    engine.outlets.report(event(.refused, reason: Self.changedMeanwhile))
     return false
+  }
+
+  /// Notes what was stored, unless the resource has changed between ``isCurrent(_:)`` and now: then it goes again.
+  private func settle(_ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64) {
+    guard isCurrent(placement) else { return store.remove([entry.id]) }
+    engine.records.keep(record, head: entry.head, of: entry.id)
+    engine.outlets.report(event(.stored, reason: reason, bytes: bytes))
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
@@ -102,8 +109,7 @@ extension ArchiveLoad {
     guard isCurrent(placement) else { return }
     do {
       let entry = try store.put(draft(complete, placement), body: data)
-      engine.records.keep(complete, head: entry.head, of: entry.id)
-      engine.outlets.report(event(.stored, bytes: Int64(data.count)))
+      settle(entry, complete, placement, bytes: Int64(data.count))
     } catch {
       engine.outlets.report(event(.refused, reason: "\(error)"))
     }
@@ -138,16 +144,15 @@ extension ArchiveLoad {
             return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
           }
           let entry = try await writer.commit(draft(complete, placement))
-          engine.records.keep(complete, head: entry.head, of: entry.id)
-          engine.outlets.report(event(.stored, bytes: bytes))
+          settle(entry, complete, placement, bytes: bytes)
         case .partial(let bytes):
           // What took the place of something whole is worth less than that until it is whole itself.
           guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
             writer.abort()
             return engine.outlets.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
           }
-          try await writer.commit(draft(part, placement))
-          engine.outlets.report(event(.stored, reason: "the body broke off; its beginning is kept", bytes: bytes))
+          let entry = try await writer.commit(draft(part, placement))
+          settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
           engine.outlets.report(event(.refused, reason: "\(error)"))
@@ -184,7 +189,7 @@ extension ArchiveLoad {
       into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }, after: offset)
     var whole = record
     if isWhole { whole.becomeWhole() }
-    guard let body = shared.body(of: isWhole ? nil : offset..<(shared.length ?? .max)) else { return response }
+    guard let body = shared.body(of: isWhole ? nil : offset..<max(offset, shared.length ?? .max)) else { return response }
     if isWhole { share(shared, whole, flight) }
     shared.start { end in
       defer { if let flight { engine.flights.end(flight, for: key) } }
@@ -204,8 +209,7 @@ extension ArchiveLoad {
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
         let entry = try await writer.commit(draft(final, placement))
-        engine.records.keep(final, head: entry.head, of: entry.id)
-        engine.outlets.report(event(.stored, reason: "a part was put behind another", bytes: bytes))
+        settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
         engine.outlets.report(event(.refused, reason: "\(error)"))
       }

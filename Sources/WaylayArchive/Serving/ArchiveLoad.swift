@@ -113,7 +113,7 @@ struct ArchiveLoad: Sendable {
 
   private func bodyAtOnce(_ answer: CacheAnswer, _ stored: Stored) -> MessageBody? {
     guard let range = bytes(of: answer, in: stored) else { return .empty }
-    guard let data = stored.entry.contents.inMemory, range.upperBound <= Int64(data.count) else { return nil }
+    guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else { return nil }
     guard range.count < data.count else { return .data(data) }
     return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
   }
@@ -122,8 +122,9 @@ struct ArchiveLoad: Sendable {
   func bytes(of answer: CacheAnswer, in stored: Stored) -> Range<Int64>? {
     guard !isHead else { return nil }
     switch answer.form {
-    case .whole: return 0..<stored.entry.bodyLength
+    case .whole: return 0..<max(0, stored.entry.bodyLength)
     case .range(let range):
+      // Neither is negative: records with such extents are none.
       let start = stored.record.extent?.lowerBound ?? 0
       return range.lowerBound - start..<range.upperBound - start
     case .notModified, .unsatisfiableRange: return nil

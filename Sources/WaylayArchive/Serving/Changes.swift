@@ -9,6 +9,19 @@ final class Changes: Sendable {
     var changed: [ArchiveKey: UInt64] = [:]
     /// Everything up to this moment may have been forgotten.
     var forgotten: UInt64 = 0
+
+    mutating func note(_ key: ArchiveKey, _ limit: Int) {
+      if changed.count >= limit {
+        changed = [:]
+        forgotten = moment
+      }
+      moment += 1
+      changed[key] = moment
+    }
+
+    func hasChanged(_ key: ArchiveKey, since moment: UInt64) -> Bool {
+      changed[key].map { $0 > moment } ?? (moment < forgotten)
+    }
   }
 
   private let state = Locked(State())
@@ -22,17 +35,20 @@ final class Changes: Sendable {
   var now: UInt64 { state.withLock { $0.moment } }
 
   func note(_ key: ArchiveKey) {
+    state.withLock { $0.note(key, limit) }
+  }
+
+  /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed the resource since
+  /// `moment`, so that nobody can say which of the two came last.
+  func noteOwn(_ key: ArchiveKey, since moment: UInt64) -> UInt64? {
     state.withLock { state in
-      if state.changed.count >= limit {
-        state.changed = [:]
-        state.forgotten = state.moment
-      }
-      state.moment += 1
-      state.changed[key] = state.moment
+      let isAlone = !state.hasChanged(key, since: moment)
+      state.note(key, limit)
+      return isAlone ? state.moment : nil
     }
   }
 
   func hasChanged(_ key: ArchiveKey, since moment: UInt64) -> Bool {
-    state.withLock { state in state.changed[key].map { $0 > moment } ?? (moment < state.forgotten) }
+    state.withLock { $0.hasChanged(key, since: moment) }
   }
 }

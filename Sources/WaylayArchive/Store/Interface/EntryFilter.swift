@@ -38,6 +38,16 @@ public struct EntryFilter: Sendable {
     return EntryFilter { $0.details.host == host }
   }
 
+  /// The entries of one URL, whoever asked for them and with whatever fields: scheme and host in any letter case, without user info and
+  /// fragment, the rest byte by byte. Where an archive keeps no query values, all entries with the same query names.
+  ///
+  /// To remove what one request would be answered with, see ``ArchiveCache/remove(for:)``.
+  public static func url(_ url: URL) -> EntryFilter {
+    let wanted = KeyText(url).text
+    let redacted = url.redacted
+    return EntryFilter { $0.details.url == wanted || $0.details.url == redacted && redacted.hasSuffix("…") }
+  }
+
   /// The entries whose URL starts with `prefix`, compared byte by byte.
   public static func prefix(_ prefix: String) -> EntryFilter {
     let prefix = Array(prefix.utf8)
@@ -57,6 +67,11 @@ public struct EntryFilter: Sendable {
   /// The entries that were stored, or last freshened, before a time.
   public static func stored(before date: Date) -> EntryFilter {
     EntryFilter { $0.details.stored < date }
+  }
+
+  /// The entries that were stored, or last freshened, at a time or after it: those that ``stored(before:)`` leaves.
+  public static func stored(after date: Date) -> EntryFilter {
+    EntryFilter { $0.details.stored >= date }
   }
 
   /// The entries that a closure picks. It must not use the store.

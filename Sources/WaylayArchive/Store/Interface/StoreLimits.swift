@@ -20,7 +20,7 @@ public struct StoreLimits: Hashable, Sendable {
     self.bytes = max(bytes, 0)
     self.count = max(count, 0)
     self.entryBytes = min(entryBytes ?? self.bytes / 8, self.bytes)
-    self.lowWater = min(max(lowWater, 0), 1)
+    self.lowWater = lowWater.isNaN ? 0.9 : min(max(lowWater, 0), 1)
   }
 
   /// Whether so much is too much.
@@ -31,8 +31,15 @@ public struct StoreLimits: Hashable, Sendable {
   /// The limits that eviction goes down to.
   var low: StoreLimits {
     var low = self
-    low.bytes = Int64(Double(bytes) * lowWater)
-    low.count = Int(Double(count) * lowWater)
+    low.bytes = Self.share(lowWater, of: bytes)
+    low.count = Int(clamping: Self.share(lowWater, of: Int64(clamping: count)))
     return low
+  }
+
+  /// A share of a limit, whatever the two are set to: a `Double` cannot hold all that an `Int64` can, and has values that are no numbers.
+  private static func share(_ share: Double, of limit: Int64) -> Int64 {
+    guard share < 1 else { return limit }
+    guard share > 0 else { return 0 }
+    return min(limit, Int64(exactly: (Double(limit) * share).rounded(.down)) ?? limit)
   }
 }

@@ -51,7 +51,7 @@ final class MemoryWriter: EntryWriter {
   func read(at offset: Int64, upTo limit: Int) async throws -> Data {
     state.withLock { state in
       guard offset >= 0, offset < state.body.count else { return Data() }
-      return Data(state.body.dropFirst(Int(offset)).prefix(limit))
+      return Data(state.body.dropFirst(Int(offset)).prefix(max(0, limit)))
     }
   }
 

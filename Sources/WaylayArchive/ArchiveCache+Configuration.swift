@@ -56,6 +56,20 @@ extension ArchiveCache {
     public var isShared = false
     /// Whether a stale answer is given when the origin cannot be reached, unless the answer itself forbids it (RFC 9111, section 4.2.4).
     public var servesStaleWhenUnreachable = true
+    /// Seconds for which the network may be silent before a stale answer is given in its place, where one may be given: 10 unless you say
+    /// otherwise, and never more than half of the request's own timeout.
+    ///
+    /// A network that is there and does not answer is what most people mean by offline. An app that wants to feel offline first sets 1 or
+    /// 2; with 0 whatever may be given stale is given at once. Silence ends with the head of an answer: a body that stalls afterwards ends
+    /// with the request's timeout, because the head, or bytes, may have reached the app. The request goes on behind a stale answer for up
+    /// to ``backgroundTimeout``, so that what comes late is there the next time.
+    ///
+    /// Where nothing stale may be given (nothing is stored, `must-revalidate`, ``servesStaleWhenUnreachable``), the request's own timeout
+    /// counts, unchanged.
+    public var patience: TimeInterval = 10
+    /// The patience with one request in its mode, in seconds; `nil` for ``patience``. Asked once for each load that has something stale
+    /// to fall back on: answer at once.
+    public var patienceFor: (@Sendable (URLRequest, Mode) -> TimeInterval?)?
     /// Whether what arrived of a broken or abandoned transfer is kept under its strong validator, to be completed by the next request.
     public var keepsPartial = true
 
@@ -77,6 +91,9 @@ extension ArchiveCache {
 
     /// Seconds since 1970, as tests may turn them.
     package var now: @Sendable () -> CacheTime = { CacheTime.now }
+
+    /// Who wakes loads whose patience is over, as tests may turn them.
+    package var clock = LoadClock.system
 
     /// Makes a configuration in which everything is as HTTP prescribes.
     public init() {}

@@ -98,3 +98,13 @@ extension HostError: CustomStringConvertible, CustomDebugStringConvertible, Plai
   /// The message.
   public var errorDescription: String? { message.withRedactedURLs }
 }
+
+extension HostError: NetworkFailing {
+  /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.
+  package var saysNetworkFailed: Bool {
+    switch code {
+    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed, .listExpired: true
+    default: false
+    }
+  }
+}

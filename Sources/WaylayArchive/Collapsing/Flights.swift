@@ -48,6 +48,8 @@ final class Flight: Sendable {
     case streaming(CacheRecord, SharedBody)
     /// The answer is for the leader alone.
     case notShared(String)
+    /// The origin answered with an error, in whose place something stale was given (RFC 5861, section 4).
+    case originFailed
     /// There was none.
     case failed(any Error)
     /// The leader was cancelled before there was one.

@@ -76,9 +76,11 @@ extension ArchiveLoad {
   }
 
   /// The origin cannot be reached: something stale, where that is allowed, or the error.
+  ///
+  /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind something stale.
   func unreachable(_ error: any Error, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse {
     let now = now
-    guard let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) else {
+    guard error.isNetworkFailure, let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) else {
       throw error
     }
     let chosen = stored[failure.answer.index]

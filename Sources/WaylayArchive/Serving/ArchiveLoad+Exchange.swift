@@ -12,18 +12,23 @@ extension ArchiveLoad {
   ///   - send: The way out.
   func exchange(
     _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight? = nil,
-    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     var outgoing = request
     for name in decision.removedFields { outgoing.urlRequest.setValue(nil, forHTTPHeaderField: name.rawName) }
     for name in Set(decision.addedFields.map(\.name)) {
       outgoing.urlRequest.setValue(decision.addedFields[values: name].joined(separator: ", "), forHTTPHeaderField: name.rawName)
     }
-    let requestTime = now
-    let moment = engine.changes.now
+    let sent = Sent(time: now, moment: engine.changes.now)
     let response: InterceptedResponse
     do {
-      response = try await send(outgoing)
+      switch try await patiently(decision, stored, { [outgoing] in try await send(outgoing) }) {
+      case .value(let value): response = value
+      case .late(let stale, let pending):
+        flight?.settle(.failed(TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's patience.")))
+        receiveBehind(pending, sent, decision, stored)
+        return stale
+      }
     } catch {
       if isBehind || Task.isCancelled || error is CancellationError { throw error }
       flight?.settle(.failed(error))
@@ -34,8 +39,24 @@ extension ArchiveLoad {
         throw error
       }
     }
+    return try await received(response, sent, decision, stored, flight, send)
+  }
+
+  /// When a request went out.
+  struct Sent: Sendable {
+    var time: CacheTime
+    /// As ``Changes`` counts.
+    var moment: UInt64
+  }
+
+  /// What becomes of an answer.
+  func received(
+    _ response: InterceptedResponse, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
+    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+  ) async throws -> InterceptedResponse {
+    let moment = sent.moment
     let head = ArchivePolicy.Response(
-      status: response.status.code, fields: response.fields, requestTime: requestTime, responseTime: now)
+      status: response.status.code, fields: response.fields, requestTime: sent.time, responseTime: now)
     var judged = judge(head, response, decision, stored)
     judged.moment = moment
     if case .again = judged.outcome.answer {
@@ -52,7 +73,10 @@ extension ArchiveLoad {
       await response.body.drop()
       return try await confirmed(answer, judged.outcome, decision, stored, flight, send)
     case .joined: request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
-    case .network, .again: reportMiss(decision)
+    case .network, .again:
+      reportMiss(decision)
+      // Nobody above sees an answer that comes behind another.
+      if isBehind { request.context.storeCookies(of: response, for: request.urlRequest.withoutTag) }
     }
     return try await store(response, judged, decision, stored, flight, send)
   }
@@ -181,14 +205,14 @@ extension ArchiveLoad {
   /// The stored answer, after the origin has confirmed it or failed to give a better one.
   private func confirmed(
     _ answer: CacheAnswer, _ outcome: ResponseOutcome, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
-    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     var chosen = stored[answer.index]
     if let record = outcome.answerRecord { chosen.record = record }
     // Read before it is removed, where the origin has just forbidden to keep it.
     defer { store.remove(outcome.removals.map { stored[$0].entry.id }) }
     // Those who wait find the same stale answer, without asking an origin that fails.
-    flight?.settle(answer.isStale ? .failed(URLError(.badServerResponse)) : .stored)
+    flight?.settle(answer.isStale ? .originFailed : .stored)
     var body = MessageBody.empty
     if let range = bytes(of: answer, in: chosen) {
       do {
@@ -212,15 +236,11 @@ extension ArchiveLoad {
       var limited = self
       limited.isBehind = true
       do {
-        let response = try await limited.exchange(decision, stored) { outgoing in
-          var outgoing = outgoing
-          // Nobody watches over the load any more: another timeout than its own has the transport do it.
-          outgoing.urlRequest.timeoutInterval = configuration.backgroundTimeout
-          return try await next.behind(outgoing)
-        }
+        let load = limited
+        let response = try await load.exchange(decision, stored) { try await load.sendBehind($0) }
         for try await _ in response.body {}
       } catch {
-        engine.outlets.report(event(.storeFailed, reason: "a revalidation behind an answer failed: \(error)"))
+        limited.reportBehind(error)
       }
     }
   }

@@ -6,7 +6,7 @@ extension ArchiveLoad {
   /// Stores what the outcome says, and returns the answer for the app.
   func store(
     _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
-    _ send: (InterceptedRequest) async throws -> InterceptedResponse
+    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     var response = response
     if configuration.cacheStatus == .always, judged.outcome.answer == .network {
@@ -168,7 +168,7 @@ extension ArchiveLoad {
   /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
   private func complete(
     _ stored: Stored, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
-    _ decision: CacheDecision, _ flight: Flight?, _ send: (InterceptedRequest) async throws -> InterceptedResponse
+    _ decision: CacheDecision, _ flight: Flight?, _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     let isWhole = judged.outcome.answer == .joined
     let writer: any EntryWriter

@@ -167,13 +167,24 @@ struct ArchiveLoad: Sendable {
         }
         return try await lead(flight, decision, stored)
       case .follow(let flight):
-        switch try await flight.outcome() {
+        let outcome: Flight.Outcome
+        switch try await patiently(decision, stored, { try await flight.outcome() }) {
+        case .value(let value): outcome = value
+        case .late(let stale, let waiting):
+          waiting.cancel()
+          return stale
+        }
+        switch outcome {
         case .handedOver: continue
         case .stored: wasCollapsed = true
         case .streaming(let record, let shared):
           if let response = join(record, shared) { return response }
           engine.outlets.report(event(.released, reason: "the other load's answer is not for this request"))
         case .notShared(let reason): engine.outlets.report(event(.released, reason: reason))
+        case .originFailed:
+          let failure = TransportError(.badServerResponse, phase: .receiving, message: "the origin answers with errors.")
+          if let stale = try? await unreachable(failure, decision, stored) { return stale }
+          try Task.checkCancellation()
         case .failed(let error): return try await unreachable(error, decision, stored)
         }
         mayCollapse = false

@@ -10,10 +10,17 @@ final class BehindWork<Key: Hashable & Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Starts `work`, unless some goes on for that key.
-  func start(_ key: Key, _ work: @escaping @Sendable () async -> Void) {
+  /// Starts `work`, unless some goes on for that key; says whether it did.
+  ///
+  /// - Parameters:
+  ///   - seconds: After how long the work is cancelled, where nobody else watches over it.
+  ///   - clock: By whose time.
+  @discardableResult
+  func start(
+    _ key: Key, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system, _ work: @escaping @Sendable () async -> Void
+  ) -> Bool {
     let isFirst = state.withLock { state in !state.isClosed && state.running.insert(key).inserted }
-    guard isFirst else { return }
+    guard isFirst else { return false }
     let task = Task {
       await work()
       self.state.withLock { state in
@@ -26,6 +33,8 @@ final class BehindWork<Key: Hashable & Sendable>: Sendable {
       return state.isClosed
     }
     if isClosed { task.cancel() }
+    if seconds < 1e9 { clock.schedule(clock.now() &+ UInt64(max(0, seconds) * 1e9)) { task.cancel() } }
+    return true
   }
 
   /// Cancels everything, and starts nothing more.

@@ -59,7 +59,7 @@ public final class LoadContext: Sendable {
   static let defaultRequestTimeout: TimeInterval = 60
 
   /// Seconds without progress after which `request` times out: its own, or the session's where nobody has set one.
-  func idleTimeout(of request: URLRequest) -> TimeInterval {
+  package func idleTimeout(of request: URLRequest) -> TimeInterval {
     request.timeoutInterval == Self.defaultRequestTimeout ? requestTimeout : request.timeoutInterval
   }
 

@@ -21,14 +21,26 @@ extension ArchiveCache {
 
     // MARK: What is kept apart
 
-    /// Whether answers to requests with different credentials are kept apart, as they are unless told otherwise.
+    /// The user that a request is of, for example the account's number: answers of different partitions never meet, and one can be removed
+    /// as a whole. `nil`, or an empty name, for "nobody in particular".
     ///
-    /// `Authorization`, `Proxy-Authorization` and the URL's user info count, as a keyed digest. HTTP does not ask this of a private cache
-    /// (RFC 9111, section 3.5 speaks of shared ones); an app whose users take turns needs it.
-    public var partitionsByAuthorization = true
-    /// The partition of a request, for example the user's number: answers of different partitions never meet, and one can be removed as a
-    /// whole.
+    /// The best way to tell users apart, because nobody has to guess: with a partition neither credentials nor cookies count, so that a
+    /// renewed token or session loses nothing, online or off. Must not change for a user, and must not be the same for two.
     public var partition: (@Sendable (URLRequest) -> String?)?
+    /// Whether answers to requests with different credentials are kept apart: `Authorization`, `Proxy-Authorization`, the URL's user info,
+    /// and what a challenge was answered with, as a keyed digest. `nil`, as it is unless told otherwise: where ``partition`` says nothing.
+    ///
+    /// HTTP does not ask this of a private cache (RFC 9111, section 3.5 speaks of shared ones); an app whose users take turns needs it. A
+    /// renewed token is another credential: with `partition` it does not count unless this is `true`.
+    public var partitionsByAuthorization: Bool?
+    /// The cookies that say who the user is, where ``partition`` does not; see ``UserCookies``.
+    ///
+    /// Answers for one user alone are bound to them: those with `private`, and, when the request has such a cookie, those that set cookies
+    /// or that may not be reused unasked (`no-cache`, `max-age=0`, no lifetime at all) and say neither `public` nor `s-maxage`. A request
+    /// with other cookies gets them once the origin has confirmed them, and never offline. A server that gives a new session cookie with
+    /// every answer leaves little of that to read offline: name the user with ``partition``, or the cookie that stays with
+    /// ``UserCookies/only(_:)``.
+    public var userCookies = UserCookies.all()
 
     // MARK: Keys
 

@@ -14,7 +14,7 @@ extension ArchiveCache {
     do {
       store = try await engine.opening.store()
     } catch {
-      return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error)")], variants: [])
+      return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redactedText)")], variants: [])
     }
     guard let load = try? await ArchiveLoad(reading: intercepted, mode, engine, store, next) else {
       return ArchiveExplanation(rows: [("request", "has no URL")], variants: [])
@@ -45,8 +45,8 @@ extension ArchiveLoad {
     let now = now
     let decision = decide(stored, now)
     var rows: [(String, String)] = [
-      ("request", "\(request.method) \(place.listedURL)"), ("mode", "\(options.mode)"), ("policy", "\(asked.cachePolicy.label)"),
-      ("key", String(decoding: key.bytes, as: UTF8.self)),
+      ("request", "\(request.method) \(url.redacted)"), ("mode", "\(options.mode)"), ("policy", "\(asked.cachePolicy.label)"),
+      ("key", keyText),
     ]
     if key.partition != .shared { rows.append(("partition", "\(key.partition)")) }
     rows.append(
@@ -59,16 +59,29 @@ extension ArchiveLoad {
     return ArchiveExplanation(rows: rows, variants: stored.map { Self.line($0, now) })
   }
 
+  /// The key as it may be shown: what it is made of, without query values, and without the text of a key of the app's own.
+  private var keyText: String {
+    let text = String(decoding: key.bytes, as: UTF8.self)
+    guard configuration.keyFor == nil, let start = text.range(of: "://")?.lowerBound,
+      let space = text[..<start].lastIndex(of: " ")
+    else { return "\(key.bytes.count) bytes of the app's own" }
+    let address = String(text[text.index(after: space)...])
+    return text[...space] + (URL(string: address)?.redacted ?? "\(address.utf8.count) bytes")
+  }
+
   private static func line(_ stored: Stored, _ now: CacheTime) -> String {
     let record = stored.record
     let age = record.age(at: now) / 1000
     var parts = [
       "\(record.status)", "\(stored.entry.bodyLength) bytes", "age \(age) s",
-      "lifetime \(record.lifetime) s from \(record.lifetimeSource)", age < record.lifetime && !record.isOfUnknownAge(at: now) ? "fresh" : "stale",
+      "lifetime \(record.lifetime) s from \(record.lifetimeSource)",
+      age < record.lifetime && !record.isOfUnknownAge(at: now) ? "fresh" : "stale",
     ]
     if let extent = record.extent { parts.append("bytes \(extent.lowerBound) to \(extent.upperBound - 1) only") }
     if let tag = record.entityTag { parts.append("ETag \(tag)") } else if record.lastModified != nil { parts.append("Last-Modified") }
     if let vary = record.fields[.vary] { parts.append("Vary: \(vary)") }
+    let users = record.users.count
+    if users > 0 { parts.append("of \(users == 1 ? "one user" : "\(users) users") by cookie") }
     if record.flags.contains(.invalidated) { parts.append("invalidated") }
     if !stored.entry.details.tags.isEmpty { parts.append("tags " + stored.entry.details.tags.sorted().joined(separator: ", ")) }
     if stored.entry.details.isPinned { parts.append("pinned") }

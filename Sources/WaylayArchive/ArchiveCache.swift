@@ -12,8 +12,20 @@ import Foundation
 /// From then on answers are stored as their headers allow, reused while they are fresh, validated when they are not, and given stale when
 /// the origin cannot be reached. With `archive.mode = .offline` everything that is stored is given, whatever its age.
 ///
-/// Put it behind links that change what is asked for (a host rewriter, a token) when what they add must not count, and before them when
-/// it must: an archive stores what comes from the links after it, under the request that it sees.
+/// An archive stores what comes from the links after it, under the request that it sees: the request as the links before it have made it. So
+/// a link that adds a token, and with it says who asks, stands before the archive; one that changes nothing about the answer (a host
+/// rewriter, one that signs requests) stands after it:
+///
+/// ```swift
+/// InterceptorRegistry {
+///   TokenLink()        // before: what it adds keeps users apart
+///   archive
+///   HostRewriter(…)    // after: it changes nothing about the answer
+/// }
+/// ```
+///
+/// An archive before the token link cannot see whose answer it stores, and gives it to the next user. Name the user with
+/// ``Configuration/partition`` then; it is also what keeps everything readable when a token is renewed.
 ///
 /// Without a directory it keeps everything in memory: `ArchiveCache()`. What it does otherwise than HTTP prescribes is set by its
 /// ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)``.
@@ -123,7 +135,7 @@ public final class ArchiveCache: RequestInterceptor {
     guard let load = try await ArchiveLoad(reading: intercepted, mode, engine, store, next) else { return 0 }
     // What was asked for before this moment is not stored after it.
     engine.changes.note(load.key)
-    engine.flights.close(load.key)
+    engine.flights.close { $0.key == load.key }
     return try await store.removeAll(.key(load.key))
   }
 

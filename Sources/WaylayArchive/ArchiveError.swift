@@ -68,7 +68,7 @@ extension ArchiveError {
   /// The error as an app sees it.
   func urlError(_ code: URLError.Code = .resourceUnavailable) -> URLError {
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message, NSUnderlyingErrorKey: self]
-    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url.withoutUserInfo }
     return URLError(code, userInfo: userInfo)
   }
 }

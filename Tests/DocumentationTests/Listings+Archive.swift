@@ -84,3 +84,20 @@ func movingFromURLCache(directory: URL) {
   let session = URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { archive }))
   _ = session
 }
+
+/// Adds the user's token.
+private struct TokenLink: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var request = request
+    request.urlRequest.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+    return try await next(request)
+  }
+}
+
+func archiveBehindToken(archive: ArchiveCache) {
+  let registry = InterceptorRegistry {
+    TokenLink()  // before the archive: its token says who asks
+    archive
+  }
+  _ = registry
+}

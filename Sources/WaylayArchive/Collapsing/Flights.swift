@@ -30,9 +30,11 @@ final class Flights<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Takes whatever is under way for a key off the list: it was asked for before something changed.
-  func close(_ key: Key) {
-    flights.withLock { _ = $0.removeValue(forKey: key) }
+  /// Takes whatever is under way for some keys off the list: it was asked for before something changed.
+  func close(where isMeant: (Key) -> Bool) {
+    flights.withLock { flights in
+      for key in flights.keys.filter(isMeant) { flights[key] = nil }
+    }
   }
 
   var count: Int { flights.withLock { $0.count } }

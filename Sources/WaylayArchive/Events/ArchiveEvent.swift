@@ -12,7 +12,7 @@ public struct ArchiveEvent: Sendable {
   public let kind: Kind
   /// The load it happened in; `nil` for what belongs to none, such as an eviction.
   public let load: InterceptedRequest.ID?
-  /// The URL it is about.
+  /// The URL it is about, without user name and password.
   public let url: URL?
   /// Why it happened, for a person.
   public let reason: String?
@@ -54,6 +54,18 @@ public struct ArchiveEvent: Sendable {
     public static let released = Kind(description: "released")
     /// The store could not be opened, read or written; the reason says what happened.
     public static let storeFailed = Kind(description: "storeFailed")
+  }
+}
+
+extension ArchiveEvent: CustomStringConvertible {
+  /// The event on one line, as a log may show it: without query values.
+  public var description: String {
+    var text = "\(kind)"
+    if let url { text += " \(url.redacted)" }
+    if let load { text += " [load \(load)]" }
+    if let bytes { text += ", \(bytes) bytes" }
+    if let reason { text += ": \(reason)" }
+    return text
   }
 }
 

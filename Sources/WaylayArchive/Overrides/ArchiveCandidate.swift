@@ -51,3 +51,8 @@ public struct ArchiveCandidate: Sendable {
     self.fields = fields
   }
 }
+
+extension ArchiveCandidate: CustomStringConvertible {
+  /// Status and URL on one line, as a log may show it: without fields, and without query values.
+  public var description: String { "\(status.code) \(request.url?.redacted ?? "<no URL>")" }
+}

@@ -10,16 +10,29 @@ struct RequestKey: Sendable {
   /// Request fields that do not count where `Vary` names them, in lower case.
   let ignoredHeaders: Set<String>
 
+  /// Whether the app has said who the user is, so that nobody has to guess it.
+  let isAttributed: Bool
+  /// Whether credentials are part of the key.
+  let splitsByCredentials: Bool
+
   /// - Parameters:
   ///   - request: The request.
   ///   - body: The bytes of its body, where a rule asks for them.
-  init(_ request: URLRequest, url: URL, body: Data?, _ configuration: ArchiveCache.Configuration, digest: ([UInt8]) -> [UInt8]) {
+  ///   - challenge: What its `Authorization` answers a challenge with, where it does.
+  init(
+    _ request: URLRequest, url: URL, body: Data?, challenge: AnsweredChallenge? = nil, _ configuration: ArchiveCache.Configuration,
+    digest: ([UInt8]) -> [UInt8]
+  ) {
+    // An empty name is nobody's.
+    let partition = configuration.partition?(request).flatMap { $0.isEmpty ? nil : $0 }
+    isAttributed = partition != nil
+    splitsByCredentials = configuration.partitionsByAuthorization ?? (partition == nil)
     let rules = configuration.keys.isEmpty ? [] : configuration.keys.filter { $0.scope.covers(url) }
     let address = KeyText(url, rules: rules)
     var text = "GET "
     isKeyedByBody = body != nil
     if let body { text = "\((request.httpMethod ?? "GET").uppercased()) \(Self.hexadecimal(digest(Array(body)))) " }
-    if configuration.partitionsByAuthorization, let credentials = Self.credentials(of: request, userInfo: address.userInfo) {
+    if splitsByCredentials, let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge) {
       // A digest, because keys are written to disk; half of it is more than enough to tell users apart.
       text += Self.hexadecimal(digest(Array(credentials.utf8)).prefix(16))
     }
@@ -34,7 +47,7 @@ struct RequestKey: Sendable {
     if !configuration.keepsQueryValues { listed = url.redacted }
     listedURL = listed
     ignoredHeaders = rules.isEmpty ? [] : Set(rules.flatMap(\.headers))
-    key = ArchiveKey(text, partition: configuration.partition?(request).map { ArchivePartition($0) } ?? .shared)
+    key = ArchiveKey(text, partition: partition.map { ArchivePartition($0) } ?? .shared)
   }
 
   /// Whether a rule keys requests of that method by their body.
@@ -44,7 +57,9 @@ struct RequestKey: Sendable {
     return configuration.keys.contains { $0.bodyMethods.contains(method) && $0.scope.covers(url) }
   }
 
-  private static func credentials(of request: URLRequest, userInfo: String?) -> String? {
+  private static func credentials(of request: URLRequest, userInfo: String?, _ challenge: AnsweredChallenge?) -> String? {
+    // The answer to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's user info is the same.
+    if let challenge { return ["challenge", challenge.user, challenge.password].joined(separator: "\u{0}") }
     let fields = [request.value(forHTTPHeaderField: "Authorization"), request.value(forHTTPHeaderField: "Proxy-Authorization"), userInfo]
     guard fields.contains(where: { $0 != nil }) else { return nil }
     return fields.map { $0 ?? "" }.joined(separator: "\u{0}")

@@ -87,7 +87,7 @@ extension ArchivePolicy {
   func matching(_ request: CacheRequest, _ records: [CacheRecord], _ method: CacheMethod) -> [Int] {
     var memo = DigestMemo()
     return records.indices.filter { index in
-      guard Self.canAnswer(records[index], method) else { return false }
+      guard Self.canAnswer(records[index], method), isForUser(records[index], request, &memo) else { return false }
       switch records[index].vary {
       case .nothing: return true
       case .anything: return false
@@ -101,6 +101,15 @@ extension ArchivePolicy {
     for index in records.indices {
       let old = records[index]
       guard old.method == new.method || new.method == .get && old.method == .head else { continue }
+      // What is one user's takes the place of what that user had, and leaves the others theirs.
+      if !new.users.isEmpty, !old.users.isEmpty {
+        var others = old
+        others.users.removeAll(where: new.users.contains)
+        if !others.users.isEmpty {
+          if others.users != old.users { outcome.updates.append(.init(index: index, record: others)) }
+          continue
+        }
+      }
       switch old.vary {
       case .nothing: outcome.removals.append(index)
       case .anything: if new.vary == .anything { outcome.removals.append(index) }

@@ -24,7 +24,9 @@ extension ArchivePolicy {
       selection.selected = nil
     }
     if selection.selected == nil, acceptsUnknownVary {
-      selection.selected = records.indices.last { Self.canAnswer(records[$0], method) && records[$0].vary == .anything }
+      selection.selected = records.indices.last {
+        Self.canAnswer(records[$0], method) && records[$0].vary == .anything && isForUser(records[$0], request, &memo)
+      }
     }
     return selection
   }
@@ -41,9 +43,10 @@ extension ArchivePolicy {
 
   private func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     switch record.vary {
-    case .nothing: true
+    case .nothing: isForUser(record, request, &memo)
     case .anything: false
-    case .fields(let names): record.requests.contains(memo.digest(of: names, request, digest))
+    case .fields(let names):
+      record.requests.contains(memo.digest(of: names, request, digest)) && isForUser(record, request, &memo)
     }
   }
 
@@ -61,6 +64,8 @@ extension ArchivePolicy {
 
   /// The digests of one request, each made once.
   struct DigestMemo {
+    /// The request's user.
+    var user: RequestDigest?
     private var names: [String]?
     private var value = RequestDigest.allAbsent
 

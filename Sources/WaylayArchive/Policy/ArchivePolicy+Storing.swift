@@ -55,6 +55,7 @@ extension ArchivePolicy {
       } else if directives.isNoStore {
         return ArchiveReason(.noStore, ruling: "no-store")
       }
+      if makesItsUser(response, directives, request) { return ArchiveReason(.privateResponse, ruling: "private and Set-Cookie") }
       if isShared, let refusal = sharedRefusal(directives, request) { return refusal }
     }
     let isExplicit = hasExplicitLifetime(response.fields, directives)
@@ -102,6 +103,7 @@ extension ArchivePolicy {
     record.staleIfError = directives.staleIfError ?? 0
     record.entityTag = fields.first { $0.name == .eTag }.map(\.value).flatMap { $0.isEmpty ? nil : $0 }
     record.lastModified = fields.first { $0.name == .lastModified }.map(\.value).flatMap { $0.isEmpty ? nil : $0 }
+    record.users = users(of: response, directives, lifetime, request)
     record.vary = Vary(fields)
     if case .fields(let names) = record.vary { record.requests = [request.digest(of: names, digest)] }
     // Where both are there, the coding of the transfer counts (RFC 9112, section 6.3).

@@ -2,7 +2,10 @@
 /// written is the store's to check, by its checksum; what cannot be a record is refused here.
 extension CacheRecord {
   /// The version of the form. Another one is not read.
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
+
+  /// Whether `bytes` are a record of an earlier version, which knew less of whose a response is and is not read any more.
+  package static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
 
   /// The record as bytes.
   package func encoded() -> [UInt8] {
@@ -32,6 +35,10 @@ extension CacheRecord {
       $0.fixed($1.high)
       $0.fixed($1.low)
     }
+    writer.list(users) {
+      $0.fixed($1.high)
+      $0.fixed($1.low)
+    }
     writer.optional(extent) {
       $0.number($1.lowerBound)
       $0.number($1.upperBound)
@@ -51,9 +58,7 @@ extension CacheRecord {
       let source = reader.byte(), let flags = reader.number(), let rawFlags = UInt16(exactly: flags),
       let staleWhileRevalidate = reader.number(), let staleIfError = reader.number(),
       let entityTag = reader.optional({ $0.text() }), let lastModified = reader.optional({ $0.text() }), let vary = Self.vary(&reader),
-      let requests = reader.list({ reader in
-        reader.fixed().flatMap { high in reader.fixed().map { RequestDigest(high: high, low: $0) } }
-      }),
+      let requests = reader.list(Self.digest), let users = reader.list(Self.digest),
       let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.number() }), completeLength ?? 0 >= 0,
       let fields = reader.list({ $0.field() }), let trailers = reader.list({ $0.field() }), reader.isAtEnd
     else { return nil }
@@ -70,8 +75,13 @@ extension CacheRecord {
     self.lastModified = lastModified
     self.vary = vary
     self.requests = requests
+    self.users = users
     self.extent = extent
     self.completeLength = completeLength
+  }
+
+  private static func digest(_ reader: inout RecordReader) -> RequestDigest? {
+    reader.fixed().flatMap { high in reader.fixed().map { RequestDigest(high: high, low: $0) } }
   }
 
   private static func vary(_ reader: inout RecordReader) -> Vary? {

@@ -18,6 +18,7 @@ extension CacheRecord {
     staleIfError = 0
     vary = .nothing
     requests = []
+    users = []
   }
 
   /// The record of a whole body that has been stored to its end; `nil` when the body is not as long as the head says.

@@ -34,6 +34,9 @@ package struct CacheRecord: Hashable, Sendable {
   /// The requests that it is for, as far as `Vary` tells them apart; the newest last.
   package var requests: [RequestDigest]
 
+  /// The users that it is for, by their cookies; the newest last, and empty for everybody.
+  package var users: [RequestDigest]
+
   /// The bytes of the representation that are stored, from the first; `nil` for all of them.
   package var extent: Range<Int64>?
   /// The length of the whole representation, where it is known.
@@ -55,6 +58,8 @@ package struct CacheRecord: Hashable, Sendable {
     package static let invalidated = Flags(rawValue: 1 << 3)
     /// The body is not what was on the wire: its coding has been undone, so that ranges of it mean nothing.
     package static let decoded = Flags(rawValue: 1 << 4)
+    /// It came with cookies, which are not stored.
+    package static let hadCookies = Flags(rawValue: 1 << 6)
     /// `Last-Modified` is old enough, against `Date`, to be a strong validator (RFC 9110, section 8.8.2.2).
     package static let strongLastModified = Flags(rawValue: 1 << 5)
   }

@@ -6,6 +6,11 @@ package struct CacheRequest: Sendable {
   /// `Range`, where the method gives it a meaning (RFC 9110, section 14.2).
   package private(set) var range: RangeRequest?
 
+  /// Which cookies say who asks; `nil` where that is known otherwise, or does not count.
+  package var userCookies: UserCookies?
+  /// `Cookie`, whatever of it counts.
+  package var cookie: String?
+
   private let fields: Fields
   private(set) var directives = RequestDirectives()
   private(set) var ifNoneMatch: String?
@@ -56,7 +61,9 @@ package struct CacheRequest: Sendable {
   private mutating func read(_ name: String, _ value: String, _ controls: inout Controls) {
     switch name.utf8.count {
     case 5: if FieldBytes.equal(name, "range"), method == .get { range = RangeRequest(value) }
-    case 6: if FieldBytes.equal(name, "pragma") { controls.pragma = Self.joined(controls.pragma, value) }
+    case 6:
+      if FieldBytes.equal(name, "pragma") { controls.pragma = Self.joined(controls.pragma, value) }
+      if FieldBytes.equal(name, "cookie") { cookie = cookie.map { $0 + "; " + value } ?? value }
     case 8:
       if FieldBytes.equal(name, "if-match") { hasOriginConditions = true }
       if FieldBytes.equal(name, "if-range") { ifRange = value }

@@ -6,9 +6,10 @@ final class ArchiveEngine: Sendable {
   let modes: Locked<ArchiveCache.Modes>
   let outlets: Outlets
   let opening: StoreOpening
-  let flights = Flights<ArchiveKey>()
+  let flights = Flights<FlightKey>()
   let behind = BehindWork<ArchiveKey>()
   let records = RecordCache()
+  let cookies = ReceivedCookies()
   let changes = Changes()
   private let isInvalidated = Locked(false)
 
@@ -25,7 +26,7 @@ final class ArchiveEngine: Sendable {
       switch outcome {
       case .success(let store): store.observe { [weak self] in self?.heard($0) }
       case .failure(let error):
-        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error)"))
+        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redactedText)"))
       }
     }
   }
@@ -110,7 +111,7 @@ extension ArchiveEvent {
   ) {
     self.kind = kind
     self.load = load
-    self.url = url
+    self.url = url?.withoutUserInfo
     self.reason = reason
     self.bytes = bytes
     self.age = age

@@ -8,14 +8,18 @@ extension ArchiveLoad {
 
   /// An answer out of the archive.
   func respond(
-    _ answer: CacheAnswer, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime,
+    _ answer: CacheAnswer, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime, of id: EntryID? = nil,
     wasValidated: Bool = false, wasCollapsed: Bool = false, reason: ArchiveReason? = nil
   ) -> InterceptedResponse {
     let reason = reason ?? decision.reason
     let head = policy.head(of: answer, record: record, now: now, isValidated: wasValidated)
+    var fields = head.fields
+    if record.flags.contains(.hadCookies), let id, !fields.contains(.setCookie) {
+      for field in engine.cookies.fields(of: id, for: request.context) { fields.append(field) }
+    }
     let isMarked = answer.isStale && options.mode != .replayOnly
     var response = InterceptedResponse(
-      status: HTTPResponse.Status(code: head.status), fields: head.fields, url: url, body: body,
+      status: HTTPResponse.Status(code: head.status), fields: fields, url: url, body: body,
       source: isMarked ? .staleArchive : .archive)
     if configuration.cacheStatus == .always || isMarked && configuration.cacheStatus == .whenStale {
       var status = CacheStatus(cache: configuration.name)
@@ -80,7 +84,9 @@ extension ArchiveLoad {
   /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind something stale.
   func unreachable(_ error: any Error, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse {
     let now = now
-    guard error.isNetworkFailure, let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) else {
+    guard error.isNetworkFailure, let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options)
+    else {
+      if error.isNetworkFailure, let response = await afterChallenge(error) { return response }
       throw error
     }
     let chosen = stored[failure.answer.index]
@@ -89,6 +95,6 @@ extension ArchiveLoad {
       guard let read = try? await chosen.entry.body(in: range) else { throw error }
       body = read
     }
-    return respond(failure.answer, chosen.record, body, decision, now, reason: failure.reason)
+    return respond(failure.answer, chosen.record, body, decision, now, of: chosen.entry.id, reason: failure.reason)
   }
 }

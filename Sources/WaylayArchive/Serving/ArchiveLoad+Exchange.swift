@@ -156,10 +156,14 @@ extension ArchiveLoad {
     for name in ["Authorization", "Proxy-Authorization"] { anonymous.setValue(nil, forHTTPHeaderField: name) }
     for url in urls {
       (bare.url, anonymous.url) = (url, url)
-      let keys = Set([bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) }.key })
+      var places = [bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) } }
+      if let challenge = request[AnsweredChallengeKey.self] {
+        places.append(RequestKey(bare, url: url, body: nil, challenge: challenge, configuration) { store.digest($0) })
+      }
+      let keys = Set(places.map(\.key))
       for key in keys {
         if key == self.key, let own = engine.changes.noteOwn(key, since: moment) { since = own } else { engine.changes.note(key) }
-        engine.flights.close(key)
+        engine.flights.close { $0.key == key }
         let entries: [StoredEntry]
         if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
         for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {
@@ -193,12 +197,13 @@ extension ArchiveLoad {
   private func update(_ stored: Stored, to record: CacheRecord) {
     var details = stored.entry.details
     details.stored = record.responseTime.date
-    let head = record.encoded()
+    let bare = withoutCookies(record)
     do {
-      guard let entry = try store.update(stored.entry, head: head, details: details) else { return }
-      engine.records.keep(record, head: entry.head, of: entry.id)
+      guard let entry = try store.update(stored.entry, head: bare.encoded(), details: details) else { return }
+      engine.cookies.keep(of: record.fields, as: entry.id, request.context)
+      engine.records.keep(bare, head: entry.head, of: entry.id)
     } catch {
-      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error)"))
+      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error.redactedText)"))
     }
   }
 
@@ -220,12 +225,12 @@ extension ArchiveLoad {
       } catch {
         try Task.checkCancellation()
         // What was confirmed is damaged or gone: load it whole.
-        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
+        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redactedText)"))
         if error.provesDamage { store.remove([chosen.entry.id]) }
         return try await exchange(decision.unconditional, [], flight, send)
       }
     }
-    return respond(answer, chosen.record, body, decision, now, wasValidated: !answer.isStale, reason: outcome.reason)
+    return respond(answer, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !answer.isStale, reason: outcome.reason)
   }
 
   // MARK: Behind an answer

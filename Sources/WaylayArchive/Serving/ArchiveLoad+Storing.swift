@@ -64,7 +64,8 @@ extension ArchiveLoad {
   /// Notes what was stored, unless the resource has changed between ``isCurrent(_:)`` and now: then it goes again.
   private func settle(_ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64) {
     guard isCurrent(placement) else { return store.remove([entry.id]) }
-    engine.records.keep(record, head: entry.head, of: entry.id)
+    engine.cookies.keep(of: record.fields, as: entry.id, request.context)
+    engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
     engine.outlets.report(event(.stored, reason: reason, bytes: bytes))
   }
 
@@ -74,6 +75,7 @@ extension ArchiveLoad {
       url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
       mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date, tags: placement.tags,
       isPinned: placement.isPinned)
+    let record = withoutCookies(record)
     return EntryDraft(key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
@@ -90,7 +92,7 @@ extension ArchiveLoad {
     do {
       writer = try store.makeWriter(for: key, length: response.body.length)
     } catch {
-      engine.outlets.report(event(.refused, reason: "\(error)"))
+      engine.outlets.report(event(.refused, reason: error.redactedText))
       return response
     }
     let shared = SharedBody(response.body, into: sink(writer, record, placement))
@@ -111,7 +113,7 @@ extension ArchiveLoad {
       let entry = try store.put(draft(complete, placement), body: data)
       settle(entry, complete, placement, bytes: Int64(data.count))
     } catch {
-      engine.outlets.report(event(.refused, reason: "\(error)"))
+      engine.outlets.report(event(.refused, reason: error.redactedText))
     }
   }
 
@@ -134,7 +136,7 @@ extension ArchiveLoad {
     _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) {
     shared.start { end in
-      defer { if let flight { engine.flights.end(flight, for: key) } }
+      defer { if let flight { engine.flights.end(flight, for: flightKey) } }
       guard isCurrent(placement) else { return writer.abort() }
       do {
         switch end {
@@ -155,10 +157,10 @@ extension ArchiveLoad {
           settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
-          engine.outlets.report(event(.refused, reason: "\(error)"))
+          engine.outlets.report(event(.refused, reason: error.redactedText))
         }
       } catch {
-        engine.outlets.report(event(.refused, reason: "\(error)"))
+        engine.outlets.report(event(.refused, reason: error.redactedText))
       }
     }
   }
@@ -176,7 +178,7 @@ extension ArchiveLoad {
       writer = try await continuing(stored.entry, at: offset)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error)"))
+      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error.redactedText)"))
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
@@ -192,7 +194,7 @@ extension ArchiveLoad {
     guard let body = shared.body(of: isWhole ? nil : offset..<max(offset, shared.length ?? .max)) else { return response }
     if isWhole { share(shared, whole, flight) }
     shared.start { end in
-      defer { if let flight { engine.flights.end(flight, for: key) } }
+      defer { if let flight { engine.flights.end(flight, for: flightKey) } }
       let bytes: Int64
       var final: CacheRecord?
       switch end {
@@ -204,14 +206,14 @@ extension ArchiveLoad {
         final = record.truncated(at: count)
       case .lost(let error):
         bytes = 0
-        engine.outlets.report(event(.refused, reason: "\(error)"))
+        engine.outlets.report(event(.refused, reason: error.redactedText))
       }
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
         let entry = try await writer.commit(draft(final, placement))
         settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
-        engine.outlets.report(event(.refused, reason: "\(error)"))
+        engine.outlets.report(event(.refused, reason: error.redactedText))
       }
     }
     guard isWhole else {

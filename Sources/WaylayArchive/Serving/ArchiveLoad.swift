@@ -9,11 +9,15 @@ struct ArchiveLoad: Sendable {
   let url: URL
   let next: InterceptorChain.Next
   let policy: ArchivePolicy
-  let asked: CacheRequest
+  private(set) var asked: CacheRequest
   let options: CacheOptions
-  let place: RequestKey
+  var place: RequestKey
+  /// The bytes that the key is made of, too.
+  let body: Data?
   /// Whether the load goes on behind an answer that was given.
   var isBehind = false
+  /// Whether the load stands for another one of a user that a challenge would have named.
+  var isAfterChallenge = false
 
   /// An entry and what its head says.
   struct Stored: Sendable {
@@ -60,13 +64,21 @@ struct ArchiveLoad: Sendable {
     self.url = url
     self.next = next
     let configuration = engine.configuration
-    place = RequestKey(request.urlRequest, url: url, body: body, configuration) { store.digest($0) }
+    self.body = body
+    place = RequestKey(request.urlRequest, url: url, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
+      store.digest($0)
+    }
     if place.ignoredHeaders.isEmpty {
       asked = CacheRequest(request.urlRequest)
     } else {
       var bare = request.urlRequest
       for name in place.ignoredHeaders { bare.setValue(nil, forHTTPHeaderField: name) }
       asked = CacheRequest(bare)
+    }
+    // Fixtures are nobody's, and whoever the app has named needs no guess.
+    if !place.isAttributed, mode != .record, mode != .replayOnly {
+      asked.userCookies = configuration.userCookies
+      if !place.ignoredHeaders.isEmpty { asked.cookie = request.urlRequest.value(forHTTPHeaderField: "Cookie") }
     }
     options = CacheOptions(mode: mode, isKeyedByBody: body != nil)
     var policy = ArchivePolicy { store.digest($0) }
@@ -86,7 +98,14 @@ struct ArchiveLoad: Sendable {
 
   /// The entries that can be understood.
   func understood(_ entries: [StoredEntry]) -> [Stored] {
-    entries.compactMap { entry in engine.records.record(of: entry).map { Stored(entry: entry, record: $0) } }
+    entries.compactMap { entry in
+      guard let record = engine.records.record(of: entry) else {
+        // It cannot be told any more whose it is.
+        if CacheRecord.isOutdated(entry.head) { store.remove([entry.id]) }
+        return nil
+      }
+      return Stored(entry: entry, record: record)
+    }
   }
 
   // MARK: Inside the loading system's call
@@ -100,13 +119,15 @@ struct ArchiveLoad: Sendable {
     switch decision.action {
     case .serve(let answer):
       guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
-      return respond(answer, stored[answer.index].record, body, decision, now)
+      return respond(answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id)
     case .serveAndRevalidate(let answer):
       guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
       revalidateBehind(decision, stored)
-      return respond(answer, stored[answer.index].record, body, decision, now)
-    case .gatewayTimeout: return gatewayTimeout(decision)
-    case .unavailable: throw unavailable(decision)
+      return respond(answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id)
+    case .gatewayTimeout, .unavailable:
+      guard challengeAnswers.isEmpty else { return nil }
+      guard decision.action == .gatewayTimeout else { throw unavailable(decision) }
+      return gatewayTimeout(decision)
     case .forward: return nil
     }
   }
@@ -150,18 +171,21 @@ struct ArchiveLoad: Sendable {
           continue
         }
         if case .serveAndRevalidate = decision.action { revalidateBehind(decision, stored) }
-        return respond(answer, stored[answer.index].record, body, decision, now, wasCollapsed: wasCollapsed)
-      case .gatewayTimeout: return gatewayTimeout(decision)
-      case .unavailable: throw unavailable(decision, unread.error)
+        return respond(
+          answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id, wasCollapsed: wasCollapsed)
+      case .gatewayTimeout: return await afterChallenge() ?? gatewayTimeout(decision)
+      case .unavailable:
+        if let response = await afterChallenge() { return response }
+        throw unavailable(decision, unread.error)
       case .forward: break
       }
       if wasCollapsed { engine.outlets.report(event(.released, reason: "the other load's answer may not be reused")) }
       guard mayCollapse else { return try await exchange(decision, stored) { try await next($0) } }
-      switch engine.flights.join(key) {
+      switch engine.flights.join(flightKey) {
       case .lead(let flight):
         // Whoever led before may have ended since we looked.
         if let entries = store.cached(key), isServable(decide(understood(entries), now)) {
-          engine.flights.end(flight, for: key)
+          engine.flights.end(flight, for: flightKey)
           flight.settle(.stored)
           continue
         }
@@ -213,10 +237,10 @@ struct ArchiveLoad: Sendable {
     do {
       let response = try await exchange(decision, stored, flight) { try await next($0) }
       flight.settle(.notShared("the other load's answer may not be shared"))
-      if !flight.isStreaming { engine.flights.end(flight, for: key) }
+      if !flight.isStreaming { engine.flights.end(flight, for: flightKey) }
       return response
     } catch {
-      engine.flights.end(flight, for: key)
+      engine.flights.end(flight, for: flightKey)
       flight.settle(Task.isCancelled || error is CancellationError ? .handedOver : .failed(error))
       throw error
     }
@@ -236,7 +260,7 @@ struct ArchiveLoad: Sendable {
       return understood(try await store.entries(for: key))
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error)"))
+      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error.redactedText)"))
       failure = error
       return []
     }
@@ -249,7 +273,7 @@ struct ArchiveLoad: Sendable {
       return try await stored.entry.body(in: range)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error)"))
+      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redactedText)"))
       if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
       return nil
     }

@@ -39,10 +39,12 @@ struct Authentication {
   private static let maximumRounds = 20
 
   /// Puts the last answer into the next request, if that goes to the origin the answer is for.
-  mutating func authorize(_ request: inout URLRequest) {
+  mutating func authorize(_ request: inout InterceptedRequest) {
     guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return }
     answer?.count += 1
-    request.setValue(answer?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
+    request.untagged.setValue(answer?.field(for: request.untagged, at: url), forHTTPHeaderField: "Authorization")
+    guard let user = answer?.credential.user, let password = answer?.credential.password else { return }
+    request[AnsweredChallengeKey.self] = AnsweredChallenge(user: user, password: password)
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.

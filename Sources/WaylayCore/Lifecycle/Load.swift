@@ -74,7 +74,7 @@ final class Load: Sendable {
         isFirstRound = false
       } else {
         installation.context.prepare(&request.untagged, origin: first.url)
-        authentication.authorize(&request.untagged)
+        authentication.authorize(&request)
         selection = installation.registry.isReentry(from: outer) ? nil : snapshot.index.select(request.untagged)
       }
       let links = try await enter(selection, &request, lineage)

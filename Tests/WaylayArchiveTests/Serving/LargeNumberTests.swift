@@ -71,7 +71,9 @@ struct LargeNumberTests {
         for directive in ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "no-cache"] {
           page += 1
           let url = "http://example.com/\(page)"
-          var fields: HTTPFields = [.cacheControl: "\(directive)=\(number)", .eTag: "\"1\"", .lastModified: date, .expires: date, .date: date]
+          var fields: HTTPFields = [
+            .cacheControl: "\(directive)=\(number)", .eTag: "\"1\"", .lastModified: date, .expires: date, .date: date,
+          ]
           fields[HTTPField.Name("Age")!] = number
           fields[.contentLength] = number
           fields[.contentRange] = "bytes \(number)-\(number)/\(number)"
@@ -92,7 +94,8 @@ struct LargeNumberTests {
     await archive.close()
   }
 
-  @Test("a body that a link says is longer than any, or shorter than none, is read as it comes", arguments: [Int64.max, .max - 1, -1, .min])
+  @Test(
+    "a body that a link says is longer than any, or shorter than none, is read as it comes", arguments: [Int64.max, .max - 1, -1, .min])
   func lengths(_ length: Int64) async throws {
     let archive = ArchiveCache(limits: StoreLimits(bytes: .max, entryBytes: .max))
     let script = ScriptedNext()

@@ -18,7 +18,8 @@ struct LateAnswerTests {
     let gate = Latch()
     script.answers { request in
       try await gate.wait()
-      return InterceptedResponse(to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
+      return InterceptedResponse(
+        to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
     }
     async let late = archive.load(script)
     await script.wasAsked(2)
@@ -43,7 +44,8 @@ struct LateAnswerTests {
     let gate = Latch()
     script.answers { request in
       try await gate.wait()
-      return InterceptedResponse(to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
+      return InterceptedResponse(
+        to: request, status: .notModified, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\""], source: .network)
     }
     #expect(try await archive.load(script).text == "old")
     await script.wasAsked(2)

@@ -30,3 +30,8 @@ public struct EntryDetails: Hashable, Sendable {
     self.isPinned = isPinned
   }
 }
+
+extension EntryDetails: CustomStringConvertible {
+  /// Status and URL on one line, as a log may show it: without query values.
+  public var description: String { "\(status) \(URL(string: url)?.redacted ?? "<unreadable URL>")" }
+}

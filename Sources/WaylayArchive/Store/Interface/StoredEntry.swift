@@ -62,6 +62,11 @@ public struct StoredEntry: Sendable, Identifiable {
   }
 }
 
+extension StoredEntry: CustomStringConvertible {
+  /// Number, details and length on one line, as a log may show it: without the head, and without query values.
+  public var description: String { "entry \(id): \(details), \(bodyLength) bytes" }
+}
+
 /// A stored body, piece by piece.
 struct StoredChunks: AsyncSequence, Sendable {
   static let size = 256 * 1024

@@ -1,0 +1,144 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Logging
+import TestSupport
+import Testing
+import WaylayArchive
+import WaylayCore
+
+/// A logger that keeps everything it is given, metadata included.
+private struct WholeLog: LogHandler {
+  let lines: Locked<[String]>
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level = .trace
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:]) \(metadata)") }
+  }
+}
+
+@Suite("Secrets", .timeLimit(.minutes(5)))
+struct SecretTests {
+  /// An app's error that says everything.
+  private struct Telling: Error, CustomStringConvertible {
+    let description = "failed with planted-of-error"
+  }
+
+  private static let url = "http://user:planted-password@example.com/a?token=planted-query&empty"
+
+  private static func telling(_ request: InterceptedRequest) -> [any Error] {
+    let info: [String: Any] = [
+      NSURLErrorFailingURLErrorKey: request.url as Any, NSLocalizedDescriptionKey: "no planted-of-error", NSUnderlyingErrorKey: Telling(),
+    ]
+    return [
+      Telling(), URLError(.notConnectedToInternet, userInfo: info), URLError(.cannotParseResponse, userInfo: info),
+      NSError(domain: "app", code: 7, userInfo: info),
+      TransportError(.timedOut, message: "GET \(url) planted-of-error", underlying: Telling()),
+    ]
+  }
+
+  private func request(_ request: inout URLRequest) {
+    request.setValue("Bearer planted-header", forHTTPHeaderField: "Authorization")
+    request.setValue("session=planted-cookie", forHTTPHeaderField: "Cookie")
+    request.setValue("planted-header", forHTTPHeaderField: "X-Key")
+  }
+
+  /// Runs an archive through whatever it can do, and collects all that it says.
+  private func run(_ archive: ArchiveCache, _ wall: Wall) async throws -> [String] {
+    let events = archive.events(bufferingNewest: 10_000)
+    var said: [String] = []
+    let script = ScriptedNext()
+    let fields: HTTPFields = [
+      .cacheControl: "max-age=10, stale-while-revalidate=15", .setCookie: "session=planted-set-cookie", .eTag: "\"1\"",
+      .vary: "X-Key, Cookie",
+    ]
+    func load(_ change: (inout URLRequest) -> Void = { _ in }) async {
+      do {
+        let loaded = try await archive.load(Self.url, script) {
+          request(&$0)
+          change(&$0)
+        }
+        said.append(loaded.response.fields[HTTPField.Name("Cache-Status")!] ?? "")
+      } catch {
+        if let error = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? ArchiveError { said.append("\(error) \(error.message)") }
+      }
+    }
+    for text in ["planted-body", "planted-body, a second one"] {
+      script.answers(text, fields)
+      await load()
+      await load()
+      wall.advance(by: 20)
+      for number in 0..<5 {
+        script.answers { throw Self.telling($0)[number] }
+        await load()
+        wall.advance(by: 1)
+        await load { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+      }
+      wall.advance(by: 100)
+      for number in 0..<5 {
+        script.answers { throw Self.telling($0)[number] }
+        await load()
+        // A body that breaks off.
+        script.answers { request in
+          let chunks = AsyncThrowingStream<Data, any Error> { stream in
+            stream.yield(Data("planted-body".utf8))
+            stream.finish(throwing: Self.telling(request)[number])
+          }
+          return InterceptedResponse(to: request, fields: fields, body: .stream(chunks, length: 100), source: .network)
+        }
+        await load { $0.cachePolicy = .reloadIgnoringLocalCacheData }
+      }
+      script.answers("", [.location: "/b"])
+      await load { $0.httpMethod = "POST" }
+      for mode in ArchiveMode.allCases {
+        archive.mode = mode
+        var asked = URLRequest(url: try #require(URL(string: Self.url)))
+        request(&asked)
+        let explanation = await archive.explain(asked)
+        said.append("\(explanation) \(explanation.rows) \(explanation.variants)")
+        await load()
+        await load { $0.url = URL(string: Self.url + "&other=planted-query") }
+      }
+      archive.mode = .online
+    }
+    for entry in try await archive.store.list() { said.append("\(entry) \(entry.details)") }
+    try await archive.store.flush()
+    archive.invalidate()
+    for await event in events { said.append("\(event) \(event.reason ?? "")") }
+    await archive.close()
+    return said
+  }
+
+  @Test("nothing that is said, and nothing on the disk, has a credential in it", arguments: [false, true])
+  func nowhere(isEncrypted: Bool) async throws {
+    let wall = Wall()
+    let lines = Locked<[String]>([])
+    try await withDirectory { directory in
+      var options = DiskStore.Options()
+      if isEncrypted { options.encryptionKey = { SymmetricKey(data: [UInt8](repeating: 3, count: 32)) } }
+      let archive = ArchiveCache(at: directory, options: options) {
+        $0.now = { wall.now }
+        $0.cacheStatus = .always
+        $0.keepsQueryValues = false
+        $0.logger = Logger(label: "whole") { _ in WholeLog(lines: lines) }
+        $0.willStore = { candidate in lines.withLock { $0.append("\(candidate)") } }
+      }
+      try await archive.opened()
+      let said = try await run(archive, wall) + lines.withLock { $0 }
+      #expect(said.count > 50)
+      for text in said { #expect(!text.contains("planted"), "\(text)") }
+      // Bodies are the app's content, and in clear unless the store encrypts them.
+      let hidden = ["password", "query", "header", "cookie", "set-cookie", "of-error"] + (isEncrypted ? ["body"] : [])
+      for file in FileManager.default.enumerator(atPath: directory.path)?.allObjects as? [String] ?? [] {
+        let bytes = (try? Data(contentsOf: directory.appendingPathComponent(file))) ?? Data()
+        for secret in hidden { #expect(bytes.range(of: Data("planted-\(secret)".utf8)) == nil, "\(file): \(secret)") }
+      }
+    }
+  }
+}

@@ -14,7 +14,7 @@ extension ArchiveCache {
     do {
       store = try await engine.opening.store()
     } catch {
-      return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redactedText)")], variants: [])
+      return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redacted)")], variants: [])
     }
     guard let load = try? await ArchiveLoad(reading: intercepted, mode, engine, store, next) else {
       return ArchiveExplanation(rows: [("request", "has no URL")], variants: [])

@@ -53,6 +53,8 @@ public struct ArchiveError: Error, Sendable {
   }
 }
 
+extension ArchiveError: PlainlyDescribedError {}
+
 extension ArchiveError: CustomStringConvertible, LocalizedError {
   /// Code and message on one line.
   public var description: String {

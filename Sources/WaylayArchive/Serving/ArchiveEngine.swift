@@ -26,7 +26,7 @@ final class ArchiveEngine: Sendable {
       switch outcome {
       case .success(let store): store.observe { [weak self] in self?.heard($0) }
       case .failure(let error):
-        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redactedText)"))
+        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redacted)"))
       }
     }
   }

@@ -203,7 +203,7 @@ extension ArchiveLoad {
       engine.cookies.keep(of: record.fields, as: entry.id, request.context)
       engine.records.keep(bare, head: entry.head, of: entry.id)
     } catch {
-      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error.redactedText)"))
+      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error.redacted)"))
     }
   }
 
@@ -225,7 +225,7 @@ extension ArchiveLoad {
       } catch {
         try Task.checkCancellation()
         // What was confirmed is damaged or gone: load it whole.
-        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redactedText)"))
+        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
         if error.provesDamage { store.remove([chosen.entry.id]) }
         return try await exchange(decision.unconditional, [], flight, send)
       }

@@ -92,7 +92,7 @@ extension ArchiveLoad {
     do {
       writer = try store.makeWriter(for: key, length: response.body.length)
     } catch {
-      engine.outlets.report(event(.refused, reason: error.redactedText))
+      engine.outlets.report(event(.refused, reason: error.redacted))
       return response
     }
     let shared = SharedBody(response.body, into: sink(writer, record, placement))
@@ -113,7 +113,7 @@ extension ArchiveLoad {
       let entry = try store.put(draft(complete, placement), body: data)
       settle(entry, complete, placement, bytes: Int64(data.count))
     } catch {
-      engine.outlets.report(event(.refused, reason: error.redactedText))
+      engine.outlets.report(event(.refused, reason: error.redacted))
     }
   }
 
@@ -157,10 +157,10 @@ extension ArchiveLoad {
           settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
-          engine.outlets.report(event(.refused, reason: error.redactedText))
+          engine.outlets.report(event(.refused, reason: error.redacted))
         }
       } catch {
-        engine.outlets.report(event(.refused, reason: error.redactedText))
+        engine.outlets.report(event(.refused, reason: error.redacted))
       }
     }
   }
@@ -178,7 +178,7 @@ extension ArchiveLoad {
       writer = try await continuing(stored.entry, at: offset)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error.redactedText)"))
+      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error.redacted)"))
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
@@ -206,14 +206,14 @@ extension ArchiveLoad {
         final = record.truncated(at: count)
       case .lost(let error):
         bytes = 0
-        engine.outlets.report(event(.refused, reason: error.redactedText))
+        engine.outlets.report(event(.refused, reason: error.redacted))
       }
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
         let entry = try await writer.commit(draft(final, placement))
         settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
-        engine.outlets.report(event(.refused, reason: error.redactedText))
+        engine.outlets.report(event(.refused, reason: error.redacted))
       }
     }
     guard isWhole else {

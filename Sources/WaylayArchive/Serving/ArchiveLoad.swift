@@ -260,7 +260,7 @@ struct ArchiveLoad: Sendable {
       return understood(try await store.entries(for: key))
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error.redactedText)"))
+      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error.redacted)"))
       failure = error
       return []
     }
@@ -273,7 +273,7 @@ struct ArchiveLoad: Sendable {
       return try await stored.entry.body(in: range)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redactedText)"))
+      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
       if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
       return nil
     }

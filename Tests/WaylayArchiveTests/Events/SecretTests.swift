@@ -39,7 +39,7 @@ struct SecretTests {
     return [
       Telling(), URLError(.notConnectedToInternet, userInfo: info), URLError(.cannotParseResponse, userInfo: info),
       NSError(domain: "app", code: 7, userInfo: info),
-      TransportError(.timedOut, message: "GET \(url) planted-of-error", underlying: Telling()),
+      TransportError(.timedOut, message: "GET \(url) failed", underlying: Telling()),
     ]
   }
 

@@ -38,6 +38,13 @@ extension CacheRecord {
     return copy
   }
 
+  /// Whether a stored body of so many bytes can be the one that this record is of.
+  package func describes(bodyLength: Int64) -> Bool {
+    if let extent { return extent.upperBound - extent.lowerBound == bodyLength }
+    if method == .head { return bodyLength == 0 }
+    return completeLength == nil || completeLength == bodyLength
+  }
+
   /// The record of a body that broke off after so many bytes of what this record is for; `nil` when the rest could not be asked for later.
   package func truncated(at bytes: Int64) -> CacheRecord? {
     guard bytes > 0, method == .get, status == 200 || status == 206, strongValidator != nil, !flags.contains(.decoded) else { return nil }

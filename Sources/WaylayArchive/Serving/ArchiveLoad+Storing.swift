@@ -145,6 +145,7 @@ extension ArchiveLoad {
             writer.abort()
             return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
           }
+          guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(complete, placement))
           settle(entry, complete, placement, bytes: bytes)
         case .partial(let bytes):
@@ -153,6 +154,7 @@ extension ArchiveLoad {
             writer.abort()
             return engine.outlets.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
           }
+          guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(part, placement))
           settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
@@ -210,6 +212,7 @@ extension ArchiveLoad {
       }
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
+        guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
         let entry = try await writer.commit(draft(final, placement))
         settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
@@ -227,9 +230,20 @@ extension ArchiveLoad {
 
   /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what is before.
   private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
-    if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) { return writer }
+    // Only at the very place: a store that goes on anywhere else would have the end twice.
+    if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) {
+      if writer.length == offset { return writer }
+      writer.abort()
+    }
     let writer = try store.makeWriter(for: key)
     for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
     return writer
+  }
+}
+
+extension ArchiveError {
+  /// A store that does not have what it was given.
+  fileprivate static func otherLength(_ length: Int64, _ expected: Int64) -> ArchiveError {
+    ArchiveError(.notWritten, "the store has \(length) bytes of a body of which it was given \(expected): nothing of it is kept.")
   }
 }

@@ -96,7 +96,7 @@ struct ArchiveLoad: Sendable {
     policy.decide(asked, records: stored.map(\.record), now: now, options: options)
   }
 
-  /// The entries that can be understood.
+  /// The entries that can be understood: their heads say what their bodies are.
   func understood(_ entries: [StoredEntry]) -> [Stored] {
     entries.compactMap { entry in
       guard let record = engine.records.record(of: entry) else {
@@ -184,7 +184,9 @@ struct ArchiveLoad: Sendable {
       switch engine.flights.join(flightKey) {
       case .lead(let flight):
         // Whoever led before may have ended since we looked.
-        if let entries = store.cached(key), isServable(decide(understood(entries), now)) {
+        if let entries = store.cached(key),
+          isServable(decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now))
+        {
           engine.flights.end(flight, for: flightKey)
           flight.settle(.stored)
           continue

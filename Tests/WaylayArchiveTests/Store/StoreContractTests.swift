@@ -283,6 +283,107 @@ struct StoreContractTests {
     await store.close()
   }
 
+  @Test("goes on with a body as the caller saw it, or not at all, and one writer at a time", arguments: StoreKind.allCases)
+  func resumedTwice(kind: StoreKind) async throws {
+    let store = try kind.make(directory, memory: 0)
+    for size in [200, 200_000] {
+      let body = Data.noise(size)
+      let key = ArchiveKey("\(size)")
+      do {
+        let writer = try store.makeWriter(for: key)
+        try await writer.append(body[..<(size / 2)])
+        try await writer.checkpoint(.sample("\(size)", head: "half"))
+      }
+      try await store.flush()
+      let seen = try #require(try await store.entries(for: key).first)
+      let first = try #require(try await store.resumeWriting(seen))
+      let second = try await store.resumeWriting(seen)
+      #expect(second == nil)
+      try await first.append(body[(size / 2)...])
+      try await first.commit(.sample("\(size)", head: "whole"))
+      // Whoever still has the entry as it was would put the same bytes behind it again.
+      if let late = try await store.resumeWriting(seen) {
+        #expect(late.length == Int64(size / 2))
+        try await late.append(body[(size / 2)...])
+        try await late.commit(.sample("\(size)", head: "whole"))
+      }
+      // Nor does its old head come before the longer body.
+      let stale = try store.update(seen, head: Array("half, confirmed".utf8), details: seen.details)
+      #expect(stale == nil)
+      let heads = try await store.entries(for: key).map(\.head)
+      #expect(heads == [Array("whole".utf8)])
+      let bodies = try await store.bodies("\(size)")
+      #expect(bodies == [body])
+      let now = try #require(try await store.entries(for: key).first)
+      let more = try #require(try await store.resumeWriting(now))
+      #expect(more.length == Int64(size))
+    }
+    await store.close()
+  }
+
+  @Test("an entry that was removed does not come back with the writer that went on with it", arguments: StoreKind.allCases)
+  func removedWhileResumed(kind: StoreKind) async throws {
+    let store = try kind.make(directory)
+    for size in [100, 100_000] {
+      do {
+        let writer = try store.makeWriter(for: ArchiveKey("a"))
+        try await writer.append(.noise(size))
+        let half = try await writer.checkpoint(.sample("a", head: "half"))
+        store.remove([half.id])
+        let error = await #expect(throws: ArchiveError.self) {
+          try await writer.append(.noise(100_000))
+          try await writer.checkpoint(.sample("a", head: "more"))
+        }
+        #expect(error?.code == .notWritten)
+      }
+      do {
+        let entry = try store.put(.sample("a"), body: .noise(size))
+        let writer = try #require(try await store.resumeWriting(entry))
+        try await writer.append(.noise(100_000))
+        try await store.removeAll(.all)
+        let error = await #expect(throws: ArchiveError.self) { try await writer.commit(.sample("a", head: "whole")) }
+        #expect(error?.code == .notWritten)
+      }
+      try await store.flush()
+      let found = try await store.entries(for: ArchiveKey("a"))
+      #expect(found.isEmpty)
+      #expect(store.usage == StoreUsage())
+    }
+    await store.close()
+  }
+
+  @Test("closed, it takes nothing from a writer either, and says why", arguments: StoreKind.allCases)
+  func closingWriters(kind: StoreKind) async throws {
+    let store = try kind.make(directory)
+    let entry = try store.put(.sample("a"), body: .noise(10))
+    let resumed = try #require(try await store.resumeWriting(entry))
+    var writers = [resumed]
+    for size in [10, 100_000] {
+      let writer = try store.makeWriter(for: ArchiveKey("a"))
+      try await writer.append(.noise(size))
+      writers.append(writer)
+    }
+    await store.close()
+    for writer in writers {
+      for isLast in [false, true] {
+        let error = await #expect(throws: ArchiveError.self) {
+          if !isLast { try await writer.append(.noise(10)) }
+          try await writer.commit(.sample("a"))
+        }
+        #expect(error?.code == .closed)
+      }
+    }
+    var error = #expect(throws: ArchiveError.self) { try store.makeWriter(for: ArchiveKey("a")) }
+    #expect(error?.code == .closed)
+    error = await #expect(throws: ArchiveError.self) { try await store.resumeWriting(entry) }
+    #expect(error?.code == .closed)
+    error = #expect(throws: ArchiveError.self) { try store.update(entry, head: [], details: entry.details) }
+    #expect(error?.code == .closed)
+    error = await #expect(throws: ArchiveError.self) { try await store.removeAll(.all) }
+    #expect(error?.code == .closed)
+    #expect(store.usage == StoreUsage())
+  }
+
   @Test("counts the look-ups that find an entry", arguments: StoreKind.allCases)
   func hits(kind: StoreKind) async throws {
     let store = try kind.make(directory)

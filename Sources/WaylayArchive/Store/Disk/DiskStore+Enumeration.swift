@@ -9,7 +9,7 @@ extension DiskStore {
       }
       return
     }
-    if journal == nil { await refreshBehind() }
+    if journal == nil { try await refreshBehind() }
     let slots = collect(filter.partition)
     var start = 0
     while start < slots.count {
@@ -31,6 +31,7 @@ extension DiskStore {
       remove(slots.map { EntryID(number: $0.slot.number, hash: $0.hash) })
       try await perform { store in
         // Empty folders of partitions that are gone tell how many there were.
+        guard !store.isSealed else { return }
         for number in Set(slots.map(\.slot.partition)) {
           if let folder = store.state.withLock({ $0.folders[number] }) {
             store.archive.removePartition(folder)
@@ -46,6 +47,8 @@ extension DiskStore {
     }
     let ids = doomed.withLock { $0 }
     remove(ids)
+    // Those who read beside this store learn of it from the journal.
+    try await perform { _ in }
     return ids.count
   }
 

@@ -2,23 +2,38 @@ import Foundation
 
 // A store for reading sees what the writing process adds.
 extension DiskStore {
-  func refreshBehind() async {
-    try? await context.pool.perform { [self] in refresh() }
+  func refreshBehind() async throws {
+    try await context.pool.perform { [self] in try refresh() }
   }
 
   /// Reads what the writer's journal has grown by, or all of it when another one has taken its place.
-  func refresh() {
-    // The writer may compact at any moment: a name that was just listed may be gone.
-    for _ in 0..<3 {
-      do {
-        try follow()
-        return
-      } catch let error as SystemError where error.isMissing {
-        continue
-      } catch {
-        options.logger.warning("the journal of the archive in \(directory) could not be read: \(error)")
-        return
+  ///
+  /// - Throws: When it cannot be read: what was read before may have been removed since, and is not given out for it.
+  func refresh() throws {
+    // One at a time, so that nobody goes back to what an earlier one has read.
+    try following.withLock { _ in
+      // The writer may compact at any moment: a name that was just listed may be gone.
+      for attempt in 1...3 {
+        if state.withLock({ $0.isClosed || $0.isLost }) || isGone() { return }
+        do {
+          return try follow()
+        } catch let error as SystemError where error.isMissing {
+          guard attempt == 3 else { continue }
+          // Ours, and without a journal.
+          if try !hasJournal() { return take(Opening.Found()) }
+          throw ArchiveError.readFailed("the journal", error)
+        } catch let error as SystemError {
+          throw ArchiveError.readFailed("the journal", error)
+        }
       }
+    }
+  }
+
+  private func hasJournal() throws -> Bool {
+    do {
+      return try !files.names(in: archive.journal()).compactMap(Journal.generation).isEmpty
+    } catch let error as SystemError where error.isMissing {
+      return false
     }
   }
 
@@ -27,12 +42,7 @@ extension DiskStore {
     let known = state.withLock { $0.replayed }
     let generation = try files.names(in: folder).compactMap(Journal.generation).max() ?? 0
     guard generation == known.generation else {
-      let found = try Opening.read(archive, identity, repairs: false)
-      state.withLock { state in
-        state.take(found.replay)
-        state.replayed = (found.generation, found.records)
-      }
-      return
+      return take(try Opening.read(archive, identity, repairs: false))
     }
     let file = try files.openForReading(Journal.name(generation), in: folder)
     let size = try files.status(of: file).size
@@ -42,12 +52,18 @@ extension DiskStore {
     let bytes = try files.read(Int(whole - known.records) * JournalRecord.size, from: file, at: start)
     let seed = Journal.seed(archive: Opening.seed(identity), generation: generation)
     state.withLock { state in
-      // Somebody else was faster.
-      guard state.replayed == known else { return }
       var replay = state.replay
       bytes.withUnsafeBytes { replay.add($0, from: known.records, seed: seed) }
       state.take(replay)
-      state.replayed.records += UInt64(bytes.count / JournalRecord.size)
+      // What is damaged at the end may only be half written: it is read again.
+      state.replayed.records += UInt64(bytes.count / JournalRecord.size) - UInt64(replay.damagedAtTheEnd)
+    }
+  }
+
+  private func take(_ found: Opening.Found) {
+    state.withLock { state in
+      state.take(found.replay)
+      state.replayed = (found.generation, found.records - min(found.records, UInt64(found.replay.damagedAtTheEnd)))
     }
   }
 }

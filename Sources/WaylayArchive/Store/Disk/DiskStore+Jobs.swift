@@ -125,6 +125,7 @@ extension DiskStore {
 
   /// Removes what is left of an entry that is in the index no more.
   func drop(_ slot: DiskSlot, _ low: UInt64, _ event: StoreEvent?) {
+    guard !isSealed else { return }
     var event = event
     if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable, state.withLock({ !$0.observers.isEmpty }) {
       let url = try? load(slot, (low, slot.high))?.details.url
@@ -140,7 +141,11 @@ extension DiskStore {
 
   /// Removes files that no entry uses.
   func discard(_ gone: [EntryFile]) {
-    let folders = state.withLock { $0.folders }
+    let folders = state.withLock { state in
+      state.drafts.subtract(gone)
+      return state.isSealed ? nil : state.folders
+    }
+    guard let folders else { return }
     for file in gone {
       guard let folder = folders[file.partition] else { continue }
       do {

@@ -64,15 +64,17 @@ extension DiskStore {
         slot.pending = state.index[handle].pending
         state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
         state.index[handle] = slot
+        state.grown[known] = block.bodyLength
         state.index.setPinned(slot.isPinned || !publication.isLast, handle)
       } else {
         state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned || !publication.isLast)
-        if !publication.isLast { state.resumed.insert(slot.number) }
+        if !publication.isLast { state.resumed.insert(entry.id) }
         state.usage.bytes += slot.cost - publication.reserved
         state.usage.count += 1
       }
       state.loose.remove(slot.headFile(digest.0))
       state.loose.remove(slot.bodyFile(digest.0))
+      state.drafts.remove(slot.bodyFile(digest.0))
       if slot.pending == 0 {
         state.forget(entry.id)
         state.keep(entry, upTo: options.memory)
@@ -87,8 +89,26 @@ extension DiskStore {
       enqueue { $0.discard([file]) }
       throw ArchiveError.writerOvertaken
     }
-    if let old, old.head != slot.body, old.head != slot.head { discard([old.headFile(digest.0)]) }
+    if let old {
+      let before = Set([old.headFile(digest.0), old.bodyFile(digest.0)])
+      discard(before.subtracting([slot.headFile(digest.0), slot.bodyFile(digest.0)]).map { $0 })
+    }
     return entry
+  }
+
+  /// Gives up what a writer wrote after its last checkpoint, or all of it; on the thread of the journal.
+  func abandon(_ file: DiskWriter.File, of known: EntryID?) {
+    guard !isSealed else { return }
+    guard let known else { return discard([file.file]) }
+    let slot = state.withLock { state in state.find(known).map { state.index[$0] } }
+    if let slot, slot.bodyFile(known.hash) == file.file {
+      // What comes behind is nobody's; readers of the checkpoint do not read so far.
+      attempt("cut a body") { try $0.files.truncate(file.descriptor, to: Int64(slot.bodyOffset) + slot.bodyLength) }
+    } else {
+      // Where the entry has been removed, first the journal has to say so, and that job is in the queue already.
+      enqueue { $0.discard([file.file]) }
+    }
+    release(known)
   }
 }
 

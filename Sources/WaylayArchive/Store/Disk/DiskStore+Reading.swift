@@ -12,8 +12,9 @@ extension DiskStore {
     let digest = hash.digest(key)
     return state.withLock { state in
       if state.isClosed || state.isLost { return [] }
-      // A reader does not know what the writer has stored since.
-      if state.index.isMissing(digest.0) { return journal == nil ? nil : [] }
+      // A reader does not know what the writer has stored and removed since.
+      if journal == nil { return nil }
+      if state.index.isMissing(digest.0) { return [] }
       guard let found = state.wanted(key, digest), found.allSatisfy({ $0.entry != nil }) else { return nil }
       for hit in found { state.visit(hit.handle, digest.0) }
       return found.compactMap(\.entry)
@@ -26,7 +27,7 @@ extension DiskStore {
   public func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
     if let entries = cached(key) { return entries }
     return try await context.pool.perform { [self] in
-      if journal == nil { refresh() }
+      if journal == nil { try refresh() }
       return try entriesNow(for: key, hash.digest(key))
     }
   }
@@ -161,7 +162,7 @@ extension DiskStore {
     }
     if damage.isMissing, isGone() { return true }
     let isDropped = state.withLock { state in
-      guard let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head,
+      guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head,
         state.index[handle].bodyLength == slot.bodyLength
       else { return false }
       state.take(handle, low)
@@ -195,6 +196,7 @@ extension DiskStore {
       return !state.isLost
     }
     if isNews {
+      seal()
       // Whoever opens the directory that is at the path now, or finds this one elsewhere, need not wait for us.
       lock?.release()
       options.logger.error(
@@ -254,6 +256,7 @@ extension DiskStore.State {
     usage.count -= 1
     loose.insert(slot.headFile(low))
     loose.insert(slot.bodyFile(low))
+    if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }
     forget(slot.number, low)
     return slot
   }

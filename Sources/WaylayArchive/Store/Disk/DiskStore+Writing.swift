@@ -56,7 +56,7 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
-      guard let handle = state.find(entry.id) else { return nil }
+      guard let handle = state.find(entry.id), state.grown[entry.id].map({ $0 == entry.bodyLength }) ?? true else { return nil }
       let isOutstanding = state.heads[entry.id] != nil
       if !isOutstanding {
         guard state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
@@ -66,7 +66,7 @@ extension DiskStore {
       // One that has not been written yet is not written at all: this one takes its turn.
       state.heads[entry.id] = (head, details)
       state.index[handle].isPinned = details.isPinned
-      state.index.setPinned(details.isPinned || state.resumed.contains(entry.id.number), handle)
+      state.index.setPinned(details.isPinned || state.resumed.contains(entry.id), handle)
       let number = entry.id.number
       var new = state.tier.first(entry.id.hash) { $0.id.number == number }.map { state.tier[$0] } ?? entry
       new.head = head
@@ -82,44 +82,48 @@ extension DiskStore {
     return DiskWriter(store: self, key: key, digest: hash.digest(key))
   }
 
-  /// A writer that goes on at the end of a stored body; `nil` while another one does.
+  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by now than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     try state.withLock { try check($0, head: 0, bytes: 0) }
     // What is still to be written is a file afterwards.
     try await perform { _ in }
     let digest = hash.digest(entry.key)
-    let slot = state.withLock { state -> DiskSlot? in
-      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id.number).inserted else {
+    let slot = try state.withLock { state -> DiskSlot? in
+      try check(state, head: 0, bytes: 0)
+      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id).inserted else {
         return nil
       }
       state.index.setPinned(true, handle)
       return state.index[handle]
     }
     guard let slot else { return nil }
+    var writer: DiskWriter?
+    defer { if writer == nil { release(entry.id) } }
     do {
-      return try await context.pool.perform { [self] in
-        guard let entry = try load(slot, digest, wanted: entry.key), let body = entry.contents as? DiskBody,
-          let folder = state.withLock({ $0.folders[slot.partition] })
-        else { throw Damage(reason: "it has another key") }
+      writer = try await context.pool.perform { [self] in
+        // The body of an entry only grows: one that is as long as the caller's is the caller's.
+        guard let now = try load(slot, digest, wanted: entry.key), now.bodyLength == entry.bodyLength,
+          let body = now.contents as? DiskBody, let folder = state.withLock({ $0.folders[slot.partition] })
+        else { return nil }
         let file = slot.bodyFile(digest.0)
         // A body within the file of its head cannot grow there.
         let descriptor = slot.head == slot.body || slot.bodyOffset > 0 ? nil : try archive.openForWriting(file, folder)
         return DiskWriter(
-          store: self, key: entry.key, digest: digest, known: entry.id,
+          store: self, key: now.key, digest: digest, known: now.id,
           file: descriptor.map { DiskWriter.File(descriptor: $0, file: file) }, chunks: descriptor == nil ? [] : body.chunks,
-          buffer: descriptor == nil ? entry.contents.inMemory ?? Data() : Data())
+          buffer: descriptor == nil ? now.contents.inMemory ?? Data() : Data())
       }
     } catch {
-      release(entry.id)
       _ = handle(error, slot, digest.0)
-      return nil
     }
+    return writer
   }
 
   /// Removes entries.
   public func remove(_ ids: [EntryID]) {
     guard journal != nil else { return }
     state.withLock { state in
+      guard !state.isClosed else { return }
       for (slot, low) in takeReplaced(ids, in: &state) { state.jobs.append { $0.drop(slot, low, nil) } }
     }
     work()
@@ -196,7 +200,7 @@ extension DiskStore {
   /// Ends a writer's hold on an entry.
   func release(_ id: EntryID) {
     state.withLock { state in
-      state.resumed.remove(id.number)
+      state.resumed.remove(id)
       if let handle = state.find(id) { state.index.setPinned(state.index[handle].isPinned, handle) }
     }
   }

@@ -31,7 +31,9 @@ public final class DiskStore: ArchiveStore {
     /// Files that exist, or may exist, and that no entry of the journal uses.
     var loose: Set<EntryFile>
     /// Entries that a writer goes on with.
-    var resumed: Set<UInt64> = []
+    var resumed: Set<EntryID> = []
+    /// How long the bodies are that have grown: who still has such an entry with a shorter one has another entry.
+    var grown: [EntryID: Int64] = [:]
     /// Heads that are still to be written, the newest of each entry.
     var heads: [EntryID: (head: [UInt8], details: EntryDetails)] = [:]
     /// What is to be done by the one thread that writes the journal, in this order.
@@ -44,7 +46,18 @@ public final class DiskStore: ArchiveStore {
     /// The bytes that wait in `turns`.
     var waiting = 0
     var observers: [@Sendable (StoreEvent) -> Void] = []
+    /// Files that writers have begun and no entry has yet.
+    var drafts: Set<EntryFile> = []
+    /// How many pieces of bodies are being written now.
+    var writing = 0
+    /// Nothing new is taken.
     var isClosed = false
+    /// Nothing is changed in the directory any more: it may be another store's.
+    var isSealed = false
+    /// The directory is free for others.
+    var isReleased = false
+    /// Those who wait for the end of a close.
+    var closers = Waiters()
     /// The directory went away while the store was open.
     var isLost = false
     var isSynchronizing = false
@@ -70,6 +83,8 @@ public final class DiskStore: ArchiveStore {
   private let worker = DispatchQueue(label: "waylay.archive.journal")
   /// Where the medium is waited for, so that the thread of the journal never does while there are entries to write.
   let medium = DispatchQueue(label: "waylay.archive.medium")
+  /// Held while a store for reading reads what the writer has added.
+  let following = Locked(())
   private let keyed: KeyedDigest
 
   var archive: ArchiveDirectory { context.directory }
@@ -108,8 +123,9 @@ public final class DiskStore: ArchiveStore {
 
   deinit {
     // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody uses.
-    let end = state.withLock { $0.isClosed ? nil : $0.end }
+    let (isClosed, end) = state.withLock { ($0.isClosed, $0.isClosed ? nil : $0.end) }
     if let journal, let end { try? journal.append(end) }
+    if !isClosed { lock?.release() }
   }
 
   /// What the store holds now.
@@ -142,28 +158,6 @@ public final class DiskStore: ArchiveStore {
         }
       }
     }
-  }
-
-  /// Writes what is outstanding and lets go of the directory.
-  public func close() async {
-    let isFirst = state.withLock { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
-    guard isFirst else { return }
-    try? await perform { store in
-      store.compactAtTheEnd()
-      let end = store.state.withLock { state in
-        state.index.removeAll()
-        state.tier.removeAll()
-        state.tierBytes = 0
-        state.usage = StoreUsage()
-        return state.end
-      }
-      if let end { store.attempt("note its end") { try $0.journal?.append(end) } }
-      store.medium.sync { try? store.journal?.synchronize() }
-    }
-    lock?.release()
   }
 }
 

@@ -26,9 +26,8 @@ final class DiskWriter: EntryWriter {
     var isText = false
     var failure: (any Error)?
     var isDone = false
-    /// The entry, once a checkpoint has stored it, and what of the file it has.
+    /// The entry, once a checkpoint has stored it.
     var known: EntryID?
-    var kept: Int64
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -49,17 +48,16 @@ final class DiskWriter: EntryWriter {
     let offset = chunks.reduce(0) { $0 + Int64($1.stored) }
     state = Locked(
       State(
-        buffer: buffer, file: file, chunks: chunks, written: chunks.reduce(0) { $0 + Int64($1.plain) }, offset: offset, known: known,
-        kept: offset))
+        buffer: buffer, file: file, chunks: chunks, written: chunks.reduce(0) { $0 + Int64($1.plain) }, offset: offset, known: known))
   }
 
   deinit {
     // Nobody writes any more: a thread that did would hold this writer.
-    let (known, file, kept, reserved) = state.withLock { state in
-      (state.known, state.isDone ? nil : state.file, state.kept, state.reserved)
+    let (known, file, reserved) = state.withLock { state in
+      (state.known, state.isDone ? nil : state.file, state.reserved)
     }
     if reserved > 0 { try? store.reserve(-reserved, of: 0) }
-    if let file { Self.cleanUp(file, known: known, kept: kept, in: store) } else if let known { store.release(known) }
+    if let file { store.enqueue { $0.abandon(file, of: known) } } else if let known { store.release(known) }
   }
 
   var length: Int64 { state.withLock { $0.length } }
@@ -72,7 +70,7 @@ final class DiskWriter: EntryWriter {
     do {
       try store.reserve(Int64(chunk.count), of: length)
     } catch {
-      abort()
+      giveUp(error)
       throw error
     }
     let (starts, isFull) = state.withLock { state in
@@ -131,7 +129,13 @@ final class DiskWriter: EntryWriter {
     }
     if let (body, reserved) = small {
       try? store.reserve(-reserved, of: 0)
-      let entry = try store.put(draft, body: body)
+      let entry: StoredEntry
+      do {
+        entry = try store.put(draft, body: body)
+      } catch {
+        giveUp(error)
+        throw error
+      }
       // Whoever writes may wait, so that nobody stores faster than the disk takes it.
       if store.state.withLock({ $0.outstanding > 256 }) { try await store.perform { _ in } }
       return entry
@@ -139,26 +143,17 @@ final class DiskWriter: EntryWriter {
     return try await publish(draft, isLast: true)
   }
 
-  func abort() {
+  func abort() { giveUp(ArchiveError.writerDone) }
+
+  /// Fails from now on, with the first reason that there was.
+  private func giveUp(_ reason: any Error) {
     let waiters = state.withLock { state in
       // What is there stays readable; what is on disk goes with the writer, which may be writing just now.
-      state.failure = state.failure ?? ArchiveError.writerDone
+      state.failure = state.failure ?? reason
       defer { state.waiters = [] }
       return state.waiters
     }
     for waiter in waiters { waiter.resume() }
-  }
-
-  private static func cleanUp(_ file: File, known: EntryID?, kept: Int64, in store: DiskStore) {
-    store.enqueue { store in
-      // What came after the last checkpoint is nobody's; readers of the checkpoint do not read so far.
-      if let known {
-        store.attempt("cut a body") { try $0.files.truncate(file.descriptor, to: kept) }
-        store.release(known)
-      } else {
-        store.discard([file.file])
-      }
-    }
   }
 }
 
@@ -212,7 +207,9 @@ extension DiskWriter {
         }
         guard let next else { break }
         do {
-          try write(next, to: file ?? begin(), UInt64(index), at: offset)
+          try store.writing { try write(next, to: file ?? begin(), UInt64(index), at: offset) }
+        } catch let error as ArchiveError {
+          giveUp(error)
         } catch {
           state.withLock { state in
             state.failure = ArchiveError(
@@ -264,7 +261,14 @@ extension DiskWriter {
     // The partition may be new: its record has to be there before the file's.
     store.work()
     try store.begin([file])
-    let made = File(descriptor: try store.create(file), file: file)
+    store.state.withLock { _ = $0.drafts.insert(file) }
+    let made: File
+    do {
+      made = File(descriptor: try store.create(file), file: file)
+    } catch {
+      store.enqueue { $0.discard([file]) }
+      throw error
+    }
     state.withLock { $0.file = made }
     return made
   }
@@ -310,14 +314,13 @@ extension DiskWriter {
       let entry = try await store.perform { try $0.publish(publication) }
       state.withLock { state in
         state.known = isLast ? nil : entry.id
-        state.kept = state.offset
         state.reserved = 0
         state.isDone = isLast
       }
       if isLast { store.release(entry.id) }
       return entry
     } catch {
-      abort()
+      giveUp(error)
       throw error
     }
   }

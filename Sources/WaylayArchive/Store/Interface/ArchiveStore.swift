@@ -37,10 +37,17 @@ public protocol ArchiveStore: Sendable {
   /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
   func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter
 
-  /// A writer that goes on at the end of a stored body without copying it, or `nil` where the entry or the way is gone.
+  /// A writer that goes on at the end of a stored body without copying it.
+  ///
+  /// It goes on with the body that `entry` has: its ``EntryWriter/length`` is `entry.bodyLength`. The answer is `nil` where that cannot be:
+  /// the entry has gone, its body has become longer since, or another writer goes on with it now. Copy the body with
+  /// ``makeWriter(for:length:)`` then, or load it anew. Should the entry be removed later, the writer fails and does not bring it back.
+  ///
+  /// - Throws: ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
   func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
 
-  /// Gives an entry another head; its body is not written again. Nothing happens, and the answer is `nil`, when the entry has gone.
+  /// Gives an entry another head; its body is not written again. Nothing happens, and the answer is `nil`, when the entry has gone or its
+  /// body has become longer than `entry` says.
   @discardableResult
   func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry?
 
@@ -50,7 +57,7 @@ public protocol ArchiveStore: Sendable {
   /// Shows the entries that a filter picks, one after the other, oldest first, until the visitor returns `false`.
   func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws
 
-  /// Removes the entries that a filter picks, and says how many.
+  /// Removes the entries that a filter picks, and says how many. When it returns, stores that read beside this one find none of them either.
   @discardableResult
   func removeAll(_ filter: EntryFilter) async throws -> Int
 
@@ -66,7 +73,8 @@ public protocol ArchiveStore: Sendable {
   /// Waits until everything stored so far is safe from a loss of power, as far as the system tells.
   func flush() async throws
 
-  /// Writes what is outstanding and lets go of files and locks. Look-ups find nothing from now on.
+  /// Writes what is outstanding and lets go of files and locks. Look-ups find nothing from now on, and whatever would store something
+  /// fails with ``ArchiveError/Code/closed``, writers that are under way among it. Returns when others may open what this store had.
   func close() async
 }
 

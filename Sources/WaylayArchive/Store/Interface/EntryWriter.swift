@@ -15,7 +15,8 @@ public protocol EntryWriter: AnyObject, Sendable {
 
   /// Adds bytes. Returns at once as long as the disk keeps up; waits when more than a megabyte waits to be written.
   ///
-  /// - Throws: ``ArchiveError/Code/entryTooLarge`` or ``ArchiveError/Code/notWritten``; the writer has then given up.
+  /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/storeFull``, ``ArchiveError/Code/notWritten`` or, once the store has
+  ///   been closed, ``ArchiveError/Code/closed``; the writer has then given up.
   func append(_ chunk: Data) async throws
 
   /// At most `limit` bytes from `offset`, of what has been appended so far: empty when there is nothing there yet.

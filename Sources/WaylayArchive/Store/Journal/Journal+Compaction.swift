@@ -14,7 +14,8 @@ extension Journal {
   ///
   /// One at a time, which whoever began it finishes or abandons.
   func beginDraft() throws -> Draft {
-    let generation = state.withLock { state in
+    let generation = try state.withLock { state in
+      guard !state.isSealed else { throw ArchiveError.closed }
       state.lastDrafted &+= 1
       state.draft = (state.lastDrafted, [])
       return state.lastDrafted

@@ -17,6 +17,8 @@ final class Journal: Sendable {
     var draft: (generation: UInt64, tail: [JournalRecord])?
     /// The last generation that a draft had: no two have the same.
     var lastDrafted: UInt64
+    /// Nothing is written any more: the file may be another store's.
+    var isSealed = false
   }
 
   let folder: FileDescriptor
@@ -57,6 +59,7 @@ final class Journal: Sendable {
   /// Adds records. After a failure the next ones take their place.
   func append(_ records: [JournalRecord]) throws {
     try state.withLock { state in
+      guard !state.isSealed else { throw ArchiveError.closed }
       try Self.write(records, to: state.file, from: state.records, seed: seed(state.generation), files)
       state.records += UInt64(records.count)
       state.isDirty = true
@@ -65,6 +68,12 @@ final class Journal: Sendable {
   }
 
   func append(_ record: JournalRecord) throws { try append([record]) }
+
+  /// Has every later change fail.
+  func seal() {
+    abandonDraft()
+    state.withLock { $0.isSealed = true }
+  }
 
   /// Brings what was written to the medium.
   func synchronize() throws {

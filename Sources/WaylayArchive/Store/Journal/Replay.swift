@@ -12,6 +12,8 @@ struct Replay {
   var lastNumber: UInt64 = 0
   var isClean = true
   var damaged = 0
+  /// How many records there are behind the last one that can be read.
+  private(set) var damagedAtTheEnd = 0
 
   init(minimumCapacity: Int = 0) {
     index = EntryIndex(minimumCapacity: minimumCapacity)
@@ -25,8 +27,10 @@ struct Replay {
       let slice = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + JournalRecord.size])
       if let record = JournalRecord(decoding: slice, seed: Checksum.seed(seed, position)) {
         add(record)
+        damagedAtTheEnd = 0
       } else {
         damaged += 1
+        damagedAtTheEnd += 1
       }
       offset += JournalRecord.size
       position += 1

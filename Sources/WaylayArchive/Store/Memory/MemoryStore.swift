@@ -14,6 +14,8 @@ public final class MemoryStore: ArchiveStore {
     var usage = StoreUsage()
     var nextNumber: UInt64 = 1
     var isClosed = false
+    /// Entries that a writer goes on with.
+    var resumed: Set<EntryID> = []
     var observers: [@Sendable (StoreEvent) -> Void] = []
   }
 
@@ -56,15 +58,23 @@ public final class MemoryStore: ArchiveStore {
 
   /// Starts an entry whose body is still to come.
   public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+    if state.withLock({ $0.isClosed }) { throw ArchiveError.closed }
     if let length, length > limits.entryBytes { throw ArchiveError.entryTooLarge(length, limits.entryBytes) }
-    return MemoryWriter(store: self, key: key, body: Data())
+    return MemoryWriter(store: self, key: key)
   }
 
-  /// A writer that goes on at the end of a stored body.
+  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by now than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
-    guard let body = entry.contents.inMemory, state.withLock({ find(entry.id, in: &$0) }) != nil else { return nil }
-    let writer = MemoryWriter(store: self, key: entry.key, body: Data())
-    writer.checkpointed = entry.id
+    let body = try state.withLock { state -> Data? in
+      if state.isClosed { throw ArchiveError.closed }
+      guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength,
+        let body = state.index[handle].contents.inMemory, state.resumed.insert(entry.id).inserted
+      else { return nil }
+      state.index.setPinned(true, handle)
+      return body
+    }
+    guard let body else { return nil }
+    let writer = MemoryWriter(store: self, key: entry.key, known: entry.id)
     try await writer.append(body)
     return writer
   }
@@ -72,15 +82,15 @@ public final class MemoryStore: ArchiveStore {
   /// Gives an entry another head.
   @discardableResult
   public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
-    state.withLock { state in
-      guard let handle = find(entry.id, in: &state) else { return nil }
+    try state.withLock { state in
+      if state.isClosed { throw ArchiveError.closed }
+      guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength else { return nil }
       let old = state.index[handle]
-      var new = StoredEntry(
+      let new = StoredEntry(
         id: old.id, key: old.key, head: head, details: details, hits: old.hits,
         storedBytes: Self.size(head: head, key: old.key, body: old.bodyLength), contents: old.contents)
-      new.hits = old.hits
       state.index[handle] = new
-      state.index.setPinned(details.isPinned, handle)
+      state.index.setPinned(details.isPinned || state.resumed.contains(old.id), handle)
       state.usage.bytes += new.storedBytes - old.storedBytes
       return new
     }
@@ -104,7 +114,10 @@ public final class MemoryStore: ArchiveStore {
   /// Removes the entries that a filter picks.
   @discardableResult
   public func removeAll(_ filter: EntryFilter) async throws -> Int {
-    let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
+    let all = try state.withLock { state in
+      if state.isClosed { throw ArchiveError.closed }
+      return state.index.handles.map { state.index[$0] }
+    }
     let doomed = all.filter(filter.matches).map(\.id)
     return state.withLock { state in doomed.count { drop($0, in: &state) } }
   }
@@ -144,7 +157,7 @@ extension MemoryStore {
   /// Takes or gives back room for a body on its way.
   func reserve(_ bytes: Int64, of total: Int64) throws {
     let outcome = state.withLock { state -> Result<[StoreEvent], ArchiveError> in
-      if bytes > 0, state.isClosed { return .failure(.closed) }
+      if state.isClosed { return bytes > 0 ? .failure(.closed) : .success([]) }
       if bytes > 0, total > limits.entryBytes { return .failure(.entryTooLarge(total, limits.entryBytes)) }
       state.usage.bytes += bytes
       let events = makeRoom(in: &state)
@@ -158,14 +171,19 @@ extension MemoryStore {
   }
 
   /// Enters a finished entry, whose body has already been counted up to `reserved`.
+  ///
+  /// - Parameters:
+  ///   - known: The entry that it is already, with a shorter body.
+  ///   - isLast: Whether its writer goes on no more.
   func insert(
-    _ draft: EntryDraft, contents: any StoredBody, reserved: Int64, replacing: [EntryID], as known: EntryID? = nil
+    _ draft: EntryDraft, contents: any StoredBody, reserved: Int64, replacing: [EntryID], as known: EntryID? = nil, isLast: Bool = true
   ) throws -> StoredEntry {
     let digest = hash.digest(draft.key).0
     let size = Self.size(head: draft.head, key: draft.key, body: contents.length)
     let outcome = state.withLock { state -> Result<(StoredEntry, [StoreEvent]), ArchiveError> in
       if state.isClosed { return .failure(.closed) }
       if size > limits.entryBytes { return .failure(.entryTooLarge(size, limits.entryBytes)) }
+      if let known, find(known, in: &state) == nil { return .failure(.writerOvertaken) }
       for id in replacing { _ = drop(id, in: &state) }
       if let known { _ = drop(known, in: &state) }
       state.usage.bytes += size - reserved
@@ -180,12 +198,21 @@ extension MemoryStore {
       if known == nil { state.nextNumber += 1 }
       let entry = StoredEntry(
         id: id, key: draft.key, head: draft.head, details: draft.details, storedBytes: size, contents: contents)
-      state.index.insert(entry, hash: digest, isPinned: draft.details.isPinned)
+      if isLast { state.resumed.remove(id) } else { state.resumed.insert(id) }
+      state.index.insert(entry, hash: digest, isPinned: draft.details.isPinned || !isLast)
       return .success((entry, events))
     }
     let (entry, events) = try outcome.get()
     report(events)
     return entry
+  }
+
+  /// Ends a writer's hold on an entry.
+  func release(_ id: EntryID) {
+    state.withLock { state in
+      guard state.resumed.remove(id) != nil, let handle = find(id, in: &state) else { return }
+      state.index.setPinned(state.index[handle].details.isPinned, handle)
+    }
   }
 
   private func makeRoom(in state: inout State) -> [StoreEvent] {

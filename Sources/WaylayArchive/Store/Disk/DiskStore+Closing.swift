@@ -1,0 +1,91 @@
+import Foundation
+
+// The end of a store: whoever opens the directory next finds nothing half done, and nobody who goes on.
+extension DiskStore {
+  /// Writes what is outstanding and lets go of the directory.
+  ///
+  /// Everything that was stored before is there when the directory is opened next. A body that has not been committed is not: its writer
+  /// fails with ``ArchiveError/Code/closed`` from now on, as everything does that would store something. Closing twice, or twice at once,
+  /// does no harm: each call returns when the directory is free.
+  public func close() async {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    guard isFirst else { return await wait { $0.isReleased } }
+    // No piece of a body is begun any more; those that are under way come to their end.
+    await wait { $0.writing == 0 }
+    // What was to be done before may have left something to do.
+    for _ in 0..<2 { try? await perform { _ in } }
+    try? await perform { $0.end() }
+    lock?.release()
+    state.withLock { state in
+      state.isReleased = true
+      return state.closers.takeAll()
+    }.wake()
+  }
+
+  /// Waits also when the task has been cancelled: whoever waits relies on it.
+  private func wait(until isReached: @escaping @Sendable (State) -> Bool) async {
+    await Task { [self] in
+      while !state.withLock({ isReached($0) }) { await state.wait(at: \.closers) { isReached($0) } }
+    }.value
+  }
+
+  /// The last thing that the thread of the journal does.
+  private func end() {
+    if !state.withLock({ $0.isLost }) {
+      clearDrafts()
+      compactAtTheEnd()
+    }
+    let end = state.withLock { state in
+      state.index.removeAll()
+      state.tier.removeAll()
+      state.tierBytes = 0
+      state.usage = StoreUsage()
+      return state.end
+    }
+    if let end { attempt("note its end") { try $0.journal?.append(end) } }
+    medium.sync { try? journal?.synchronize() }
+    seal()
+  }
+
+  /// Removes what writers have written and not committed. They may still be read from: their files stay open.
+  private func clearDrafts() {
+    let (drafts, resumed) = state.withLock { state in
+      (Array(state.drafts), state.resumed.compactMap { id in state.find(id).map { (id, state.index[$0]) } })
+    }
+    discard(drafts)
+    for (id, slot) in resumed where slot.head != slot.body && slot.bodyOffset == 0 {
+      attempt("cut a body") { store in
+        guard let folder = store.state.withLock({ $0.folders[slot.partition] }) else { return }
+        try store.files.truncate(store.archive.openForWriting(slot.bodyFile(id.hash), folder), to: slot.bodyLength)
+      }
+    }
+  }
+
+  /// From now on nothing of this store changes anything in the directory.
+  func seal() {
+    journal?.seal()
+    state.withLock { $0.isSealed = true }
+  }
+
+  /// Whether the directory may be changed still; asked on the thread of the journal, where the sealing happens as well.
+  var isSealed: Bool { state.withLock { $0.isSealed } }
+
+  /// Does a piece of a writer's work, which a close waits for.
+  func writing(_ work: () throws -> Void) throws {
+    try state.withLock { state in
+      if state.isClosed { throw ArchiveError.closed }
+      if state.isSealed { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+      state.writing += 1
+    }
+    defer {
+      state.withLock { state in
+        state.writing -= 1
+        return state.writing == 0 ? state.closers.takeAll() : []
+      }.wake()
+    }
+    try work()
+  }
+}

@@ -8,6 +8,7 @@ struct Siege: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "siege", abstract: "Kills the victim so many times.")
 
   @Option(help: "How many times to kill.") var kills = 1000
+  @Option(help: "How many of a hundred victims have a rival beside them.") var rivals = 10
   @Option(help: "The seed of all chance.") var seed: UInt64 = UInt64(Date().timeIntervalSince1970)
 
   func run() async throws {
@@ -17,7 +18,9 @@ struct Siege: AsyncParsableCommand {
     var dice = Dice(seed)
     var tally = Tally()
     for kill in 1...max(kills, 1) {
-      let lines = try strike(directory, seed: UInt64(dice.roll(1 << 40)), after: 20 + dice.roll(180))
+      let habit = dice.roll(100) < rivals ? Rival.Habit.allCases[dice.roll(Rival.Habit.allCases.count)] : nil
+      let lines = try strike(directory, seed: UInt64(dice.roll(1 << 40)), after: 20 + dice.roll(180), beside: habit)
+      if habit != nil { tally.rivals += 1 }
       try await inspect(directory, lines, &tally)
       if kill % 100 == 0 { print("\(kill) kills: \(tally)") }
     }
@@ -37,10 +40,11 @@ struct Siege: AsyncParsableCommand {
     var dropped = 0
     /// Runs in which the machine was too busy for promises in time.
     var starved = 0
+    var rivals = 0
     var faults: [String] = []
 
     var description: String {
-      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) times not asked for, on a busy machine), \(storedOperations) pinned stores, \(dropped) entries found damaged, \(faults.count) faults"
+      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) times not asked for, on a busy machine), \(storedOperations) pinned stores, \(dropped) entries found damaged, \(rivals) times with a rival, \(faults.count) faults"
     }
   }
 
@@ -48,6 +52,11 @@ struct Siege: AsyncParsableCommand {
   struct Testimony {
     var lines: [Substring]
     var killed: UInt64
+    /// What its rival said.
+    var rival: [Substring] = []
+
+    /// Whether its directory was taken away, or may have been.
+    var isOrphaned: Bool { rival.contains("replacing") }
 
     /// The longest time, in nanoseconds, in which the victim gave no sign of life before it was killed.
     var longestSilence: UInt64 {
@@ -56,32 +65,64 @@ struct Siege: AsyncParsableCommand {
     }
   }
 
-  private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int) throws -> Testimony {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
-    process.arguments = ["victim", directory.path, "\(seed)"]
-    let output = directory.deletingLastPathComponent().appendingPathComponent(directory.lastPathComponent + ".txt")
-    try Data().write(to: output)
-    defer { try? FileManager.default.removeItem(at: output) }
-    let file = try FileHandle(forWritingTo: output)
-    process.standardOutput = file
-    process.standardError = file
-    try process.run()
+  private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?) throws -> Testimony {
+    let victim = try Program(["victim", directory.path, "\(seed)"] + (habit == .replaces ? ["--may-be-orphaned"] : []), directory, "victim")
+    var rival: Program?
+    if let habit {
+      // Whoever comes first has the archive: that is to be the victim.
+      for _ in 0..<2000 where try !victim.lines().contains(where: { $0.hasPrefix("open ") }) { usleep(1000) }
+      rival = try Program(["rival", habit.rawValue, directory.path, "\(seed)"], directory, "rival")
+    }
     // Some are killed while they open, most while they work, and some after more than a second, when promises have come due.
     usleep(UInt32((milliseconds % 10 == 0 ? 1200 : milliseconds) * 1000))
-    kill(process.processIdentifier, SIGKILL)
-    let killed = DispatchTime.now().uptimeNanoseconds
-    process.waitUntilExit()
-    try file.close()
-    let text = try String(contentsOf: output, encoding: .utf8)
-    return Testimony(lines: text.split(separator: "\n"), killed: killed)
+    // First the rival, which may write as soon as the victim is dead.
+    rival?.kill()
+    let killed = victim.kill()
+    defer {
+      rival?.remove()
+      victim.remove()
+    }
+    return Testimony(lines: try victim.lines(), killed: killed, rival: try rival?.lines() ?? [])
+  }
+
+  /// This program again, in a process of its own, and what it says.
+  private final class Program {
+    private let process = Process()
+    private let output: URL
+
+    init(_ arguments: [String], _ directory: URL, _ name: String) throws {
+      output = directory.deletingLastPathComponent().appendingPathComponent("\(directory.lastPathComponent)-\(name).txt")
+      try Data().write(to: output)
+      let file = try FileHandle(forWritingTo: output)
+      process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+      process.arguments = arguments
+      process.standardOutput = file
+      process.standardError = file
+      try process.run()
+      try file.close()
+    }
+
+    /// Says when.
+    @discardableResult
+    func kill() -> UInt64 {
+      _ = Foundation.kill(process.processIdentifier, SIGKILL)
+      defer { process.waitUntilExit() }
+      return DispatchTime.now().uptimeNanoseconds
+    }
+
+    func lines() throws -> [Substring] { try String(decoding: Data(contentsOf: output), as: UTF8.self).split(separator: "\n") }
+
+    func remove() { try? FileManager.default.removeItem(at: output) }
   }
 
   private func inspect(_ directory: URL, _ testimony: Testimony, _ tally: inout Tally) async throws {
     for line in testimony.lines where !["open ", "stored ", "alive "].contains(where: line.hasPrefix) {
-      // Damage would be logged; there must be none.
-      tally.faults.append(String(line))
+      // Damage would be logged; there must be none. Whose directory is taken away may say so.
+      if !testimony.isOrphaned || line.hasPrefix("FAULT") { tally.faults.append(String(line)) }
     }
+    tally.faults += testimony.rival.filter { $0.hasPrefix("FAULT") }.map { String($0) }
+    // Killed before it had made another, it has left nothing.
+    if testimony.isOrphaned, !FileManager.default.fileExists(atPath: directory.path) { return }
     let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
     let store: DiskStore
     do {
@@ -110,7 +151,12 @@ struct Siege: AsyncParsableCommand {
       tally.bodies += 1
       newest[key] = max(newest[key] ?? 0, version)
     }
-    for line in testimony.lines where line.hasPrefix("stored ") {
+    for line in testimony.rival where line.hasPrefix("kept ") {
+      let numbers = line.dropFirst(5).split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 2, newest[numbers[0]] != numbers[1] else { continue }
+      tally.faults.append("\(numbers[0]) of the archive that took the victim's place is lost")
+    }
+    for line in testimony.lines where line.hasPrefix("stored ") && !testimony.isOrphaned {
       let numbers = line.dropFirst(7).split(separator: " ").compactMap { UInt64($0) }
       // The line that the kill cut short.
       guard numbers.count == 3 else { continue }

@@ -6,7 +6,7 @@ import Foundation
 struct Torture: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "archive-torture", abstract: "Shows what kill -9 does to an archive on disk: nothing.",
-    subcommands: [Siege.self, Victim.self], defaultSubcommand: Siege.self)
+    subcommands: [Siege.self, Victim.self, Rival.self], defaultSubcommand: Siege.self)
 }
 
 /// What both sides know.

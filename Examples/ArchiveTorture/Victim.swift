@@ -9,6 +9,7 @@ struct Victim: AsyncParsableCommand {
 
   @Argument var directory: String
   @Argument var seed: UInt64
+  @Flag(help: "Whether its directory may be taken away: then it stops rather than fail.") var mayBeOrphaned = false
 
   func run() async throws {
     let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
@@ -55,7 +56,7 @@ struct Victim: AsyncParsableCommand {
         if dice.roll(10) == 0 { store.remove(try await store.entries(for: archiveKey).map(\.id)) }
         try await Task.sleep(for: .microseconds(dice.roll(1000)))
       } catch {
-        fault("storing failed: \(error)")
+        await failed("storing failed", error)
       }
     }
   }
@@ -74,7 +75,7 @@ struct Victim: AsyncParsableCommand {
         say("stored \(key) \(version) \(DispatchTime.now().uptimeNanoseconds)")
         try await Task.sleep(for: .microseconds(500 + dice.roll(2000)))
       } catch {
-        fault("pinning failed: \(error)")
+        await failed("pinning failed", error)
       }
     }
   }
@@ -91,7 +92,7 @@ struct Victim: AsyncParsableCommand {
         }
         try await Task.sleep(for: .microseconds(dice.roll(1000)))
       } catch {
-        fault("freshening failed: \(error)")
+        await failed("freshening failed", error)
       }
     }
   }
@@ -114,9 +115,16 @@ struct Victim: AsyncParsableCommand {
         if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount { fault("over the limits: \(store.usage)") }
         await Task.yield()
       } catch {
-        fault("reading failed: \(error)")
+        await failed("reading failed", error)
       }
     }
+  }
+
+  private func failed(_ what: String, _ error: any Error) async {
+    let isOrphaned = [.directoryUnusable, .notWritten, .readFailed, .unreadable].contains((error as? ArchiveError)?.code)
+    guard mayBeOrphaned, isOrphaned else { fault("\(what): \(error)") }
+    // There is nothing more to be done here, and the end comes from outside.
+    while true { try? await Task.sleep(for: .seconds(10)) }
   }
 
   private func draft(_ archiveKey: ArchiveKey, _ key: Int, _ version: Int, replacing: [EntryID], isPinned: Bool) -> EntryDraft {
@@ -128,11 +136,11 @@ struct Victim: AsyncParsableCommand {
 }
 
 /// Says a line at once, so that a kill cannot swallow it.
-private func say(_ line: String) {
+func say(_ line: String) {
   FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
-private func fault(_ what: String) -> Never {
+func fault(_ what: String) -> Never {
   say("FAULT \(what)")
   exit(3)
 }

@@ -29,12 +29,15 @@ extension DiskStore {
     }
   }
 
-  private func hasJournal() throws -> Bool {
+  private func hasJournal() throws(SystemError) -> Bool {
+    let names: [String]
     do {
-      return try !files.names(in: archive.journal()).compactMap(Journal.generation).isEmpty
-    } catch let error as SystemError where error.isMissing {
+      names = try files.names(in: archive.journal())
+    } catch {
+      guard error.isMissing else { throw error }
       return false
     }
+    return names.contains { Journal.generation($0) != nil }
   }
 
   private func follow() throws {

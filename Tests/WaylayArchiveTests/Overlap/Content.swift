@@ -1,0 +1,54 @@
+import Foundation
+import WaylayArchive
+
+/// What a schedule stores: everything that is given out says which key, which version and how much of it it has to be.
+enum Content {
+  static let keys = 4
+  /// The longest body, and so the most that a writer may add.
+  static let most = 400_000
+
+  static func key(_ key: Int) -> ArchiveKey { ArchiveKey("key \(key)", partition: key == 0 ? "apart" : .shared) }
+
+  /// The first bytes of a version's body. Any two versions differ in every few hundred bytes, and any two places of one.
+  static func body(_ version: Int, _ length: Int) -> Data {
+    var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: version &* 37 &+ 11), count: length)
+    bytes.withUnsafeMutableBytes { bytes in
+      var place = 0
+      while place + 8 <= length {
+        bytes.storeBytes(of: UInt64(version) << 32 | UInt64(place), toByteOffset: place, as: UInt64.self)
+        place += place < 512 ? 64 : 512
+      }
+    }
+    return Data(bytes)
+  }
+
+  /// The part of it from a place on.
+  static func body(_ version: Int, _ range: Range<Int>) -> Data { body(version, most)[range.lowerBound..<range.upperBound] }
+
+  struct Head: Equatable {
+    var key: Int
+    var version: Int
+    var length: Int
+    var round: Int
+
+    init(key: Int, version: Int, length: Int, round: Int = 0) {
+      (self.key, self.version, self.length, self.round) = (key, version, length, round)
+    }
+
+    init?(_ bytes: [UInt8]) {
+      let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+      guard parts.count == 4 else { return nil }
+      self.init(key: parts[0], version: parts[1], length: parts[2], round: parts[3])
+    }
+
+    var bytes: [UInt8] { Array("\(key) \(version) \(length) \(round)".utf8) }
+  }
+
+  static func draft(_ head: Head, replacing: [EntryID] = []) -> EntryDraft {
+    EntryDraft(
+      key: key(head.key), head: head.bytes,
+      details: EntryDetails(
+        url: "https://example.com/\(head.version)", host: "example.com", stored: Date(timeIntervalSince1970: Double(head.version))),
+      replacing: replacing)
+  }
+}

@@ -104,6 +104,7 @@ struct ArchiveLoad: Sendable {
         if CacheRecord.isOutdated(entry.head) { store.remove([entry.id]) }
         return nil
       }
+      guard record.describes(bodyLength: entry.bodyLength) else { return nil }
       return Stored(entry: entry, record: record)
     }
   }

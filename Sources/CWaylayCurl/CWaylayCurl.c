@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -159,6 +162,29 @@ const char *waylay_curl_authorities(void) {
   return waylay_curl_load() && versions->age >= 6 ? versions->cainfo : NULL;
 }
 
+int waylay_curl_memory_file(const void *bytes, size_t count) {
+  int descriptor = memfd_create("waylay-authorities", MFD_CLOEXEC);
+  if (descriptor < 0) return -1;
+  const char *rest = bytes;
+  while (count > 0) {
+    ssize_t written = write(descriptor, rest, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) goto failed;
+    rest += written;
+    count -= (size_t)written;
+  }
+  /* Where /proc is not there, nobody could read it. */
+  char path[32];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+  int again = open(path, O_RDONLY | O_CLOEXEC);
+  if (again < 0) goto failed;
+  close(again);
+  return descriptor;
+failed:
+  close(descriptor);
+  return -1;
+}
+
 void *waylay_curl_easy_new(void) { return curl_easy_init(); }
 void waylay_curl_easy_free(void *easy) { curl_easy_cleanup(easy); }
 void waylay_curl_easy_reset(void *easy) { curl_easy_reset(easy); }
@@ -234,10 +260,10 @@ int waylay_curl_sockets_shutdown(void *context, const char *address) {
   struct sockets *sockets = context;
   int ended = 0;
   char canonical[INET6_ADDRSTRLEN];
-  if (!canonical_form(address, canonical)) return 0;
+  if (address && !canonical_form(address, canonical)) return 0;
   pthread_mutex_lock(&sockets->mutex);
   for (size_t index = 0; index < sockets->count; index += 1) {
-    if (strcmp(sockets->list[index].address, canonical) != 0) continue;
+    if (address && strcmp(sockets->list[index].address, canonical) != 0) continue;
     shutdown(sockets->list[index].descriptor, SHUT_RDWR);
     ended += 1;
   }

@@ -27,11 +27,11 @@ public final class HijackLab: Sendable {
   /// The port of them all.
   public var port: Int { good.port }
 
-  /// Starts all servers, with TLS or without.
-  public static func start(isSecure: Bool) async throws -> HijackLab {
+  /// Starts all servers, with TLS or without; those with TLS speak these protocols, the preferred one first.
+  public static func start(isSecure: Bool, protocols: [String] = ["h2", "http/1.1"]) async throws -> HijackLab {
     var attempts = 0
     while true {
-      do { return try await HijackLab(isSecure: isSecure) } catch {
+      do { return try await HijackLab(isSecure: isSecure, protocols: protocols) } catch {
         // The port is free on the good addresses, and somebody else may have it on another.
         attempts += 1
         guard attempts < 50 else { throw error }
@@ -39,10 +39,13 @@ public final class HijackLab: Sendable {
     }
   }
 
-  private init(isSecure: Bool) async throws {
+  private init(isSecure: Bool, protocols: [String]) async throws {
     let authority = try TestAuthority()
     func tls(_ kind: TestOrigin.TLS.Certificate.Kind = .valid) -> TestOrigin.TLS? {
-      isSecure ? TestOrigin.TLS(authority: authority, names: Self.names, kind: kind) : nil
+      guard isSecure else { return nil }
+      var tls = TestOrigin.TLS(authority: authority, names: Self.names, kind: kind)
+      tls.applicationProtocols = protocols
+      return tls
     }
     let good = try await TestOrigin.start(hosts: Self.goodAddresses, tls: tls())
     good.reply(to: "/") { _ in .text(Self.answer, fields: [("X-Served-By", "good")]) }

@@ -46,12 +46,13 @@ extension HostRewriter {
   }
 
   private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ place: HostHealth.Place) -> Decision {
+    let candidates = Array(candidates.prefix(HostResolution.mostCandidates))
     let records = health.records(of: candidates, at: place)
     return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.now()))
   }
 
   private static func candidates(of rule: HostRule, port: Int) -> [HostCandidate] {
-    rule.endpoints.map { HostCandidate($0.address, port: $0.port ?? port, source: "rule") }
+    rule.endpoints.prefix(HostResolution.mostCandidates).map { HostCandidate($0.address, port: $0.port ?? port, source: "rule") }
   }
 
   /// An HTTPS record's port and protocols are for `https` (RFC 9460, section 9); what speaks HTTP/3 only is out of reach.
@@ -103,12 +104,22 @@ extension HostRewriter {
       reporter.happened(.failed, request: request, host: place.host, error: error)
       throw Self.urlError(.resourceUnavailable, error, request.url)
     }
+    reporter.warnOnce(error)
     return try await systemWay(request, next, place, error)
   }
 
   private func systemWay(
     _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
   ) async throws -> InterceptedResponse {
+    if let reason = request.reasonAgainstSystemWay {
+      let words = (error as? HostError)?.message ?? "\(error)"
+      let held = HostError(
+        (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: place.host.description,
+        underlying: error)
+      reporter.count { $0.failures += 1 }
+      reporter.happened(.failed, request: request, host: place.host, error: held)
+      throw Self.urlError(.cannotFindHost, held, request.url)
+    }
     reporter.count { $0.systemWays += 1 }
     reporter.happened(.wentSystemWay, request: request, host: place.host, error: error)
     return try await next(request)

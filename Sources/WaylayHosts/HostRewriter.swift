@@ -35,6 +35,12 @@ public final class HostRewriter: RequestInterceptor {
   let reporter: HostReporter
   /// Hosts whose entries cannot be used, and why.
   let faults: [HostPattern: HostError]
+  private let transports = Locked<[KnownTransport]>([])
+
+  /// Unchecked: what it holds is a transport, and those are Sendable.
+  private struct KnownTransport: @unchecked Sendable {
+    weak var transport: AnyObject?
+  }
 
   /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be written. The policy
   /// is ``Policy/prefer``.
@@ -122,7 +128,7 @@ public final class HostRewriter: RequestInterceptor {
   public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     // A route that somebody has set already is theirs.
     guard request.route == nil, let place = Self.place(of: request.url) else { return try await next(request) }
-    let start = clock.now()
+    let epoch = health.epoch
     let decision: Decision
     do {
       guard let made = try await decide(place, request.url) else { return try await next(request) }
@@ -133,14 +139,15 @@ public final class HostRewriter: RequestInterceptor {
     reporter.count { $0.requests += 1 }
     let transport = try next.transport(for: request.url)
     if let transport, !transport.capabilities.contains(.routes) { return try await incapable(request, next, place, transport) }
-    let failover = Failover(
-      request: request, place: place, policy: policy, health: health, clock: clock, next: next, transport: transport,
-      report: { [reporter, clock] attempt, ban in
-        if attempt.candidate == nil { reporter.count { $0.systemWays += 1 } }
-        reporter.attempted(attempt, ban: ban, now: clock.now(), request: request, host: place.host)
-      }, start: start)
+    if let transport { remember(transport) }
     do {
-      return try await failover.load(decision.ranking.entries)
+      do {
+        return try await failover(request, next, place, transport, epoch).load(decision.ranking.entries)
+      } catch where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
+        // The network has changed under it: what failed in the old one is tried in the new one.
+        guard let decision = try await decide(place, request.url) else { throw error }
+        return try await failover(request, next, place, transport, health.epoch).load(decision.ranking.entries)
+      }
     } catch {
       if !(error is CancellationError) {
         reporter.count { $0.failures += 1 }
@@ -150,11 +157,36 @@ public final class HostRewriter: RequestInterceptor {
     }
   }
 
-  /// The network is another one: bans and measured times are forgotten, and the cache looks anew.
+  private func failover(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ transport: (any Transport)?, _ epoch: Int
+  ) -> Failover {
+    Failover(
+      request: request, place: place, policy: policy, health: health, clock: clock, next: next, transport: transport,
+      report: { [reporter, clock] attempt, ban in
+        if attempt.candidate == nil { reporter.count { $0.systemWays += 1 } }
+        reporter.attempted(attempt, ban: ban, now: clock.now(), request: request, host: place.host)
+      }, start: clock.now(), epoch: epoch)
+  }
+
+  /// Keeps a transport in mind, without keeping it, for when the network changes.
+  private func remember(_ transport: any Transport) {
+    guard type(of: transport) is AnyClass else { return }
+    let object = transport as AnyObject
+    transports.withLock { transports in
+      guard !transports.contains(where: { $0.transport === object }) else { return }
+      transports.removeAll { $0.transport == nil }
+      transports.append(KnownTransport(transport: object))
+    }
+  }
+
+  /// The network is another one: bans and measured times are forgotten, the cache looks anew, and all connections of the transports that have
+  /// carried its requests are closed, those to other hosts too: nothing comes on them any more.
   ///
-  /// Call it when the device has changed networks; on Apple platforms an `NWPathMonitor` knows.
+  /// Requests that are under way are sent anew where they may be; others fail with `networkConnectionLost`. Call it when the device has changed
+  /// networks; on Apple platforms an `NWPathMonitor` knows.
   public func networkChanged() {
     health.networkChanged()
+    for known in transports.withLock({ $0 }) { (known.transport as? any Transport)?.closeConnections() }
     cache?.networkChanged()
   }
 

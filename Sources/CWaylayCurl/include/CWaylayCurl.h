@@ -25,6 +25,9 @@ const char *_Nonnull waylay_curl_version(void);
 int waylay_curl_features(void);
 const char *_Nullable waylay_curl_authorities(void);
 
+/* A file in memory with those bytes, close-on-exec, to be read as /proc/self/fd/N and closed by the caller. -1 where there is none. */
+int waylay_curl_memory_file(const void *_Nonnull bytes, size_t count);
+
 typedef size_t (*waylay_curl_transfer)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
 typedef int (*waylay_curl_seek)(void *_Nullable context, int64_t offset, int origin);
 typedef int (*waylay_curl_prerequest)(void *_Nullable context, char *_Nullable address, char *_Nullable local, int port, int local_port);
@@ -50,8 +53,8 @@ int waylay_curl_set_callbacks(
  */
 void *_Nullable waylay_curl_sockets_new(void);
 void waylay_curl_sockets_free(void *_Nonnull sockets);
-/* Ends every connection to an address, given as text; transfers on it fail. How many there were. */
-int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nonnull address);
+/* Ends every connection to an address, given as text, or to all without one; transfers on it fail. How many there were. */
+int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nullable address);
 /*
  Ends those connections to an address and port that begin at one of the idle ports. On the loop's thread, which knows what is idle: a connection on
  which no request has begun yet is being opened or secured by a transfer. How many there were.

@@ -37,6 +37,10 @@ public struct Route: Sendable, Hashable {
   package var whenConnected: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
+  /// Whether a connection that was kept is out of the question: one is opened for this attempt.
+  package var isFresh = false
+  /// Asked when the attempt is ended from our side: whether its connection, on which nothing has come since, is held to be dead.
+  package var isSuspect: (@Sendable () -> Bool)?
 
   /// Makes a route.
   ///
@@ -121,7 +125,12 @@ public final class DialGate: Sendable {
     }
   }
 
-  private let owner = Locked<Ticket?>(nil)
+  private struct Owner {
+    let ticket: Ticket
+    let isOnKeptConnection: Bool
+  }
+
+  private let owner = Locked<Owner?>(nil)
 
   /// Makes a gate that nobody has claimed.
   public init() {}
@@ -130,23 +139,26 @@ public final class DialGate: Sendable {
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
 
   /// The route of the attempt that has claimed it, if one has.
-  package var claimant: Route? { owner.withLock { $0 }?.route }
+  package var claimant: Route? { owner.withLock { $0 }?.ticket.route }
+
+  /// Whether the attempt that has claimed it is on a connection that was open before.
+  package var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
 
   /// Claims the gate: `true` for the first, and for the same one again.
-  package func claim(_ ticket: Ticket) -> Bool {
+  package func claim(_ ticket: Ticket, isOnKeptConnection: Bool = false) -> Bool {
     ticket.route?.whenConnected?()
     return owner.withLock { owner in
-      owner = owner ?? ticket
-      return owner === ticket
+      owner = owner ?? Owner(ticket: ticket, isOnKeptConnection: isOnKeptConnection)
+      return owner?.ticket === ticket
     }
   }
 
   /// Gives the gate back, if it was the attempt's.
   package func release(_ ticket: Ticket) {
-    owner.withLock { if $0 === ticket { $0 = nil } }
+    owner.withLock { if $0?.ticket === ticket { $0 = nil } }
   }
 
-  func isClaimed(by ticket: Ticket) -> Bool { owner.withLock { $0 === ticket } }
+  func isClaimed(by ticket: Ticket) -> Bool { owner.withLock { $0?.ticket === ticket } }
 
   package func lost(to route: Route?) -> TransportError {
     TransportError(

@@ -38,6 +38,11 @@ public protocol Transport: Sendable {
   ///   - port: The port that was dialled.
   func closeIdleConnections(to address: String, port: Int)
 
+  /// Closes all connections, those in use too, because the network is another one; the next request opens a new one. Default: nothing.
+  ///
+  /// An exchange that runs on such a connection fails with `networkConnectionLost`, unless it can be begun anew.
+  func closeConnections()
+
   /// Ends all exchanges and closes all connections. Loads that come later fail. Default: nothing.
   func invalidate()
 }
@@ -45,6 +50,9 @@ public protocol Transport: Sendable {
 extension Transport {
   /// Nothing.
   public func closeIdleConnections(to address: String, port: Int) {}
+
+  /// Nothing.
+  public func closeConnections() {}
 
   /// Nothing.
   public func invalidate() {}

@@ -182,6 +182,7 @@ final class CacheEngine: Sendable {
 
   /// Look-ups that began in the old network may wait for what does not come any more: they begin anew, for those who wait.
   func networkChanged() {
+    resolver.networkChanged()
     let now = clock.now()
     let old = state.withLock { state -> [Task<Void, Never>] in
       state.table.flush(at: now)

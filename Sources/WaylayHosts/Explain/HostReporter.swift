@@ -4,6 +4,7 @@ final class HostReporter: Sendable {
     var subscribers: [UInt64: AsyncStream<HostEvent>.Continuation] = [:]
     var lastSubscriber: UInt64 = 0
     var counters = HostCounters()
+    var hasWarned = false
   }
 
   private let state = Locked(State())
@@ -49,6 +50,17 @@ final class HostReporter: Sendable {
     send {
       HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error)
     }
+  }
+
+  /// Says aloud, once, that nothing is routed at all; on the standard error where the app has given no logger.
+  func warnOnce(_ error: HostError) {
+    let isFirst = state.withLock { state in
+      defer { state.hasWarned = true }
+      return !state.hasWarned
+    }
+    guard isFirst else { return }
+    let logger = logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) }
+    logger.warning("hosts are not routed", metadata: [LogKey.error: "\(error.message)"])
   }
 
   /// Something else than an attempt.

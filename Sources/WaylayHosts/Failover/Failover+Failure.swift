@@ -3,10 +3,19 @@ extension Failover {
   func allFailed() -> URLError {
     let attempts = log.attempts
     let url = request.url
-    let error = HostError(allFailed: attempts, host: place.host.description)
+    let error = HostError(allFailed: attempts, host: place.host.description, heldBack: log.state.withLock { $0.heldBack })
     var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
     if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
     return URLError(Self.code(of: attempts), userInfo: userInfo)
+  }
+
+  /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
+  static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
+    guard request.body.isReplayable, !(error is CancellationError) else { return false }
+    if isIdempotent(request.method) { return true }
+    let cause = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? HostError
+    let errors = cause.map { $0.attempts.map(\.error) } ?? [error]
+    return errors.allSatisfy { ($0 as? TransportError)?.requestBytesSent == 0 }
   }
 
   /// A wrong certificate says more than an address that does not answer.
@@ -27,12 +36,14 @@ extension HostAttempt {
 
 extension HostError {
   /// No address has answered.
-  init(allFailed attempts: [HostAttempt], host: String) {
+  init(allFailed attempts: [HostAttempt], host: String, heldBack: String? = nil) {
     let list = attempts.map(\.description).joined(separator: "; ")
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
       ? " Somebody answers in the host's place: compare the addresses with those of its owner." : ""
-    self.init(.allAddressesFailed, "no address of \(host) has answered: \(list.isEmpty ? "there is none" : list).\(hint)", host: host)
+    let held = heldBack.map { " The system's way was not taken: \($0)." } ?? ""
+    let story = list.isEmpty ? "there is none" : list
+    self.init(.allAddressesFailed, "no address of \(host) has answered: \(story).\(hint)\(held)", host: host)
     self.attempts = attempts
   }
 }

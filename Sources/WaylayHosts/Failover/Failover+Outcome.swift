@@ -17,7 +17,14 @@ extension Failover {
   func judge(
     _ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil
   ) throws -> Verdict {
-    guard !Task.isCancelled, !(error is CancellationError) else { throw CancellationError() }
+    guard !Task.isCancelled, !(error is CancellationError) else {
+      if let route = gate?.claimant {
+        if route.address == candidate.address.literal, route.port == candidate.port { wasGivenUp(candidate, since: begin, isSent: true) }
+      } else {
+        wasGivenUp(candidate, since: begin, isSent: gate == nil)
+      }
+      throw CancellationError()
+    }
     if let skipped = error as? Skipped {
       guard let found = skipped.error else {
         let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: Self.lateElsewhere, isOwn: false)
@@ -59,11 +66,20 @@ extension Failover {
       guard isRepeatable else { throw allFailed() }
       return nil
     }
-    log.state.withLock { $0.isAnswered = true }
+    log.state.withLock { $0.answeredBy = candidate }
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
     health.answered(candidate, at: place, handshake: handshake)
     settleLate(afterAnswerIn: handshake, hasAnswer: true)
+    return watched(response, of: candidate)
+  }
+
+  /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else any more.
+  private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
+    guard response.body.inMemory == nil, let patience = giveUpLimit else { return response }
+    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, place] in health.demoted(candidate, at: place) }
+    var response = response
+    response.body = .relaying(response.body, length: response.body.length) { try await watch.next() }
     return response
   }
 
@@ -92,7 +108,8 @@ extension Failover {
   ///
   /// - Returns: The ban, unless another request has had it banned since this attempt began.
   func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome, since begin: Duration) -> AddressBan? {
-    guard let ban = health.failed(candidate, at: place, outcome, since: begin) else { return nil }
+    // What fails because the network has gone says nothing of the address in the next one.
+    guard health.epoch == epoch, let ban = health.failed(candidate, at: place, outcome, since: begin) else { return nil }
     transport?.closeIdleConnections(to: candidate.address.literal, port: candidate.port)
     return ban
   }
@@ -103,7 +120,7 @@ extension Failover {
     _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error, wasVerified: Bool
   ) {
     guard !wasVerified else {
-      health.demoted(candidate, at: place)
+      if health.epoch == epoch { health.demoted(candidate, at: place) }
       return note(candidate, outcome, since: begin, error: error)
     }
     note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome, since: begin))

@@ -3,10 +3,12 @@ extension Failover {
   private enum Signal: Sendable {
     case timer
     case ended(Int, Tried)
+    /// The second round, beside an attempt that has been silent for too long, is over.
+    case hedged(Result<Round, any Error>)
   }
 
   /// The attempts of a round that run and those that wait.
-  private struct Attempts {
+  struct Attempts {
     let entries: [Ranking.Entry]
     var waiting: [Int]
     var running: [Int: Duration] = [:]
@@ -17,6 +19,7 @@ extension Failover {
     var lastStart: Duration?
     /// When the timer that runs will go off.
     var alarm: Duration?
+    var hedge = Hedge.possible
 
     init(_ entries: [Ranking.Entry]) {
       self.entries = entries
@@ -26,28 +29,49 @@ extension Failover {
     func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
   }
 
+  /// What a round is to do beyond trying its candidates.
+  struct Plan {
+    /// How long to wait before the next is tried beside those that run; `nil`: one after the other.
+    var stagger: Duration?
+    /// How long a connection may take; `nil` for what is usual.
+    var limit: Duration??
+    /// How long a connection may take where nobody else is waiting to be tried.
+    var longest: Duration?
+    /// Who is tried beside an attempt that is silent, after those of the round.
+    var spares: [Ranking.Entry] = []
+    /// Addresses that are dialled anew, because a kept connection to them is silent.
+    var fresh: Set<HostCandidate> = []
+  }
+
   /// Tries candidates until one has answered, something was sent in vain, or all that run are late.
-  ///
-  /// - Parameter stagger: How long to wait before the next is tried beside those that run; `nil`: one after the other.
-  func round(_ entries: [Ranking.Entry], stagger: Duration?) async throws -> Round {
+  func round(_ entries: [Ranking.Entry], _ plan: Plan) async throws -> Round {
     let gate = hasGates ? DialGate() : nil
     return try await withThrowingTaskGroup(of: Signal.self) { group in
       defer { group.cancelAll() }
       var attempts = Attempts(entries)
       while true {
         let now = clock.now()
-        if let index = startable(attempts, gate, stagger, now) {
+        if let index = startable(attempts, gate, plan.stagger, now) {
           attempts.waiting.removeAll { $0 == index }
           attempts.running[index] = now
           attempts.lastStart = now
           let candidate = attempts.candidate(index)
-          let limit = connectTimeout(of: candidate, attempts, stagger)
-          group.addTask { .ended(index, await attempt(candidate, gate: gate, limit: limit)) }
+          let limit = plan.limit ?? plan.longest ?? connectTimeout(of: candidate, attempts, plan.stagger)
+          let isFresh = plan.fresh.contains(candidate)
+          group.addTask { .ended(index, await attempt(candidate, gate: gate, limit: limit, isFresh: isFresh)) }
           continue
         }
-        if attempts.running.isEmpty { return .again(without: attempts.done) }
-        if let silent = silenced(attempts, gate, now) { return .again(without: attempts.done.union([silent])) }
-        if let alarm = dueTime(attempts, gate, stagger, now), attempts.alarm.map({ alarm < $0 }) ?? true {
+        if attempts.running.isEmpty, attempts.hedge != .running { return .again(without: attempts.done) }
+        if let gate, let index = silent(attempts, gate, now) {
+          if let next = hedge(attempts, gate, plan, index) {
+            attempts.hedge = .running
+            attempts.waiting = []
+            group.addTask { .hedged(await Self.result { try await hedgeRounds(next.entries, next.plan) }) }
+          } else {
+            attempts.hedge = .over
+          }
+        }
+        if let alarm = dueTime(attempts, gate, plan, now), attempts.alarm.map({ alarm < $0 }) ?? true {
           attempts.alarm = alarm
           group.addTask { [clock] in
             try? await clock.sleep(alarm - now)
@@ -58,10 +82,17 @@ extension Failover {
         case nil: return .again(without: attempts.done)
         case .timer: attempts.alarm = nil
         case .ended(let index, let tried):
-          if let end = try end(of: index, tried, &attempts, gate) { return end }
+          guard let end = try end(of: index, tried, &attempts, gate, plan) else { continue }
+          if case .again(let done) = end, attempts.hedge == .running { attempts.done.formUnion(done) } else { return end }
+        case .hedged(let result):
+          if let end = try hedged(result, &attempts, gate) { return end }
         }
       }
     }
+  }
+
+  private static func result(_ work: () async throws -> Round) async -> Result<Round, any Error> {
+    do { return .success(try await work()) } catch { return .failure(error) }
   }
 
   /// The next attempt to start, if one is due.
@@ -84,7 +115,7 @@ extension Failover {
 
   /// An attempt is over: the end of the round, or `nil` when it goes on.
   private func end(
-    of index: Int, _ tried: Tried, _ attempts: inout Attempts, _ gate: DialGate?
+    of index: Int, _ tried: Tried, _ attempts: inout Attempts, _ gate: DialGate?, _ plan: Plan
   ) throws -> Round? {
     let candidate = attempts.candidate(index)
     let begin = attempts.running.removeValue(forKey: index) ?? clock.now()
@@ -105,15 +136,19 @@ extension Failover {
       note(candidate, .answered, since: begin)
       return .answered(answer)
     case .failure(let error):
-      let verdict = try judge(error, of: candidate, since: begin, gate: gate, limit: .zero)
+      // An address that was tried without a race has less time than it needs to be late for good.
+      let limit = plan.limit ?? .some(.zero)
+      let verdict = try judge(error, of: candidate, since: begin, gate: gate, limit: limit)
       switch verdict {
       case .lost:
         tried.probe?.end(.connected)
+        guard attempts.hedge != .running else { break }
         attempts.waiting.insert(index, at: 0)
         attempts.connected.insert(index)
       case .next, .late:
         tried.probe?.end(verdict == .late ? .late : .failed(error))
-        attempts.done.insert(candidate)
+        // Without a race the one that was late is tried again, after the others.
+        if verdict == .next || plan.limit == nil { attempts.done.insert(candidate) }
         attempts.lastStart = nil
       case .again:
         tried.probe?.end(.connected)
@@ -136,43 +171,15 @@ extension Failover {
   }
 
   /// When to look again though nothing has happened.
-  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Duration? {
+  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ plan: Plan, _ now: Duration) -> Duration? {
     guard let gate else { return nil }
     if gate.isClaimed { return silenceEnd(attempts, gate) }
     var times: [Duration] = []
-    if let stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { times.append(last + stagger) }
+    if let stagger = plan.stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { times.append(last + stagger) }
     // The gate is claimed without a word, and then silence counts.
-    if let silence = policy.silence, mayCountSilence(attempts), let first = attempts.running.values.min() {
+    if let silence, attempts.hedge == .possible, isRepeatable, let first = attempts.running.values.min() {
       times.append(first + silence > now ? first + silence : now + silence / 4)
     }
     return times.min()
-  }
-
-  private func mayCountSilence(_ attempts: Attempts) -> Bool {
-    !isSecure && isRepeatable && (!attempts.waiting.isEmpty || attempts.running.count > 1 || policy.fallback.allowsSystem)
-  }
-
-  /// When the attempt that has taken the request has been silent for too long.
-  private func silenceEnd(_ attempts: Attempts, _ gate: DialGate) -> Duration? {
-    guard let silence = policy.silence, mayCountSilence(attempts), let index = claimant(attempts, gate) else { return nil }
-    return attempts.running[index].map { $0 + silence }
-  }
-
-  private func claimant(_ attempts: Attempts, _ gate: DialGate) -> Int? {
-    guard let route = gate.claimant else { return nil }
-    return attempts.running.keys.first { index in
-      let candidate = attempts.candidate(index)
-      return candidate.address.literal == route.address && candidate.port == route.port
-    }
-  }
-
-  /// The candidate that has taken the request and been silent for too long, which ends the round.
-  private func silenced(_ attempts: Attempts, _ gate: DialGate?, _ now: Duration) -> HostCandidate? {
-    guard let gate, let end = silenceEnd(attempts, gate), now >= end, let index = claimant(attempts, gate),
-      let begin = attempts.running[index]
-    else { return nil }
-    let candidate = attempts.candidate(index)
-    note(candidate, .silent, since: begin, ban: ban(candidate, .silent, since: begin))
-    return candidate
   }
 }

@@ -15,6 +15,8 @@ struct Failover: Sendable {
   let report: @Sendable (HostAttempt, AddressBan?) -> Void
   /// When the request reached the rewriter.
   let start: Duration
+  /// Which network the request has begun in.
+  let epoch: Int
   let log = Log()
 
   /// An attempt that was not connected in its time.
@@ -45,8 +47,12 @@ struct Failover: Sendable {
       var attempts: [HostAttempt] = []
       /// Addresses that were late: held against them only when another one proves that the network is not to blame.
       var late: [Late] = []
-      /// Whether the request was answered.
-      var isAnswered = false
+      /// Who has answered the request.
+      var answeredBy: HostCandidate?
+      /// Addresses whose connection was silent while another one answered.
+      var suspects: Set<HostCandidate> = []
+      /// Why it was not sent the system's way.
+      var heldBack: String?
     }
 
     let state = Locked(State())
@@ -55,7 +61,7 @@ struct Failover: Sendable {
 
     var late: [Late] { state.withLock { $0.late } }
 
-    var isAnswered: Bool { state.withLock { $0.isAnswered } }
+    var answeredBy: HostCandidate? { state.withLock { $0.answeredBy } }
 
     /// Those that were late, which are none any more.
     func takeLate() -> [Late] {
@@ -77,30 +83,31 @@ struct Failover: Sendable {
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
     var entries = entries
     if let first = entries.first, let limit = directLimit(of: first, isOnly: entries.count == 1) {
-      switch try await direct(first.candidate, limit: limit) {
+      switch try await direct(first, limit: limit, others: Array(entries.dropFirst())) {
       case .answered(let response): return response
       case .again(let done):
-        entries.removeFirst()
         // It may only have been slow: then it is tried again after the others.
-        if !done.contains(first.candidate) { entries.append(first) }
+        entries = (entries.dropFirst() + [first]).filter { !done.contains($0.candidate) }
       }
     }
     if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
-    if policy.fallback.allowsSystem { return try await systemWay() }
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
-    // allowed.
-    if !late.isEmpty, let response = try await rounds(entries.filter { late.contains($0.candidate) }, stagger: .zero) { return response }
+    // allowed; not that long when the system's way is left.
+    let patience = policy.fallback.allowsSystem ? min(policy.deadlines.maximum, policy.deadlines.initial * 3) : policy.deadlines.maximum
+    let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
+    if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: patience) { return response }
     settleLate(afterAnswerIn: nil, hasAnswer: false)
-    throw allFailed()
+    guard policy.fallback.allowsSystem else { throw allFailed() }
+    return try await systemWay()
   }
 
   /// Rounds of attempts until one has answered; `nil` when none has.
-  private func rounds(_ entries: [Ranking.Entry], stagger: Duration?) async throws -> InterceptedResponse? {
+  private func rounds(_ entries: [Ranking.Entry], stagger: Duration?, limit: Duration? = nil) async throws -> InterceptedResponse? {
     var entries = entries
     while !entries.isEmpty {
-      switch try await round(entries, stagger: hasGates ? stagger : nil) {
+      switch try await round(entries, Plan(stagger: hasGates ? stagger : nil, longest: limit)) {
       case .answered(let response): return response
       case .again(let done): entries.removeAll { done.contains($0.candidate) }
       }
@@ -115,20 +122,24 @@ struct Failover: Sendable {
 
   /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
   var isRepeatable: Bool {
-    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method) && request.body.isReplayable
+    Self.isIdempotent(request.method) && request.body.isReplayable
+  }
+
+  static func isIdempotent(_ method: String) -> Bool {
+    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
-  func attempt(_ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil) async -> Tried {
-    guard hasGates, let gate, !health.isProven(candidate, at: place) else {
-      return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
+  func attempt(_ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil, isFresh: Bool = false) async -> Tried {
+    guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: place) else {
+      return Tried(result: await dial(candidate, gate: gate, limit: limit, isFresh: isFresh), probe: nil)
     }
     switch await health.probes.turn(at: Probes.Target(candidate, at: place)) {
     case .first(let probe):
       let begin = clock.now()
       // Not held by the route, which lives as long as the gate: a probe that is let go has the next request try.
       let result = await dial(candidate, gate: gate, limit: limit) { [weak probe] in probe?.connected() }
-      if log.isAnswered, clock.now() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
+      if log.answeredBy != nil, clock.now() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
     case .told(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
     case .told(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
@@ -138,12 +149,14 @@ struct Failover: Sendable {
   }
 
   private func dial(
-    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, whenConnected: (@Sendable () -> Void)? = nil
+    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false, whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
     do {
       var request = request
       var route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
       route.whenConnected = whenConnected
+      route.isFresh = isFresh
+      route.isSuspect = { [log] in log.state.withLock { $0.suspects.contains(candidate) } }
       request.route = route
       return .success(try await next(request))
     } catch {
@@ -153,6 +166,10 @@ struct Failover: Sendable {
 
   /// The request as it would have gone without the rewriter; its answer has to pass the check too.
   func systemWay() async throws -> InterceptedResponse {
+    if let reason = request.reasonAgainstSystemWay {
+      log.state.withLock { $0.heldBack = reason }
+      throw allFailed()
+    }
     let begin = clock.now()
     do {
       let response = try await next(request)

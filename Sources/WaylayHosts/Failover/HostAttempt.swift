@@ -60,6 +60,9 @@ public struct HostAttempt: Sendable {
     /// Whether it looks as if somebody else than the host's owner had answered.
     public var isSuspectedHijack: Bool { self == .certificateRefused || self == .notUnderstood || self == .responseRejected }
 
+    /// Whether it is about the address, whatever the host.
+    var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
+
     /// Whether it speaks against the address.
     var isAddressFault: Bool { ![.answered, .overtaken, .skipped, .failed].contains(self) }
   }

@@ -19,6 +19,10 @@ package final class HostHealth: Sendable {
 
   fileprivate struct State {
     var places: [Place: [Endpoint: AddressRecord]] = [:]
+    /// What is known of an address whatever the host: that nobody answers there, or late.
+    var shared: [Endpoint: AddressRecord] = [:]
+    /// Which network it is.
+    var epoch = 0
     var pace = HandshakePace()
     var count = 0
   }
@@ -39,10 +43,18 @@ package final class HostHealth: Sendable {
 
   /// What is known of the candidates, in their order.
   package func records(of candidates: [HostCandidate], at place: Place) -> [AddressRecord] {
-    let known = state.withLock { $0.places[place] }
-    guard let known else { return Array(repeating: AddressRecord(), count: candidates.count) }
-    return candidates.map { known[Endpoint($0)] ?? AddressRecord() }
+    state.withLock { state in
+      let known = state.places[place]
+      if known == nil, state.shared.isEmpty { return Array(repeating: AddressRecord(), count: candidates.count) }
+      return candidates.map { candidate in
+        let key = Endpoint(candidate)
+        return known?[key] ?? state.shared[key] ?? AddressRecord()
+      }
+    }
   }
+
+  /// Which network it is: what fails in one says nothing in the next.
+  package var epoch: Int { state.withLock { $0.epoch } }
 
   /// Whether an address has answered, and nothing speaks against it.
   package func isProven(_ candidate: HostCandidate, at place: Place) -> Bool {
@@ -62,13 +74,17 @@ package final class HostHealth: Sendable {
   package func answered(_ candidate: HostCandidate, at place: Place, handshake: Duration?) {
     let now = clock.now()
     change(candidate, at: place) { $0.answered(in: handshake, at: now) }
-    if let handshake { state.withLock { $0.pace.add(handshake) } }
+    state.withLock { state in
+      state.shared[Endpoint(candidate)] = nil
+      if let handshake { state.pace.add(handshake) }
+    }
   }
 
   /// Another address was connected first.
   package func overtaken(_ candidate: HostCandidate, at place: Place, after time: Duration) {
     let now = clock.now()
     change(candidate, at: place) { $0.overtaken(after: time, at: now) }
+    if time >= Self.lateness { share(candidate) { $0.overtaken(after: time, at: now) } }
   }
 
   /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
@@ -86,9 +102,13 @@ package final class HostHealth: Sendable {
     _ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
   ) -> AddressBan? {
     let now = clock.now()
+    let bans = policy.bans
+    if outcome.isOfAddress {
+      share(candidate) { $0.failed(AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: 0)), at: now) }
+    }
     return change(candidate, at: place) { record in
       if let begin, let last = record.lastFailure, last > begin, record.ban(at: now) != nil { return nil }
-      let ban = AddressBan(cause: outcome, until: now + policy.bans.duration(of: outcome, failures: record.failures))
+      let ban = AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: record.failures))
       record.failed(ban, at: now)
       return ban
     }
@@ -102,7 +122,19 @@ package final class HostHealth: Sendable {
 
   /// The network is another one: bans, times and the pace belonged to the one before.
   package func networkChanged() {
-    state.withLock { $0 = State() }
+    state.withLock { $0 = State(epoch: $0.epoch + 1) }
+  }
+
+  /// How long an address has to take for other hosts to hear of it.
+  private static let lateness: Duration = .milliseconds(200)
+
+  /// Notes what holds for all hosts of an address.
+  private func share(_ candidate: HostCandidate, _ body: (inout AddressRecord) -> Void) {
+    state.withLock { state in
+      // Rather than keep an account of their age: they are few, or somebody makes them up.
+      if state.shared.count >= capacity { state.shared = [:] }
+      body(&state.shared[Endpoint(candidate), default: AddressRecord()])
+    }
   }
 
   @discardableResult

@@ -14,12 +14,13 @@ extension HostRewriter {
     public var deadlines = Deadlines()
     /// How long an address that failed is kept for last.
     public var bans = Bans()
-    /// How long a plain `http` address may take from the beginning of the attempt to the head of its answer, once it has taken the request,
-    /// before the next one is tried; `nil` for no limit.
+    /// How long an address may take from the beginning of the attempt to the head of its answer, once it has taken the request, before the next
+    /// one is tried beside it, or its own once more where the connection was a kept one; at most a third of the request's timeout. `nil` for
+    /// no limit. Default: 3 seconds.
     ///
-    /// For idempotent requests with a body that can be sent again. Not for `https`: what answers there has been verified, and may take its
-    /// time.
-    public var silence: Duration? = .seconds(10)
+    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http` it is banned. For
+    /// idempotent requests with a body that can be sent again. Giving up after so long, or by a timeout, counts against the address too.
+    public var silence: Duration? = .seconds(3)
     /// What an answer over plain `http` must look like to be taken for the host's own; `nil` takes every answer.
     public var responseCheck: ResponseCheck?
 

@@ -3,13 +3,23 @@
 /// The URL keeps the server's name, and the certificate is checked against it. Nothing is followed, stored or sent along: no redirects, no
 /// cookies, no credentials.
 struct BootstrapLoader: Sendable {
-  private let endpoints: [HostEndpoint]
-  private let transport: any Transport
-  private let clock: HostClock
-  private let attemptLimit: Duration
+  /// How long an address that failed is asked last.
+  private static let ban: Duration = .seconds(30)
+
+  let endpoints: [HostEndpoint]
+  let transport: any Transport
+  let clock: HostClock
+  let attemptLimit: Duration
   private let bodyLimit: Int
-  /// The address that answered last is asked first.
-  private let preferred = Locked(0)
+  private let memory = Locked(Memory())
+
+  /// What was learnt of the addresses, by their places in the list.
+  struct Memory {
+    /// The address that answered last is asked first.
+    var preferred = 0
+    /// Until when those that failed are asked last.
+    var banned: [Int: Duration] = [:]
+  }
 
   /// Makes a loader.
   ///
@@ -47,30 +57,44 @@ struct BootstrapLoader: Sendable {
     self.bodyLimit = bodyLimit
   }
 
-  /// The whole answer of the first address that gives one.
-  ///
-  /// - Throws: ``HostError/Code/resolverFailed`` or ``HostError/Code/resolverTimedOut`` when none does.
-  func load(_ request: URLRequest) async throws -> (body: Data, response: InterceptedResponse) {
-    guard !endpoints.isEmpty else { return try await attempt(request, at: nil) }
-    let first = preferred.withLock { $0 }
-    var failures: [String] = []
-    for offset in endpoints.indices {
-      let index = (first + offset) % endpoints.count
-      do {
-        let answer = try await attempt(request, at: endpoints[index])
-        preferred.withLock { $0 = index }
-        return answer
-      } catch let error as HostError {
-        guard endpoints.count > 1 else { throw error }
-        failures.append("\(endpoints[index]): \(error.message)")
-      }
-    }
-    throw HostError(.resolverFailed, "no address of \(request.url?.host ?? "") answers: \(failures.joined(separator: "; "))")
+  /// The network is another one.
+  func networkChanged() {
+    memory.withLock { $0 = Memory() }
+    transport.closeConnections()
   }
 
-  private func attempt(_ request: URLRequest, at endpoint: HostEndpoint?) async throws -> (body: Data, response: InterceptedResponse) {
+  /// The addresses in the order in which they are asked.
+  func ranked() -> [Int] {
+    let now = clock.now()
+    return memory.withLock { memory in
+      let order = endpoints.indices.map { (memory.preferred + $0) % endpoints.count }
+      let banned = Set(memory.banned.filter { $0.value > now }.keys)
+      return order.filter { !banned.contains($0) } + order.filter(banned.contains)
+    }
+  }
+
+  func remember(_ index: Int, hasAnswered: Bool) {
+    let now = clock.now()
+    memory.withLock { memory in
+      if hasAnswered { memory.preferred = index }
+      memory.banned[index] = hasAnswered ? nil : now + Self.ban
+    }
+  }
+
+  func attempt(
+    _ request: URLRequest, at index: Int?, gate: DialGate? = nil, isFresh: Bool = false
+  ) async throws -> (body: Data, response: InterceptedResponse) {
+    var request = request
+    // So that the transport can tell that a connection has been silent for the whole of it.
+    request.timeoutInterval = attemptLimit / .seconds(1)
+    // Nobody needs to know who asks.
+    request.setValue("waylay", forHTTPHeaderField: "User-Agent")
     var routed = InterceptedRequest(request)
-    if let endpoint { routed[Route.self] = try Route(endpoint.address.literal, port: endpoint.port) }
+    if let index {
+      var route = try Route(endpoints[index].address.literal, port: endpoints[index].port, gate: gate)
+      route.isFresh = isFresh
+      routed[Route.self] = route
+    }
     do {
       let limit = attemptLimit
       return try await withTimeLimit(limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")) {

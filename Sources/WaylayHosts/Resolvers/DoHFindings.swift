@@ -74,6 +74,8 @@ struct DoHFindings: Sendable {
     var candidates: [HostResolution.Candidate] = []
     func add(_ address: HostAddress, port: Int?, protocols: [String]) {
       let port = port == query.port ? nil : port
+      // More help nobody, and whoever answers with a thousand means harm.
+      guard candidates.count < HostResolution.mostCandidates else { return }
       guard !candidates.contains(where: { $0.address == address && $0.port == port }) else { return }
       candidates.append(HostResolution.Candidate(address, port: port, protocols: protocols))
     }

@@ -76,6 +76,9 @@ public final class DoHResolver: HostResolver {
     self.clock = clock
   }
 
+  /// Closes its connections, and forgets which of its server's addresses were good.
+  public func networkChanged() { loader.networkChanged() }
+
   /// The addresses of a host.
   ///
   /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut`, `malformedAnswer`, or `answerRefused` when all addresses

@@ -86,6 +86,9 @@ public struct HTTPDNSResolver: HostResolver {
   /// The service's name.
   public var name: String { service.name }
 
+  /// Closes its connections, and forgets which of its server's addresses were good.
+  public func networkChanged() { loader.networkChanged() }
+
   /// What the service answers.
   ///
   /// - Throws: ``HostError``.

@@ -1,5 +1,8 @@
 /// What a resolver answers: where a host can be dialled.
 public struct HostResolution: Hashable, Sendable {
+  /// The most candidates of a host that are used, from a rule or an answer; those beyond are left out.
+  static let mostCandidates = 64
+
   /// Where to dial, in the resolver's order of preference. Never empty: a resolver that has nothing throws.
   public var candidates: [Candidate]
   /// How long the answer may be used.

@@ -25,9 +25,15 @@ public protocol HostResolver: Sendable {
 
   /// Finds the addresses of a host. Never answers with no candidates: it throws.
   func resolve(_ query: HostQuery) async throws -> HostResolution
+
+  /// The network is another one: connections and measured times belonged to the one before. Default: nothing.
+  func networkChanged()
 }
 
 extension HostResolver {
   /// The type's name.
   public var name: String { String(describing: Self.self) }
+
+  /// Nothing.
+  public func networkChanged() {}
 }

@@ -52,6 +52,11 @@ public struct ResolverChain: HostResolver {
     throw Self.failure(failures, query)
   }
 
+  /// Tells all of them.
+  public func networkChanged() {
+    for resolver in resolvers { resolver.networkChanged() }
+  }
+
   private static func failure(_ failures: [(name: String, error: HostError)], _ query: HostQuery) -> HostError {
     let host = query.host.description
     guard failures.contains(where: { $0.error.code != .notListed }) else {

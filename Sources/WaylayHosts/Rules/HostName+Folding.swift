@@ -15,6 +15,7 @@ extension HostName {
       var isNumber = true
       for byte in bytes {
         switch byte {
+        case UInt8(ascii: "-") where label == 0: return .foreign
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
           isNumber = false
           label += 1
@@ -45,7 +46,24 @@ extension HostName {
     if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
     try check(name, of: text)
     if let address = HostAddress(parsing: name) { return (address.literal, true) }
-    return (name, endsInNumber(name))
+    guard endsInNumber(name) else { return (name, false) }
+    guard isShortAddress(name) else {
+      throw HostError(
+        .invalidName, "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.", host: text)
+    }
+    return (name, true)
+  }
+
+  /// Whether systems take it for an IPv4 address: up to four numbers, the last of which stands for all the bytes that are left.
+  private static func isShortAddress(_ name: String) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 4 else { return false }
+    let numbers = parts.map { part -> UInt64? in
+      if part.hasPrefix("0x") { return part.count == 2 ? 0 : UInt64(part.dropFirst(2), radix: 16) }
+      return part.hasPrefix("0") && part.count > 1 ? UInt64(part, radix: 8) : UInt64(part)
+    }
+    guard let last = numbers.last ?? nil, last < 1 << (8 * UInt64(5 - parts.count)) else { return false }
+    return numbers.dropLast().allSatisfy { $0.map { $0 <= 255 } ?? false }
   }
 
   /// The A-labels of an internationalized name (UTS 46), as a URL has them.
@@ -73,6 +91,7 @@ extension HostName {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
           || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
       }
+      guard label.contains(where: { $0 != UInt8(ascii: "-") }) else { throw refuse("it has a label of hyphens alone") }
       guard isPlain else { throw refuse("names hold letters, digits, hyphens, underscores and dots only") }
     }
   }

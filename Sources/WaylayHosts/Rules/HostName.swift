@@ -34,8 +34,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
     return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
   }
 
-  /// Whether it is the literal of an address, a single label or below `local`: left alone unless a rule lists it.
-  package var isLeftAlone: Bool { isAddress || isSingleLabel || isBelow("local") }
+  /// Whether it is the literal of an address, a single label or below `local` or `localhost`: left alone unless a rule lists it.
+  package var isLeftAlone: Bool { isAddress || isSingleLabel || isBelow("local") || isBelow("localhost") }
 
   private func isBelow(_ suffix: String) -> Bool {
     let utf8 = description.utf8

@@ -6,7 +6,7 @@
 /// | `*.example.com` | `a.example.com`, `a.b.example.com` and so on, but not `example.com` |
 /// | `api.example.com:8443` | that name, for URLs with that port |
 /// | `203.0.113.9`, `[2001:db8::9]:8443` | that literal in a URL |
-/// | `*` | all names but single labels and those below `local`; no literals |
+/// | `*` | all names but single labels and those below `local` and `localhost`; no literals |
 ///
 /// Names are compared in the form of ``HostName``.
 public struct HostPattern: Hashable, Sendable {
@@ -37,6 +37,10 @@ public struct HostPattern: Hashable, Sendable {
     if let address = HostAddress(parsing: text) {
       try self.init(HostName(address.literal))
       return
+    }
+    if let scheme = text.range(of: "://") {
+      let rest = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
+      throw HostError(.invalidName, "\"\(text)\" is a URL: write the host alone, \"\(rest)\".", host: text)
     }
     let (host, port) = try Self.separatingPort(of: text)
     if host == "*" {

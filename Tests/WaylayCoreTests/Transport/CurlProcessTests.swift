@@ -125,6 +125,105 @@
       }
     }
 
+    @Test("reads the authorities once, and not for every connection", .heavy)
+    func authorities() async {
+      await #expect(processExitsWith: .success) {
+        let authority = try TestAuthority()
+        var tls = TestOrigin.TLS(authority: authority)
+        tls.applicationProtocols = ["http/1.1"]
+        let origin = try await TestOrigin.start(tls: tls)
+        var options = CurlTransport.Options()
+        options.additionalAuthorities = [Data(authority.pem.utf8)]
+        let registry = InterceptorRegistry(
+          transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
+        ) { Link.pass() }
+        var request = URLRequest(url: origin.url("/hello"))
+        request.setValue("close", forHTTPHeaderField: "Connection")
+        _ = try await registry.data(for: request)
+        let before = clock()
+        for _ in 0..<40 { _ = try await registry.data(for: request) }
+        // Of the processor, the server's share included. Reading them takes several times as much.
+        let each = Double(clock() - before) / Double(CLOCKS_PER_SEC) / 40 * 1000
+        print("\(each) ms of processor time for a connection")
+        Process.require(origin.connectionCount == 41, "\(origin.connectionCount) connections")
+        Process.require(each < 20, "a connection takes \(each) ms of processor time")
+        registry.invalidate()
+        await origin.stop()
+      }
+    }
+
+    @Test("leaves no descriptor and no thread behind after races that were cancelled", .heavy)
+    func cancelledRaces() async {
+      await #expect(processExitsWith: .success) {
+        let count = ProcessInfo.processInfo.environment["WAYLAY_CANCELLED_RACES"].flatMap { Int($0) } ?? 400
+        let origin = try await TestOrigin.start(behaviour: .silent)
+        let url = try Self.require(URL(string: "https://api.test:\(origin.port)/"))
+        func race(_ registry: InterceptorRegistry) -> Task<Void, any Error> {
+          Task {
+            let gate = DialGate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+              for _ in 0..<3 {
+                group.addTask {
+                  let route = try Route("127.0.0.1", gate: gate)
+                  _ = try await Race.$route.withValue(route) { try await registry.data(for: URLRequest(url: url)) }
+                }
+              }
+              try await group.waitForAll()
+            }
+          }
+        }
+        func registry() -> InterceptorRegistry {
+          InterceptorRegistry(transport: CurlTransport(configuration: .ephemeral), configuration: .ephemeral) {
+            Link { request, next in
+              var request = request
+              request.route = Race.route
+              return try await next(request)
+            }
+          }
+        }
+        func rounds(_ count: Int) async throws {
+          let registry = registry()
+          var done = 0
+          while done < count {
+            let races = (0..<min(100, count - done)).map { _ in race(registry) }
+            for _ in 0..<done % 97 { await Task.yield() }
+            for race in races { race.cancel() }
+            for race in races { _ = await race.result }
+            done += races.count
+          }
+          registry.invalidate()
+          await origin.until { $0.openConnectionCount == 0 }
+        }
+        try await rounds(100)
+        // Threads of the concurrency pool come and stay: let all of them come.
+        try await Task.sleep(for: .milliseconds(200))
+        let before = (try Process.openDescriptors, Self.threads.count)
+        try await rounds(count)
+        for _ in 0..<1000 where try Process.openDescriptors > before.0 || Self.threads.count > before.1 {
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        let after = (try Process.openDescriptors, Self.threads.count)
+        Process.require(after.0 <= before.0, "\(after.0 - before.0) descriptors stayed open")
+        Process.require(after.1 <= before.1, "\(after.1 - before.1) threads stayed")
+        await origin.stop()
+      }
+    }
+
+    private enum Race {
+      @TaskLocal static var route: Route?
+    }
+
+    private static func require<Value>(_ value: Value?) throws -> Value {
+      guard let value else { throw POSIXError(.EINVAL) }
+      return value
+    }
+
+    /// The names of the process's threads.
+    private static var threads: [String] {
+      let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+      return tasks.map { (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) ?? "" }
+    }
+
     @Test("ends a process that has transfers under way without waiting for them")
     func exit() async {
       await #expect(processExitsWith: .exitCode(7)) {

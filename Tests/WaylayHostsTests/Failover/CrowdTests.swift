@@ -46,7 +46,7 @@
       try await HijackLab.with(isSecure: true) { lab in
         let (registry, rewriter) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"])
         #expect(await answered(100, lab.url(), registry) == 100)
-        for hijacker in hijackers { #expect((lab.server(hijacker)?.connectionCount ?? 1) <= 1, "\(hijacker)") }
+        for hijacker in hijackers { #expect((lab.server(hijacker)?.connectionCount ?? 1) < 10, "\(hijacker)") }
         #expect(rewriter.counters.failures == 0)
         #expect(lab.leaks() == [])
         #expect(lab.good.requests.count == 100)

@@ -29,6 +29,7 @@ struct HostNameTests {
   @Test(
     "that are none are refused",
     arguments: [
+      "-", "a.-.test", "1.2.3.4.5", "256.1.1.1", "example.123", "http://example.test",
       "", ".", "..", "a..b", ".a", "a b", "a/b", "a@b", "a:80", "a%41", "ü/@evil.test", "ü:80", "ü#", "*.example.com", "a\u{0}b", "[::1",
       "a\nb",
       String(repeating: "a", count: 64) + ".test", Array(repeating: "abcdefg", count: 32).joined(separator: ".") + ".ab",

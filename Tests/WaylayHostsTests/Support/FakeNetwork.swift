@@ -10,6 +10,8 @@ final class FakeNetwork: Sendable {
   enum Behaviour: Sendable {
     /// It is connected after so long, and answers.
     case answers(after: Duration = .zero, status: Int = 200)
+    /// It takes the request at once, and answers after so long.
+    case takesAndAnswers(after: Duration)
     /// It takes the request and never answers.
     case takesAndIsSilent
     /// It never connects.
@@ -92,6 +94,10 @@ final class FakeNetwork: Sendable {
         metrics.isConnectionReused = false
         response.metrics = metrics
         return response
+      case .takesAndAnswers(let delay)?:
+        try claim(request, ticket)
+        try await time.clock.sleep(delay)
+        return InterceptedResponse(to: request, body: .text(address), source: .network)
       case .takesAndIsSilent?:
         try claim(request, ticket)
         try await time.clock.sleep(.seconds(1_000_000))
@@ -181,6 +187,20 @@ struct Rig {
     isDone.withLock { $0 = true }
     await clock
     return answer
+  }
+
+  /// A load that an address has taken waits there for a minute and longer; then it is given up.
+  func check(waiting method: String) async {
+    let count = network.visited.count
+    let load = Task { try await self.load(method) }
+    await network.visits(count + 1)
+    for _ in 0..<100 {
+      network.time.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    #expect(network.visited.count == count + 1)
+    load.cancel()
+    _ = await load.result
   }
 
   /// The error that a load fails with.

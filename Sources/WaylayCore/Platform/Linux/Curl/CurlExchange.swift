@@ -45,6 +45,9 @@
     let connectLimit: Duration?
     /// How long it may wait for its turn at all; `nil` where the load watches over that.
     let waitLimit: Duration?
+    private var connection: CurlConnection?
+    /// When the request began on its connection.
+    private var beganAt: ContinuousClock.Instant?
     /// Where it is in the loop's queue, to which this belongs.
     var turn = CurlQueue.Turn.none
     /// What came since the last flush.
@@ -137,6 +140,9 @@
       lists.append(list)
       _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
       if let route = request.route {
+        // Whoever gives an address means that one: a proxy of the environment would be another, and be taken for it when it fails.
+        _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
+        if route.isFresh { _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1) }
         guard let target = setUp.list([route.connectTo]) else { return false }
         lists.append(target)
         _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
@@ -162,8 +168,10 @@
     private func mayBegin(from port: Int32) -> Bool {
       attempts += 1
       localPort = port
-      loop.noteBegun(self, from: port)
-      if let gate = request.route?.gate, !gate.claim(ticket) { return false }
+      connection = loop.noteBegun(self, from: port)
+      beganAt = .now
+      let isKept = easy.map { waylay_curl_get_number($0, CurlInfo.connectCount) == 0 } ?? false
+      if let gate = request.route?.gate, !gate.claim(ticket, isOnKeptConnection: isKept) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
       return CurlRequest.isIdempotent(request.method) || waylay_curl_get_number(easy, CurlInfo.requestSize) == 0
@@ -172,7 +180,8 @@
     private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       load?.touch()
       // An old libcurl does not say when the connection is open.
-      if case .connecting = turn { loop.noteBegun(self, from: 0) }
+      if case .connecting = turn { connection = loop.noteBegun(self, from: 0) }
+      connection?.lastActivity = .now
       do {
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
         return count
@@ -190,6 +199,7 @@
         shared.isPaused = true
         return true
       }
+      connection?.lastActivity = .now
       guard !mustWait else { return CurlAnswer.pause }
       load?.touch()
       pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
@@ -198,7 +208,23 @@
 
     private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       load?.touch()
+      connection?.lastActivity = .now
       return upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+    }
+
+    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this one was to wait.
+    ///
+    /// - Parameter code: libcurl's; `nil` when it is ended from our side, by a timeout of the load for example.
+    func deadConnection(_ code: Int32?, _ easy: UnsafeMutableRawPointer) -> (address: String, port: Int32, localPort: Int32)? {
+      guard code == nil || code == CurlCode.timedOut, let connection, let beganAt, let localPort, localPort > 0,
+        !shared.withLock({ $0.isFull || $0.isPaused })
+      else { return nil }
+      let silence = max(beganAt, connection.lastActivity).duration(to: .now)
+      let timeout = request.context.idleTimeout(of: request.urlRequest)
+      let isTooLong = timeout > 0 && timeout < 1e6 && silence >= .seconds(timeout / 2)
+      guard isTooLong || connection.lastActivity <= beganAt && request.route?.isSuspect?() == true else { return nil }
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else { return nil }
+      return (address, Int32(truncatingIfNeeded: waylay_curl_get_number(easy, CurlInfo.primaryPort)), localPort)
     }
 
     /// Goes on in whichever direction can go on.

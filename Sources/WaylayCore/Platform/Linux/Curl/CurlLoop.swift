@@ -33,8 +33,9 @@
     private let state = Locked(State())
     /// Touched on the loop's thread only.
     private let queue: CurlQueue
-    /// Our ends of the connections on which a request has begun, those that are closed again included: a port is one of 65 535.
-    private let begunPorts = Locked<Set<Int32>>([])
+    /// The connections on which a request has begun by our end's port, those that are closed again included: a port is one of 65 535. Touched on
+    /// the loop's thread only.
+    private let connections = CurlConnections()
 
     init(connectionsPerHost: Int) {
       queue = CurlQueue(connectionsPerPlace: connectionsPerHost)
@@ -63,8 +64,8 @@
       }
     }
 
-    /// Ends the connections to an address; how many there were.
-    func closeConnections(to address: String) -> Int {
+    /// Ends the connections to an address, or all; how many there were.
+    func closeConnections(to address: String?) -> Int {
       state.withLock { state in
         guard let sockets = state.sockets else { return 0 }
         return Int(waylay_curl_sockets_shutdown(sockets, address))
@@ -81,9 +82,9 @@
     // MARK: On the loop's thread
 
     /// A request begins on the connection from a local port; zero where libcurl does not say.
-    func noteBegun(_ exchange: CurlExchange, from port: Int32) {
-      if port > 0 { begunPorts.withLock { _ = $0.insert(port) } }
+    func noteBegun(_ exchange: CurlExchange, from port: Int32) -> CurlConnection {
       queue.connected(exchange, port: port)
+      return connections.connection(from: port)
     }
 
     /// What only the thread touches.
@@ -195,7 +196,7 @@
         end(exchange, nil, &transfers)
       case .closeIdle(let address, let port):
         // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
-        let idle = Array(begunPorts.withLock { $0 }.subtracting(transfers.active.values.lazy.compactMap(\.localPort)))
+        let idle = Array(connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.localPort)))
         waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), idle, idle.count)
       }
     }
@@ -207,7 +208,12 @@
       queue.left(exchange, code: code)
       // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
       withExtendedLifetime(exchange) {
+        let dead = exchange.deadConnection(code, easy)
         _ = waylay_curl_multi_remove(transfers.multi, easy)
+        if let dead {
+          // With HTTP/2 libcurl would put the next request on it.
+          waylay_curl_sockets_shutdown_idle(transfers.sockets, dead.address, dead.port, [dead.localPort], 1)
+        }
         exchange.ended(code, easy: easy)
         waylay_curl_easy_reset(easy)
       }

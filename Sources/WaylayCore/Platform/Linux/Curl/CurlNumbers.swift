@@ -18,8 +18,11 @@
     static let suppressConnectHeaders: Int32 = 265
     static let quickExit: Int32 = 322
     static let url: Int32 = 10002
+    static let proxy: Int32 = 10004
     static let httpHeader: Int32 = 10023
     static let customRequest: Int32 = 10036
+    static let authorityFile: Int32 = 10065
+    static let authorityFolder: Int32 = 10097
     static let acceptEncoding: Int32 = 10102
     static let connectTo: Int32 = 10243
     static let inFileSize: Int32 = 30115

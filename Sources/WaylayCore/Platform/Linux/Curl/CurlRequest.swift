@@ -6,7 +6,7 @@
   struct CurlRequest {
     let easy: UnsafeMutableRawPointer
     let options: CurlTransport.Options
-    let authorities: Data?
+    let authorities: CurlAuthorities
     /// Whether the load that the request belongs to watches over its timeout.
     let isLoadsOwnTimeout: Bool
 
@@ -77,8 +77,13 @@
       case .tls13: number(CurlOption.sslVersion, 7)
       default: number(CurlOption.sslVersion, 6)
       }
-      guard let authorities else { return true }
-      return authorities.withUnsafeBytes { bytes in
+      if let path = authorities.path {
+        // Without a directory, or it is read for every connection.
+        _ = waylay_curl_set_text(easy, CurlOption.authorityFolder, nil)
+        return text(CurlOption.authorityFile, path)
+      }
+      guard let bytes = authorities.bytes else { return true }
+      return bytes.withUnsafeBytes { bytes in
         guard let start = bytes.baseAddress else { return false }
         return waylay_curl_set_blob(easy, CurlOption.authorities, start, bytes.count) == 0
       }

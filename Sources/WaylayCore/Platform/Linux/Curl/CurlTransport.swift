@@ -51,7 +51,7 @@
 
     let options: Options
     private let loop: CurlLoop
-    let authorities: Data?
+    let authorities: CurlAuthorities
 
     /// Makes a transport; its thread starts with the first load, and ends when there is nothing to do for a while.
     ///
@@ -64,7 +64,7 @@
       options.bufferSize = max(1, options.bufferSize)
       self.options = options
       loop = CurlLoop(connectionsPerHost: options.maximumConnectionsPerHost ?? configuration.httpMaximumConnectionsPerHost)
-      authorities = Self.authorities(with: options.additionalAuthorities)
+      authorities = CurlAuthorities(with: options.additionalAuthorities)
     }
 
     deinit {
@@ -113,26 +113,19 @@
       loop.closeConnections(to: address)
     }
 
+    /// Ends all connections, kept ones and those in use: for a network that has changed, where nothing comes on them any more.
+    ///
+    /// An exchange that has received nothing yet, and may be sent again, begins anew; others fail with `networkConnectionLost`.
+    public func closeConnections() {
+      _ = loop.closeConnections(to: nil)
+    }
+
     /// Closes the kept connections to an address and port; those in use go on. It is done before a load that begins after this call.
     ///
     /// Needs libcurl 7.80 or later, which says what connection a request is sent on; with an older one it does nothing.
     public func closeIdleConnections(to address: String, port: Int) {
       guard Self.isAvailable, Self.hasPrerequest else { return }
       loop.send(.closeIdle(address: address, port: port))
-    }
-
-    /// The system's authorities and those of the options, as one text; `nil` for the system's alone, which libcurl finds by itself.
-    private static func authorities(with additional: [Data]) -> Data? {
-      guard !additional.isEmpty else { return nil }
-      var all = Data()
-      if let path = waylay_curl_authorities().map({ String(cString: $0) }), let system = FileManager.default.contents(atPath: path) {
-        all = system
-      }
-      for authority in additional {
-        all.append(UInt8(ascii: "\n"))
-        all.append(authority)
-      }
-      return all
     }
   }
 #endif

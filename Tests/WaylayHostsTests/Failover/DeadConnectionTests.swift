@@ -1,0 +1,131 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
+  import WaylayHosts
+
+  /// Connections on which nothing comes any more, as after a NAT has forgotten them.
+  @Suite("Connections that have died", .timeLimit(.minutes(5)))
+  struct DeadConnectionTests {
+    /// A server with HTTP/2 that says nothing on its first connection once it is told to.
+    private func withServer(_ body: (TestOrigin, CurlTransport, Locked<Bool>) async throws -> Void) async throws {
+      let authority = try TestAuthority()
+      let origin = try await TestOrigin.start(tls: .init(authority: authority, names: ["api.test"]))
+      let isDead = Locked(false)
+      origin.reply(to: "/") { request in
+        request.connection == 1 && isDead.withLock { $0 } ? Reply(200, [], .never) : .text("connection \(request.connection)")
+      }
+      let transport = CurlTransport(trusting: authority)
+      do {
+        try await body(origin, transport, isDead)
+      } catch {
+        await origin.stop()
+        throw error
+      }
+      transport.invalidate()
+      await origin.stop()
+    }
+
+    private func registry(_ transport: CurlTransport, _ rewriter: HostRewriter) -> InterceptorRegistry {
+      InterceptorRegistry(transport: transport, configuration: .ephemeral) { rewriter }
+    }
+
+    /// The machine's clock, which can be put forward.
+    private func clock(_ offset: Locked<Duration>) -> HostClock {
+      HostClock(now: { HostClock.system.now() + offset.withLock { $0 } }, date: HostClock.system.date, sleep: HostClock.system.sleep)
+    }
+
+    @Test("a request on a kept connection that is silent is sent on another one too, and the dead one is closed")
+    func hedged() async throws {
+      try await withServer { origin, transport, isDead in
+        let offset = Locked(Duration.zero)
+        var policy = HostRewriter.Policy.require
+        policy.silence = .milliseconds(200)
+        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy, clock: clock(offset))
+        let registry = registry(transport, rewriter)
+        let url = origin.url("/", host: "api.test")
+        #expect(try await registry.text(url) == "connection 1")
+        isDead.withLock { $0 = true }
+        // Nothing has come from there for a while.
+        offset.withLock { $0 = .seconds(5) }
+        #expect(try await registry.text(url) == "connection 2")
+        await origin.until { $0.openConnectionCount == 1 }
+        #expect(try await registry.text(url) == "connection 2")
+        #expect(rewriter.counters.failures == 0)
+        registry.invalidate()
+      }
+    }
+
+    @Test("after a timeout without a byte the connection is not used again")
+    func retired() async throws {
+      try await withServer { origin, transport, isDead in
+        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require)
+        let registry = registry(transport, rewriter)
+        var request = URLRequest(url: origin.url("/", host: "api.test"))
+        _ = try await registry.data(for: request)
+        isDead.withLock { $0 = true }
+        request.timeoutInterval = 0.5
+        request.httpMethod = "POST"
+        let code = await failureCode { [request] in try await registry.data(for: request) }
+        #expect(code == .timedOut)
+        await origin.until { $0.openConnectionCount == 0 }
+        let data = try await registry.data(for: request).0
+        #expect(String(decoding: data, as: UTF8.self) == "connection 2")
+        registry.invalidate()
+      }
+    }
+
+    @Test("when the network changes all connections are closed, and what may be sent again is")
+    func networkChange() async throws {
+      try await withServer { origin, transport, isDead in
+        var policy = HostRewriter.Policy.require
+        policy.silence = nil
+        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy)
+        let registry = registry(transport, rewriter)
+        let url = origin.url("/", host: "api.test")
+        _ = try await registry.text(url)
+        isDead.withLock { $0 = true }
+        let waiting = (0..<10).map { _ in Task { try await registry.text(url) } }
+        await origin.until { $0.requests.count == 11 }
+        rewriter.networkChanged()
+        for load in waiting { #expect(try await load.value == "connection 2") }
+        #expect(origin.connectionCount == 2 && rewriter.counters.bans == 0)
+        registry.invalidate()
+      }
+    }
+
+    @Test("an address whose body is cut is left by the requests after it")
+    func cutBody() async throws {
+      let servers = [try await TestOrigin.start(hosts: ["127.0.0.1"]), try await TestOrigin.start(hosts: ["127.0.0.2"])]
+      servers[0].reply(to: "/") { _ in Reply(200, [], .truncated(Data(count: 16_384), declared: 100_000)) }
+      servers[1].reply(to: "/") { _ in Reply(200, [], .whole(Data(count: 100_000))) }
+      let rules = try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]])
+      let registry = registry(CurlTransport(trusting: nil), HostRewriter(rules: rules, policy: .require))
+      let url = try #require(URL(string: "http://api.test/"))
+      var counts: [Int?] = []
+      for _ in 0..<5 { counts.append(try? await registry.data(for: URLRequest(url: url)).0.count) }
+      #expect(counts == [nil, 100_000, 100_000, 100_000, 100_000])
+      registry.invalidate()
+      for server in servers { await server.stop() }
+    }
+
+    @Test("routed requests go to their addresses, whatever proxy the environment names; others go through it")
+    func proxy() async {
+      await #expect(processExitsWith: .success) {
+        let origin = try await TestOrigin.start()
+        setenv("http_proxy", "http://127.0.0.1:1", 1)
+        setenv("https_proxy", "http://127.0.0.1:1", 1)
+        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: .require)
+        let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
+        let text = try await registry.text(origin.url("/hello", host: "api.test"))
+        Process.require(text == "hello", "the answer was \(text)")
+        let code = await failureCode { try await registry.text(origin.url("/hello", host: "other.test")) }
+        Process.require(code == .cannotConnectToHost, "a request without a rule ended with \(code?.rawValue ?? 0)")
+        registry.invalidate()
+        await origin.stop()
+      }
+    }
+  }
+#endif

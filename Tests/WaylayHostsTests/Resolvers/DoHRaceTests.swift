@@ -1,0 +1,45 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
+
+  @testable import WaylayHosts
+
+  @Suite("DNS over HTTPS at several addresses", .timeLimit(.minutes(5)))
+  struct DoHRaceTests {
+    private static func zone(_ question: DNSQuestion) throws -> DNSMessage? {
+      guard question.type == .a else { return try Messages.answer(question.name.description, question.type, []) }
+      return try Messages.answer(question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
+    }
+
+    @Test("nobody waits for addresses of the server that say nothing, and they are remembered")
+    func silentAddresses() async throws {
+      try await DoHOrigin.with(Self.zone) { server in
+        let hosts = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+        let silent = try await TestOrigin.start(hosts: hosts, port: server.origin.port, behaviour: .silent)
+        let resolver = try server.resolver(addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"]) { $0.timeout = .seconds(60) }
+        let query = HostQuery(try HostName("www.example.com"))
+        #expect(try await resolver.resolve(query).candidates.map(\.address.literal) == ["203.0.113.7"])
+        let count = silent.connectionCount
+        #expect(try await resolver.resolve(query).candidates.count == 1)
+        #expect(silent.connectionCount == count)
+        #expect(server.origin.requests.allSatisfy { $0["user-agent"] == ["waylay"] })
+        await silent.stop()
+      }
+    }
+
+    @Test("a thousand addresses in an answer are too many")
+    func manyAddresses() async throws {
+      try await DoHOrigin.with { question in
+        let name = question.name.description
+        guard question.type == .a else { return try Messages.answer(name, question.type, []) }
+        return try Messages.answer(name, .a, (0..<1_000).map { try Messages.address(name, "203.0.\($0 / 250).\($0 % 250)", seconds: 900) })
+      } _: { server in
+        let resolution = try await server.resolver().resolve(HostQuery(HostName("www.example.com")))
+        #expect(resolution.candidates.count == HostResolution.mostCandidates)
+      }
+    }
+  }
+#endif

@@ -138,6 +138,13 @@ let package = Package(
       path: "Examples/Hijack",
       swiftSettings: settings),
     .executableTarget(
+      name: "hostile-origin",
+      dependencies: [
+        "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/HostileOrigin",
+      swiftSettings: settings),
+    .executableTarget(
       name: "stress",
       dependencies: [
         "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -183,7 +190,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
     .testTarget(
-      name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "offline-reader", "stress", "tour"],
+      name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
       swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",

@@ -11,17 +11,30 @@ let settings: [SwiftSetting] = [
 ]
 let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
-// Each target holds links to the sources that it tests, so that what is internal there can be reached.
+/// A target holds links to the sources that it tests, so that what is internal there can be reached.
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .executableTarget(name: name, dependencies: ["Driver"] + dependencies, swiftSettings: settings, linkerSettings: linking)
+}
+
+let types = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+
 let package = Package(
   name: "fuzz",
   platforms: [.macOS(.v13)],
-  dependencies: [.package(url: "https://github.com/apple/swift-http-types", from: "1.8.0")],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
   targets: [
-    .executableTarget(
-      name: "archive", dependencies: ["Driver", .product(name: "HTTPTypes", package: "swift-http-types")], swiftSettings: settings,
-      linkerSettings: linking),
+    fuzzer("archive", [types]),
+    fuzzer("cookies", [types]),
     .target(name: "Driver", swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(name: "dns", dependencies: ["Driver"], swiftSettings: settings, linkerSettings: linking),
-    .executableTarget(name: "journal", dependencies: ["Driver"], swiftSettings: settings, linkerSettings: linking),
+    fuzzer("dns"),
+    fuzzer("files", [types, crypto]),
+    fuzzer("heads", [types]),
+    fuzzer("hosts", [crypto]),
+    fuzzer("journal"),
+    fuzzer("ranges"),
   ]
 )

@@ -1,11 +1,30 @@
 #!/usr/bin/env bash
 # The one front door for checks: what a user of the README runs, and what keeps the house in order. Continuous integration runs the same.
+#
+#   Scripts/check.sh          all that a change has to pass
+#   Scripts/check.sh --deep   all tests under the address sanitizer, then under the thread sanitizer: two builds of their own, kept in
+#                             .build-asan and .build-tsan. Runs of many hours are in Scripts/nightly.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Warnings are errors here, and every public type says whether it is Sendable.
 export WAYLAY_STRICT=1
 
 step() { printf '\n── %s\n' "$*"; }
+
+if [ "${1:-}" = --deep ]; then
+  # Foundation and libcurl keep what they make once; leaks are looked for by the tests that count.
+  export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+  for sanitizer in address thread; do
+    step "swift test under the $sanitizer sanitizer"
+    swift test --sanitize="$sanitizer" --scratch-path ".build-${sanitizer:0:1}san"
+  done
+  echo
+  echo "Both sanitizers are content."
+  exit
+elif [ $# -gt 0 ]; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+  exit 2
+fi
 
 step "Every top-level entry is known to the umbrella target"
 known=$(sed -n '/name: "Waylay",$/,/sources:/p' Package.swift)

@@ -1,7 +1,26 @@
 #!/usr/bin/env bash
-# The long runs of harnesses that `swift test` has a sample of: hours of machines, not of people. With names of jobs only those are run.
+# The long runs: what `swift test` does in small, at full size. All of them, or those that are named:
+#
+#   Scripts/nightly.sh
+#   Scripts/nightly.sh hostile fuzz
+#
+# One function for each job. To add one, write the function and put its name into `jobs`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+jobs=(deep hostile fuzz hosts)
+
+# All tests under both sanitizers.
+deep() { Scripts/check.sh --deep; }
+
+# 100 000 exchanges with a server that makes its answers up. WAYLAY_FUZZ_SEED chooses the seed.
+hostile() {
+  swift build -c release --product hostile-origin
+  .build/release/hostile-origin --exchanges "${WAYLAY_NIGHTLY_EXCHANGES:-100000}"
+}
+
+# Ten million inputs for each parser of outside data.
+fuzz() { Scripts/fuzz.sh "${WAYLAY_NIGHTLY_INPUTS:-10000000}"; }
 
 # Every cell of the matrix of hijackers, and ten thousand races that are cancelled.
 hosts() {
@@ -10,8 +29,8 @@ hosts() {
   WAYLAY_FAILOVER_FIGURES=1 swift test --filter FailoverFigures
 }
 
-jobs=(hosts)
 for job in "${@:-${jobs[@]}}"; do
   printf '\n── %s\n' "$job"
+  declare -F "$job" >/dev/null || { echo "there is no job \"$job\": there are ${jobs[*]}"; exit 2; }
   "$job"
 done

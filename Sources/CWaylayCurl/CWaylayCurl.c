@@ -309,6 +309,24 @@ int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int po
   return ended;
 }
 
+bool waylay_curl_sockets_drop_unread(void *context, int port) {
+  struct sockets *sockets = context;
+  bool dropped = false;
+  pthread_mutex_lock(&sockets->mutex);
+  for (size_t index = 0; index < sockets->count; index += 1) {
+    int descriptor = sockets->list[index].descriptor;
+    struct sockaddr_storage local;
+    socklen_t size = sizeof(local);
+    if (getsockname(descriptor, (struct sockaddr *)&local, &size) || port_of(&local) != port) continue;
+    char byte;
+    if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
+    shutdown(descriptor, SHUT_RDWR);
+    dropped = true;
+  }
+  pthread_mutex_unlock(&sockets->mutex);
+  return dropped;
+}
+
 static void remember(struct sockets *sockets, int descriptor, const struct address *address) {
   struct open_socket made = {descriptor, ""};
   const void *bytes = address->family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&address->addr)->sin6_addr

@@ -124,7 +124,7 @@ actor Listeners {
 }
 
 /// The connections that are open.
-private final class Accepted: Sendable {
+final class Accepted: Sendable {
   private let channels = NIOLockedValueBox<[ObjectIdentifier: any Channel]>([:])
 
   func add(_ channel: any Channel) throws {

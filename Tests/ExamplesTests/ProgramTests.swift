@@ -52,6 +52,17 @@ struct ProgramTests {
     #expect(output.hasSuffix("No faults.\n"))
   }
 
+  @Test("hostile-origin: whatever a server makes up, an app sees what may be made of it, and an archive keeps nothing else")
+  func hostileOrigin() async throws {
+    // Another seed each time, unless the environment has one: a failure says which.
+    let (code, output) = try await Program("hostile-origin").run(["--exchanges", "2000"])
+    #expect(output.contains("exchanges            2000"), "\(output)")
+    #expect(!output.contains("descriptors stayed open") && !output.contains("resident memory grew"), "\(output)")
+    withKnownIssue("412, 416 and 417 are stored; a joined answer that is short ends well", isIntermittent: true) {
+      #expect(code == 0, "\(output)")
+    }
+  }
+
   @Test("stress: hits, misses, validations, collapses and cancels through one archive, without a fault")
   func stressArchive() async throws {
     let (code, output) = try await Program("stress").run(["--loads", "4000", "--only", "archive"])

@@ -13,3 +13,8 @@ public func fuzz(_ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt) {
   arguments.initialize(to: CommandLine.unsafeArgv)
   _ = runDriver(count, arguments, test)
 }
+
+/// Ends the process with a message, which an optimised `precondition` would keep to itself, when something does not hold.
+public func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { fatalError(message()) }
+}

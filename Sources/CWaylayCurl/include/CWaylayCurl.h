@@ -61,6 +61,8 @@ int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nullable a
  */
 int waylay_curl_sockets_shutdown_idle(
   void *_Nonnull sockets, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
+/* Whether bytes have come on the connection from a local port that nobody has read; it is shut down then. */
+bool waylay_curl_sockets_drop_unread(void *_Nonnull sockets, int port);
 int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull sockets);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);

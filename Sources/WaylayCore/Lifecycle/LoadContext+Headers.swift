@@ -97,7 +97,10 @@ extension LoadContext {
       request.httpShouldHandleCookies, let cookieStorage, let url = request.url, accepts(cookiesOf: url, for: request.mainDocumentURL)
     else { return 0 }
     let values = response.fields[values: .setCookie]
-    let cookies = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }.flatMap {
+    let readable = values.prefix(limits.cookieCount).filter {
+      $0.utf8.count <= Self.largestField(limits) && HTTPCookie.canRead($0)
+    }
+    let cookies = readable.flatMap {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)
     }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }

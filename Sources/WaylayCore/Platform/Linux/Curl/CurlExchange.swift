@@ -32,8 +32,8 @@
     private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     private let upload: CurlUpload
     private var head: ResponseHead
-    /// The limit that the response is over.
-    private var excess: TransportError?
+    /// Why the response was refused at its head: it is over a limit, or its end cannot be known.
+    private var refusal: TransportError?
     private var isDelivered = false
     /// The response was handed over without a body, whatever the server sends.
     private var isBodyless = false
@@ -166,6 +166,10 @@
 
     /// A connection is open, verified, and nothing of the request is on it (U10).
     private func mayBegin(from port: Int32) -> Bool {
+      guard !loop.hasUnread(on: port) else {
+        mustReconnect = true
+        return false
+      }
       attempts += 1
       localPort = port
       connection = loop.noteBegun(self, from: port)
@@ -182,13 +186,18 @@
       // An old libcurl does not say when the connection is open.
       if case .connecting = turn { connection = loop.noteBegun(self, from: 0) }
       connection?.lastActivity = .now
+      let wasComplete = head.isComplete
       do {
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
-        return count
       } catch {
-        excess = error
+        refusal = error
         return CurlAnswer.writeError
       }
+      guard !wasComplete, head.isComplete, let fault = head.framingFault(for: request.method) else { return count }
+      refusal = TransportError(
+        .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(waylay_curl_get_number($0, CurlInfo.requestSize)) },
+        address: easy.flatMap(LoadMetrics.address), message: "the answer cannot be read: \(fault).")
+      return CurlAnswer.writeError
     }
 
     private func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
@@ -234,6 +243,17 @@
       _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
     }
 
+    /// The kept connection had bytes that belong to no answer: nothing of the request is on it, and it has been shut down. libcurl may read less
+    /// than has come after the end of an answer, and would take the rest for the answer to the next request.
+    private(set) var mustReconnect = false
+
+    /// Begins on another connection.
+    func forgetConnection() {
+      mustReconnect = false
+      attempts = 0
+      freeLists()
+    }
+
     /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over as it is (P23): then the
     /// request is sent once more with nothing decoded, where it may be.
     var shouldRepeatUndecoded: Bool {
@@ -243,8 +263,10 @@
 
     /// Forgets the first answer, so that the exchange can begin again.
     func forgetAnswer() {
+      if let localPort { loop.noteEnded(on: localPort, isHTTP1: true) }
       decodes = false
       head = ResponseHead(limits: transport.options.limits)
+      refusal = nil
       pending = Data()
       attempts = 0
       _ = upload.seek(to: 0, origin: SEEK_SET)
@@ -312,6 +334,7 @@
         pushPending()
       }
       hasEnded = true
+      if let easy, let localPort { loop.noteEnded(on: localPort, isHTTP1: waylay_curl_get_number(easy, CurlInfo.httpVersion) <= 2) }
       if let gate = request.route?.gate, !isDelivered, easy.map({ waylay_curl_get_number($0, CurlInfo.requestSize) }) ?? 0 == 0 {
         gate.release(ticket)
       }
@@ -331,7 +354,7 @@
 
     private func failure(_ code: Int32?, _ easy: UnsafeMutableRawPointer?) -> (any Error)? {
       if let error = upload.failure { return error }
-      if let excess { return excess }
+      if let refusal { return refusal }
       guard let code else {
         return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
       }

@@ -36,6 +36,8 @@
     /// The connections on which a request has begun by our end's port, those that are closed again included: a port is one of 65 535. Touched on
     /// the loop's thread only.
     private let connections = CurlConnections()
+    /// Those of them on which one answer comes after the other, as in HTTP/1.
+    private let sequentialPorts = Locked<Set<Int32>>([])
 
     init(connectionsPerHost: Int) {
       queue = CurlQueue(connectionsPerPlace: connectionsPerHost)
@@ -87,6 +89,19 @@
       return connections.connection(from: port)
     }
 
+    /// An exchange on the connection from a local port has ended.
+    func noteEnded(on port: Int32, isHTTP1: Bool) {
+      sequentialPorts.withLock { ports in
+        if isHTTP1 { ports.insert(port) } else { ports.remove(port) }
+      }
+    }
+
+    /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is of no use any more then.
+    func hasUnread(on port: Int32) -> Bool {
+      guard sequentialPorts.withLock({ $0.contains(port) }), let sockets = state.withLock({ $0.sockets }) else { return false }
+      return waylay_curl_sockets_drop_unread(sockets, port)
+    }
+
     /// What only the thread touches.
     private struct Transfers {
       let multi: UnsafeMutableRawPointer
@@ -136,7 +151,11 @@
       var code: Int32 = 0
       while let easy = waylay_curl_multi_next(transfers.multi, &code) {
         guard let exchange = transfers.active[easy] else { continue }
-        if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { end(exchange, code, &transfers) }
+        if exchange.mustReconnect || exchange.shouldRepeatUndecoded {
+          again(exchange, easy, &transfers)
+        } else {
+          end(exchange, code, &transfers)
+        }
       }
       for (easy, exchange) in transfers.active {
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
@@ -224,7 +243,7 @@
     private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       _ = waylay_curl_multi_remove(transfers.multi, easy)
       waylay_curl_easy_reset(easy)
-      exchange.forgetAnswer()
+      if exchange.mustReconnect { exchange.forgetConnection() } else { exchange.forgetAnswer() }
       queue.reconnecting(exchange)
       begin(exchange, easy, &transfers)
     }

@@ -85,7 +85,11 @@
       case 7: .cannotConnectToHost
       case 8, 16: .badServerResponse
       case 18, 52, 55, 56, 92: .networkConnectionLost
+      // Chunks or a coding that libcurl undoes while it hands the body over.
+      case 23: .cannotDecodeContentData
       case 26, 65: .requestBodyStreamExhausted
+      // A line that is longer than libcurl's buffer for one.
+      case 27: sent > 0 ? .badServerResponse : .unknown
       case 28: .timedOut
       case 35, 59, 66, 77, 83, 91: .secureConnectionFailed
       case 42: .cancelled

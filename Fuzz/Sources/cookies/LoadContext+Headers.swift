@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Lifecycle/LoadContext+Headers.swift

@@ -1,0 +1,1 @@
+../../../Sources/WaylayArchive/Store/Disk/FileSystem.swift

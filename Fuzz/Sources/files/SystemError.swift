@@ -1,0 +1,1 @@
+../../../Sources/WaylayArchive/Platform/SystemError.swift

@@ -1,0 +1,92 @@
+import Crypto
+import Driver
+
+@main
+enum Target {
+  static func main() { fuzz(test) }
+}
+
+private let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
+private let secret = [UInt8](repeating: 9, count: 32)
+private let sealings = [Sealing(), Sealing(key: key, archive: secret)]
+
+/// One input: an exported archive, frames of one, or a chunk of a stored body with what is known of it.
+@_cdecl("LLVMFuzzerTestOneInput")
+func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+  guard let kind = bytes.first else { return 0 }
+  let rest = Array(bytes.dropFirst())
+  switch kind % 8 {
+  case 0: read(rest, encrypted: false)
+  case 1: read(frames(rest, sealings[0]), encrypted: false)
+  case 2: read(frames(rest, sealings[1]), encrypted: true)
+  case 3, 4, 5: head(rest)
+  default: chunk(rest, isEncrypted: kind % 8 == 6)
+  }
+  return 0
+}
+
+/// Chance finds no checksum: this makes frames of an input, so that what is behind them is reached.
+private func frames(_ bytes: [UInt8], _ sealing: Sealing) -> [UInt8] {
+  var file = ArchiveFile.mark(secret: secret, sealing)
+  var source = ByteSource(bytes[...])
+  var index: UInt64 = 0
+  while let kind = source.number(UInt8.self), index < 100 {
+    let payload = source.counted() ?? []
+    guard let sealed = try? sealing.sealed([kind % 6] + payload, Sealing.Place(file: 0, index: index), digest: []) else { break }
+    var sink = ByteSink()
+    sink.put(sealed)
+    sink.put(Checksum.of(sink.bytes, seed: index))
+    file += sink.bytes
+    index += 1
+  }
+  return file
+}
+
+/// Reads a file to its end or to its first damage, as an import does.
+private func read(_ bytes: [UInt8], encrypted: Bool) {
+  guard let opened = try? ArchiveFileReader("a file", key: encrypted ? key : nil, FileSystem(OneFile(bytes: bytes))) else { return }
+  let (isOver, limit) = (DispatchSemaphore(value: 0), bytes.count)
+  // Nothing in it waits for anything.
+  Task.immediate { @Sendable in
+    var (reader, total) = (opened, 0)
+    while let (kind, payload) = try? await reader.next() {
+      total += payload.count
+      require(total <= limit, "more than there is")
+      if kind == .entry, let block = HeadBlock(decoding: payload) { check(block) }
+      if kind == .last { break }
+    }
+    isOver.signal()
+  }
+  isOver.wait()
+}
+
+private func head(_ bytes: [UInt8]) {
+  if let block = HeadBlock(decoding: bytes[...]) { check(block) }
+  _ = try? ArchiveFile.parse(bytes, key: nil, file: "a file")
+}
+
+private func check(_ block: HeadBlock) {
+  require(block.bodyLength >= 0 && block.storedBodyLength >= 0, "not what it was")
+  let again = HeadBlock(decoding: block.encoded()[...])
+  require(again?.chunks == block.chunks && again?.head == block.head && again?.key == block.key, "another head")
+}
+
+/// A chunk that does not fit what is known of it gives nothing, and never more than it should.
+private func chunk(_ bytes: [UInt8], isEncrypted: Bool) {
+  var source = ByteSource(bytes[...])
+  guard let plain = source.number(UInt32.self), let flags = source.number(UInt8.self) else { return }
+  let stored = Data(bytes.suffix(source.remaining))
+  let place = Sealing.Place(file: 1, index: 2)
+  let chunk = BodyChunk(
+    stored: UInt32(stored.count), plain: plain % UInt32(BodyChunk.size + 1), check: stored.withUnsafeBytes { Checksum.of($0, seed: place.seed) },
+    isCompressed: flags & 1 == 1)
+  let sealing = sealings[isEncrypted ? 1 : 0]
+  if let opened = sealing.opened(chunk: stored, chunk, place, digest: [1]) {
+    require(opened.count == Int(chunk.plain), "another length")
+  }
+  // What is sealed is opened again as it was, and as nothing else in another place.
+  guard let (sealed, known) = try? sealing.sealed(chunk: stored, compressing: flags & 2 == 2, place, digest: [1]), !stored.isEmpty else { return }
+  require(sealing.opened(chunk: sealed, known, place, digest: [1]) == stored, "not what was sealed")
+  require(sealing.opened(chunk: sealed, known, Sealing.Place(file: 1, index: 3), digest: [1]) == nil, "a chunk in another place")
+}

@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Lifecycle/DigestChallenge.swift

@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Transport/FieldSection.swift

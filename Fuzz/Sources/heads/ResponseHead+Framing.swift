@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Platform/Linux/Curl/ResponseHead+Framing.swift

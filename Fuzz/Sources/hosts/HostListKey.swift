@@ -1,0 +1,1 @@
+../../../Sources/WaylayHosts/Lists/HostListKey.swift

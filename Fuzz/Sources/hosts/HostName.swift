@@ -1,0 +1,1 @@
+../../../Sources/WaylayHosts/Rules/HostName.swift

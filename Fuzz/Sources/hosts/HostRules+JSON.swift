@@ -1,0 +1,1 @@
+../../../Sources/WaylayHosts/Lists/HostRules+JSON.swift

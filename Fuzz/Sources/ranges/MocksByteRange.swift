@@ -1,0 +1,1 @@
+../../../Sources/WaylayMocks/Answers/ByteRange.swift

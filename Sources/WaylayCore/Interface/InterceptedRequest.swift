@@ -150,8 +150,10 @@ public struct InterceptedRequest: Sendable {
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get { storage.notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
     set {
-      let route = K.self == Route.self ? newValue as? Route : nil
-      unique.notes[ObjectIdentifier(key)] = route?.bound(to: url) as? K.Value ?? newValue
+      var value = newValue
+      // Not by `??` behind a cast: nothing at all is a value, too, of a key whose values are optional.
+      if K.self == Route.self, let route = newValue as? Route, let bound = route.bound(to: url) as? K.Value { value = bound }
+      unique.notes[ObjectIdentifier(key)] = value
     }
   }
 

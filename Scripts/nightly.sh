@@ -26,7 +26,6 @@ fuzz() { Scripts/fuzz.sh "${WAYLAY_NIGHTLY_INPUTS:-10000000}"; }
 hosts() {
   WAYLAY_HIJACK_MATRIX=full swift test --filter HijackMatrixTests
   WAYLAY_CANCELLED_RACES=10000 swift test --filter CurlProcessTests.cancelledRaces
-  WAYLAY_FAILOVER_FIGURES=1 swift test --filter FailoverFigures
 }
 
 for job in "${@:-${jobs[@]}}"; do

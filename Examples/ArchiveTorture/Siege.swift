@@ -66,7 +66,8 @@ struct Siege: AsyncParsableCommand {
   }
 
   private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?) throws -> Testimony {
-    let victim = try Program(["victim", directory.path, "\(seed)"] + (habit == .replaces ? ["--may-be-orphaned"] : []), directory, "victim")
+    let victim = try Program(
+      ["victim", directory.path, "\(seed)"] + (habit == .replaces ? ["--may-be-orphaned"] : []), directory, "victim")
     var rival: Program?
     if let habit {
       // Whoever comes first has the archive: that is to be the victim.

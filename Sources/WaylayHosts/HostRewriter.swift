@@ -143,7 +143,7 @@ public final class HostRewriter: RequestInterceptor {
     do {
       do {
         return try await failover(request, next, place, transport, epoch).load(decision.ranking.entries)
-      } catch where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
+      } catch  where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
         // The network has changed under it: what failed in the old one is tried in the new one.
         guard let decision = try await decide(place, request.url) else { throw error }
         return try await failover(request, next, place, transport, health.epoch).load(decision.ranking.entries)

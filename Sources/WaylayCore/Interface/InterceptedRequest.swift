@@ -148,7 +148,11 @@ public struct InterceptedRequest: Sendable {
   /// Notes travel with the request to the links after this one and to the transport, and never reach the wire. A redirect starts
   /// with the notes that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
-    get { storage.notes[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+    get {
+      // Not by `as?` of what may not be there: that is a value of a key whose values are optional.
+      guard let note = storage.notes[ObjectIdentifier(key)] else { return K.defaultValue }
+      return note as? K.Value ?? K.defaultValue
+    }
     set {
       var value = newValue
       // Not by `??` behind a cast: nothing at all is a value, too, of a key whose values are optional.

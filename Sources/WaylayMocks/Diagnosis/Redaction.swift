@@ -26,7 +26,8 @@ enum Redaction {
 
   /// A URL without user, password, fragment and secrets in its query.
   static func shown(_ url: URL) -> String {
-    guard url.query != nil || url.user != nil || url.fragment != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+    guard url.query != nil || url.user != nil || url.fragment != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    else {
       return url.absoluteString
     }
     parts.user = nil

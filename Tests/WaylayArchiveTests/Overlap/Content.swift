@@ -14,8 +14,11 @@ enum Content {
     var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: version &* 37 &+ 11), count: length)
     bytes.withUnsafeMutableBytes { bytes in
       var place = 0
-      while place + 8 <= length {
-        bytes.storeBytes(of: UInt64(version) << 32 | UInt64(place), toByteOffset: place, as: UInt64.self)
+      while place < length {
+        // Also the beginning of one at the end: a shorter body is the beginning of a longer one.
+        withUnsafeBytes(of: UInt64(version) << 32 | UInt64(place)) {
+          bytes[place..<min(place + 8, length)].copyBytes(from: $0.prefix(length - place))
+        }
         place += place < 512 ? 64 : 512
       }
     }

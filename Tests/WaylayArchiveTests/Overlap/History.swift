@@ -164,7 +164,9 @@ struct History {
       if value.incarnation != look.incarnation {
         violate("\(look.who) of incarnation \(look.incarnation) gave out version \(version) of incarnation \(value.incarnation)")
       }
-      if head.length != seen.length { violate("\(look.who): version \(version) has \(seen.length) bytes, and its head says \(head.length)") }
+      if head.length != seen.length {
+        violate("\(look.who): version \(version) has \(seen.length) bytes, and its head says \(head.length)")
+      }
       if let body = seen.body, body != Content.body(version, seen.length) {
         violate("\(look.who): \(body.count) bytes that are not the first \(seen.length) of version \(version)")
       }

@@ -66,6 +66,16 @@ struct Schedule {
 
   /// Looks at everything, closes everything, and opens once more: what was stored and not removed is there, and nothing else.
   private func end(_ world: World, _ dice: inout Dice) async {
+    let stores = await closeAll(world, &dice)
+    guard !world.isInMemory else { return }
+    await reopen(world, &dice)
+    await released(stores + world.state.withLock { $0.departing }, world)
+  }
+
+  /// Closes and lets go of all stores.
+  ///
+  /// - Returns: The stores, for whoever wants to know when they have gone. Nothing here holds them any more.
+  private func closeAll(_ world: World, _ dice: inout Dice) async -> [World.Weak] {
     world.state.withLock { $0.writers = [:] }
     let handles = world.state.withLock { $0.handles }
     for handle in handles where !handle.isReader && handle.isWhole { await world.flush(handle) }
@@ -82,9 +92,7 @@ struct Schedule {
       state.handles = []
       state.departing = []
     }
-    guard !world.isInMemory else { return }
-    await reopen(world, &dice)
-    await released(weak + world.state.withLock { $0.departing }, world)
+    return weak
   }
 
   private func reopen(_ world: World, _ dice: inout Dice) async {

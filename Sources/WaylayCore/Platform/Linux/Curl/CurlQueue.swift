@@ -185,7 +185,10 @@
     func clear() -> [CurlExchange] {
       let waiting = lines.values.flatMap { $0.clear() }
       for exchange in waiting { exchange.turn = .none }
+      // Who holds a line holds those that have gone from it, and they hold the loop.
       alarms = []
+      ready = []
+      late = []
       return waiting
     }
 

@@ -49,7 +49,8 @@ extension Reply {
     case "chunks": chunks(number, pause: Int(request.query("pause") ?? "") ?? 0)
     case "trailers": chunked("hello").with { $0.trailers = [("X-Trailer", "end")] }
     case "sse": events(number)
-    case "gate": Reply(200, [], .gated(argument))
+    // With a type: Apple's sessions hold back the beginning of a body whose type they have to find out.
+    case "gate": Reply(200, [("Content-Type", "application/octet-stream")], .gated(argument))
     case "slow": Reply(200, [], .chunks([Data(), Data("slow".utf8)], pause: number))
     case "redirect": .text("moved", status: number, fields: [("Location", request.query("to") ?? "/hello")])
     case "loop": .text("again", status: 302, fields: [("Location", "/loop")])

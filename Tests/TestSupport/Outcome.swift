@@ -1,9 +1,5 @@
-package import Foundation
 import Testing
-
-#if canImport(FoundationNetworking)
-  package import FoundationNetworking
-#endif
+package import WaylayCore
 
 /// What an app sees of one request, to be compared between two ways of sending it.
 package struct Outcome: Equatable, Sendable {

@@ -1,14 +1,4 @@
 import Foundation
-import TestOrigin
-
-/// Which addresses this machine has.
-enum Loopback {
-  /// Linux has all of 127.0.0.0/8, Apple systems have one of it.
-  static let hasMany = has("127.0.0.2")
-  static let hasIPv6 = has("::1")
-
-  private static func has(_ host: String) -> Bool { (try? ClosedPort(host: host)) != nil }
-}
 
 extension URLSession {
   /// Status, fields and text of a reply, with a session that is used for nothing else.

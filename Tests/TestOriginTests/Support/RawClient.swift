@@ -34,7 +34,7 @@ final class RawClient {
   let channel: any Channel
   /// What was received and not yet taken.
   private(set) var text = ""
-  private var incoming: AsyncThrowingStream<String, any Error>.Iterator
+  private let incoming: AsyncThrowingStream<String, any Error>
   private let handshake: EventLoopFuture<String?>
   private let records: RecordCounter.Count
   private let uncleanEnd: NIOLockedValueBox<Bool>
@@ -48,7 +48,7 @@ final class RawClient {
     self.records = records
     self.uncleanEnd = uncleanEnd
     self.handshake = handshake.futureResult
-    incoming = stream.makeAsyncIterator()
+    incoming = stream
     do {
       channel = try await ClientBootstrap(group: loop)
         .channelInitializer { channel in
@@ -85,15 +85,19 @@ final class RawClient {
 
   /// Waits until what was received ends like this, and takes it. Takes what there is when the connection ends.
   func read(through end: String) async throws -> String {
-    while !text.hasSuffix(end), let part = try await incoming.next(isolation: #isolation) { text += part }
     defer { text = "" }
+    if text.hasSuffix(end) { return text }
+    for try await part in incoming {
+      text += part
+      if text.hasSuffix(end) { break }
+    }
     return text
   }
 
   /// Takes everything until the server closes the connection.
   func readToEnd() async throws -> String {
-    while let part = try await incoming.next(isolation: #isolation) { text += part }
     defer { text = "" }
+    for try await part in incoming { text += part }
     return text
   }
 

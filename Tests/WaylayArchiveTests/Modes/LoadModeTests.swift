@@ -108,12 +108,10 @@ struct LoadModeTests {
       var base: AsyncStream<Bool>.AsyncIterator
       let told: AsyncStream<Void>.Continuation
 
-      mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
+      @concurrent mutating func next() async -> Bool? {
         told.yield()
-        return await base.next(isolation: actor)
+        return await base.next()
       }
-
-      mutating func next() async -> Bool? { await next(isolation: nil) }
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator(), told: told) }

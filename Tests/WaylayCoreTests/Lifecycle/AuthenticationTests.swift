@@ -66,7 +66,9 @@ extension TestOrigin {
 struct AuthenticationTests {
   private let registry = InterceptorRegistry { Link.pass() }
 
-  @Test("is answered by the session's delegate, inside the chain")
+  @Test(
+    "is answered by the session's delegate, inside the chain",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func sessionDelegate() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -115,7 +117,9 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("goes on to the session's method when the task's leaves it to default handling")
+  @Test(
+    "goes on to the session's method when the task's leaves it to default handling",
+    .enabled(if: Platform.isLinux, "on Apple platforms the loading system asks one of the two methods"))
   func sessionMethod() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -131,7 +135,10 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("is answered with the URL's user info, which is in no request line and no header unasked", arguments: [true, false])
+  @Test(
+    "is answered with the URL's user info, which is in no request line and no header unasked",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    arguments: [true, false])
   func userInfo(isDirect: Bool) async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -150,7 +157,9 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("is answered from the credential storage, where an accepted credential is kept")
+  @Test(
+    "is answered from the credential storage, where an accepted credential is kept",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func storage() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -169,7 +178,9 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("proposes the credential of the storage to the delegate, and keeps none that was refused")
+  @Test(
+    "proposes the credential of the storage to the delegate, and keeps none that was refused",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func proposed() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -214,7 +225,10 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("of a scheme that is not known reaches the app, and never the loading system", arguments: ["NTLM", "Bearer", "Negotiate"])
+  @Test(
+    "of a scheme that is not known reaches the app, and never the loading system",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    arguments: ["NTLM", "Bearer", "Negotiate"])
   func otherSchemes(scheme: String) async throws {
     try await withOrigin { origin in
       origin.reply(to: "/other") { _ in
@@ -228,7 +242,10 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("of the scheme Digest is answered with what the server verifies", arguments: ["?algorithm=MD5", "?algorithm=SHA-256", ""])
+  @Test(
+    "of the scheme Digest is answered with what the server verifies",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    arguments: ["?algorithm=MD5", "?algorithm=SHA-256", ""])
   func digest(query: String) async throws {
     try await withOrigin { origin in
       let doorman = Doorman.with("Aladdin", "sesame")
@@ -342,7 +359,9 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("is asked for the second of two, when the first is rejected")
+  @Test(
+    "is asked for the second of two, when the first is rejected",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func secondSpace() async throws {
     try await withOrigin { origin in
       origin.reply(to: "/two") { request in
@@ -361,7 +380,9 @@ struct AuthenticationTests {
     }
   }
 
-  @Test("is answered with the body sent again, and a body that is gone lets the 401 stand")
+  @Test(
+    "is answered with the body sent again, and a body that is gone lets the 401 stand",
+    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func bodies() async throws {
     try await withOrigin { origin in
       origin.guardPage()

@@ -164,7 +164,9 @@ struct MisuseTests {
     #expect(await failureCode { try await session.data(from: .example) } == .timedOut)
   }
 
-  @Test("the timeout is idle-based: a body that keeps coming outlives it, one that stops does not (P15)")
+  @Test(
+    "the timeout is idle-based: a body that keeps coming outlives it, one that stops does not (P15)",
+    .enabled(if: Platform.deliversEachChunk, "Apple's loading system may put chunks together"))
   func idleTimeout() async throws {
     let clock = ManualClock()
     let pipe = AsyncStream.makeStream(of: Data.self)
@@ -185,7 +187,9 @@ struct MisuseTests {
     #expect(await recorder.entries(7).last == .completed(.timedOut))
   }
 
-  @Test("the resource timeout does not care for progress")
+  @Test(
+    "the resource timeout does not care for progress",
+    .enabled(if: Platform.deliversEachChunk, "Apple's loading system may put chunks together"))
   func resourceTimeout() async throws {
     let clock = ManualClock()
     let pipe = AsyncStream.makeStream(of: Data.self)
@@ -205,7 +209,9 @@ struct MisuseTests {
     #expect(await recorder.entries(4).last == .completed(.timedOut))
   }
 
-  @Test("a suspended task does not time out; once resumed it does")
+  @Test(
+    "a suspended task does not time out; once resumed it does",
+    .enabled(if: Platform.isLinux, "a load on Apple platforms does not hear of a pause"))
   func suspendedTask() async throws {
     let clock = ManualClock()
     let started = Event()

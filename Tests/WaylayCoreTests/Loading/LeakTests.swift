@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayCore
 
@@ -40,7 +41,9 @@ struct LeakTests {
     await died.wait()
   }
 
-  @Test("answered inline, answered later, streamed, failed, cancelled")
+  @Test(
+    "answered inline, answered later, streamed, failed, cancelled",
+    .enabled(if: Platform.isLinux, "Apple's loading system takes no subclass of InputStream that is not its own"))
   func all() async {
     await run(Link.answer("inline", inline: true))
     await run(Link.answer("later"))

@@ -1,3 +1,4 @@
+// Facts of Foundation on Linux: this file is empty elsewhere.
 #if canImport(FoundationNetworking)
   import TestSupport
   import Foundation

@@ -50,67 +50,71 @@ struct RouteTests {
     for registry in [gated, open] { registry.invalidate() }
   }
 
-  #if canImport(FoundationNetworking)
-    @Test("a route can limit the time until its connection is open: then nothing was sent; an open connection takes none")
-    func connectTimeout() async throws {
-      let silent = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silent)
-      let limited = registry(
-        CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(50)))
-      let error = await failure { try await limited.load(URLRequest(url: silent.url("/hello"))) } as? URLError
-      #expect(error?.code == .timedOut)
-      #expect((error?.userInfo[NSUnderlyingErrorKey] as? TransportError)?.requestBytesSent == 0)
-      try await withOrigin { origin in
-        let registry = registry(
-          CurlTransport(configuration: .ephemeral), try Route("127.0.0.1", port: origin.port, connectTimeout: .seconds(30)))
-        for _ in 0..<2 { _ = try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
-        #expect(origin.connectionCount == 1)
-        registry.invalidate()
-      }
-      limited.invalidate()
-      await silent.stop()
-    }
-
-    @Test("closes the idle connections to an address and port, and leaves those in use and those of other ports alone")
-    func idleConnections() async throws {
-      let (origin, other) = (try await TestOrigin.start(), try await TestOrigin.start())
-      let transport = CurlTransport(configuration: .ephemeral)
-      let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
-      let running = try await registry.load(URLRequest(url: origin.url("/gate/busy")))
-      _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
-      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
-      #expect(origin.openConnectionCount == 2)
-      transport.closeIdleConnections(to: "127.0.0.1", port: origin.port)
-      await origin.until { $0.openConnectionCount == 1 }
-      origin.release("still here", gate: "busy")
-      origin.release(nil, gate: "busy")
-      let text = try await running.body.collect(upTo: 100)
-      #expect(String(decoding: text, as: UTF8.self) == "still here")
-      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
-      #expect(other.connectionCount == 1)
+  @Test(
+    "a route can limit the time until its connection is open: then nothing was sent; an open connection takes none",
+    .enabled(if: Platform.hasCurl, "only CurlTransport has routes and closes connections"))
+  func connectTimeout() async throws {
+    let silent = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silent)
+    let limited = registry(
+      try #require(Platform.curlTransport()), try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(50)))
+    let error = await failure { try await limited.load(URLRequest(url: silent.url("/hello"))) } as? URLError
+    #expect(error?.code == .timedOut)
+    #expect((error?.userInfo[NSUnderlyingErrorKey] as? TransportError)?.requestBytesSent == 0)
+    try await withOrigin { origin in
+      let registry = registry(
+        try #require(Platform.curlTransport()), try Route("127.0.0.1", port: origin.port, connectTimeout: .seconds(30)))
+      for _ in 0..<2 { _ = try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
+      #expect(origin.connectionCount == 1)
       registry.invalidate()
-      transport.invalidate()
-      for server in [origin, other] { await server.stop() }
     }
+    limited.invalidate()
+    await silent.stop()
+  }
 
-    @Test("leaves a connection alone that a transfer is securing, when it closes the idle ones")
-    func connectionsBeingOpened() async throws {
-      // Takes the connection, and never answers the first message of TLS.
-      let (securing, other) = (try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent), try await TestOrigin.start())
-      let transport = CurlTransport(configuration: .ephemeral)
-      let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
-      let url = try #require(URL(string: "https://127.0.0.1:\(securing.port)/"))
-      let pending = Task { try await registry.load(URLRequest(url: url)) }
-      await securing.until { $0.openConnectionCount == 1 && !$0.rawBytes.joined().isEmpty }
-      transport.closeIdleConnections(to: "127.0.0.1", port: securing.port)
-      // By the end of a load that began afterwards it has been done.
-      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
-      _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
-      #expect(securing.openConnectionCount == 1 && securing.connectionCount == 1)
-      pending.cancel()
-      await #expect(throws: URLError.self) { try await pending.value }
-      registry.invalidate()
-      transport.invalidate()
-      for server in [securing, other] { await server.stop() }
-    }
-  #endif
+  @Test(
+    "closes the idle connections to an address and port, and leaves those in use and those of other ports alone",
+    .enabled(if: Platform.hasCurl, "only CurlTransport has routes and closes connections"))
+  func idleConnections() async throws {
+    let (origin, other) = (try await TestOrigin.start(), try await TestOrigin.start())
+    let transport = try #require(Platform.curlTransport())
+    let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+    let running = try await registry.load(URLRequest(url: origin.url("/gate/busy")))
+    _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+    _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+    #expect(origin.openConnectionCount == 2)
+    transport.closeIdleConnections(to: "127.0.0.1", port: origin.port)
+    await origin.until { $0.openConnectionCount == 1 }
+    origin.release("still here", gate: "busy")
+    origin.release(nil, gate: "busy")
+    let text = try await running.body.collect(upTo: 100)
+    #expect(String(decoding: text, as: UTF8.self) == "still here")
+    _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+    #expect(other.connectionCount == 1)
+    registry.invalidate()
+    transport.invalidate()
+    for server in [origin, other] { await server.stop() }
+  }
+
+  @Test(
+    "leaves a connection alone that a transfer is securing, when it closes the idle ones",
+    .enabled(if: Platform.hasCurl, "only CurlTransport has routes and closes connections"))
+  func connectionsBeingOpened() async throws {
+    // Takes the connection, and never answers the first message of TLS.
+    let (securing, other) = (try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent), try await TestOrigin.start())
+    let transport = try #require(Platform.curlTransport())
+    let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+    let url = try #require(URL(string: "https://127.0.0.1:\(securing.port)/"))
+    let pending = Task { try await registry.load(URLRequest(url: url)) }
+    await securing.until { $0.openConnectionCount == 1 && !$0.rawBytes.joined().isEmpty }
+    transport.closeIdleConnections(to: "127.0.0.1", port: securing.port)
+    // By the end of a load that began afterwards it has been done.
+    _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+    _ = try await registry.data(for: URLRequest(url: other.url("/hello")))
+    #expect(securing.openConnectionCount == 1 && securing.connectionCount == 1)
+    pending.cancel()
+    await #expect(throws: URLError.self) { try await pending.value }
+    registry.invalidate()
+    transport.invalidate()
+    for server in [securing, other] { await server.stop() }
+  }
 }

@@ -1,3 +1,4 @@
+// On Apple platforms there is no CurlTransport: this file is empty there.
 #if canImport(FoundationNetworking)
   import Foundation
   import HijackLab

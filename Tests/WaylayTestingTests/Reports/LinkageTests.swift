@@ -10,7 +10,8 @@ struct LinkageTests {
 
   /// The dynamic linker is asked to write down every file it opens while the program runs: at its start and by `dlopen`.
   @Test(
-    "a program with a mock loads neither XCTest nor Testing", .heavy, .enabled(if: Program.tests != nil), arguments: ["tour", "stress"])
+    "a program with a mock loads neither XCTest nor Testing", .heavy,
+    .enabled(if: Platform.isLinux && Program.tests != nil, "LD_DEBUG is the linker's of Linux"), arguments: ["tour", "stress"])
   func loaded(program: String) async throws {
     let arguments = program == "stress" ? ["--loads", "100"] : []
     let libraries = try await Self.libraries(loadedBy: Program(program), arguments)
@@ -18,7 +19,9 @@ struct LinkageTests {
     #expect(libraries.filter { library in Self.testLibraries.contains { library.contains($0) } } == [])
   }
 
-  @Test("the bundle of tests, looked at in the same way, does load them", .enabled(if: Program.tests != nil))
+  @Test(
+    "the bundle of tests, looked at in the same way, does load them",
+    .enabled(if: Platform.isLinux && Program.tests != nil, "LD_DEBUG is the linker's of Linux"))
   func control() async throws {
     let bundle = try #require(Program.tests)
     let libraries = try await Self.libraries(loadedBy: bundle, ["--testing-library", "swift-testing", "--filter", "^none$"])

@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A report at a scope's end, in XCTest", .enabled(if: Program.tests != nil), .timeLimit(.minutes(2)))
+@Suite(
+  "A report at a scope's end, in XCTest", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
+  .timeLimit(.minutes(2)))
 struct XCTestReportTests {
   let lines: Markers
 

@@ -17,12 +17,26 @@ package import Foundation
 
     /// The program of that name.
     package init(_ name: String) {
-      path = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name).path
+      path = Self.folder.appendingPathComponent(name).path
     }
 
     private init(path: String) {
       self.path = path
     }
+
+    #if canImport(Darwin)
+      /// Where products are: beside the bundle of tests, which another program has loaded.
+      private static let folder: URL = {
+        var image = Dl_info()
+        guard dladdr(#dsohandle, &image) != 0, let name = image.dli_fname else { return Bundle.main.bundleURL }
+        var url = URL(fileURLWithPath: String(cString: name))
+        while url.pathExtension != "xctest", url.pathComponents.count > 1 { url.deleteLastPathComponent() }
+        return url.deletingLastPathComponent()
+      }()
+    #else
+      /// Where products are: beside the bundle of tests, which is this program.
+      private static let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    #endif
 
     /// This very bundle of tests, where it is a program, as on Linux. On Apple platforms another program loads it.
     package static let tests: Program? = {

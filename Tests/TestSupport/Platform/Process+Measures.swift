@@ -1,0 +1,37 @@
+package import Foundation
+
+#if os(Linux) || os(macOS)
+  // What belongs to a whole process, hence for exit tests.
+  extension Process {
+    /// Ends the process with a message when a condition does not hold.
+    package static func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+      guard !condition else { return }
+      preconditionFailure(message())
+    }
+
+    #if canImport(Glibc) || canImport(Musl)
+      /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been freed.
+      package static let measuresMemory = dlsym(nil, "__asan_init") == nil
+
+      /// Bytes of this process in memory.
+      package static var residentBytes: Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+      }
+
+      package static var openDescriptors: Int {
+        get throws {
+          // Without timers: Dispatch opens one for each of its clocks when somebody first waits by it.
+          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+            return target.map { $0 != "anon_inode:[timerfd]" } ?? false
+          }
+        }
+      }
+    #else
+      // There is no /proc: what measures memory is not run.
+      package static let measuresMemory = false
+      package static var residentBytes: Int { 0 }
+    #endif
+  }
+#endif

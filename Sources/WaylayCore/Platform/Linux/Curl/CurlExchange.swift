@@ -54,6 +54,8 @@
     private var pending = Data()
     /// Connections on which the request was begun.
     private var attempts = 0
+    /// Bytes of the request's body that libcurl has taken.
+    private var sentBytes: Int64 = 0
     /// Our end of the connection that the request is on.
     private(set) var localPort: Int32?
     /// Whether libcurl undoes a coding of the body.
@@ -78,7 +80,7 @@
         load?.watchesTimeout(of: request.urlRequest) ?? false
         ? nil : Duration(limit: request.context.idleTimeout(of: request.urlRequest))
       try request.checkFraming(transport.options.limits)
-      fields = CurlRequest.fields(of: request)
+      fields = CurlRequest.fields(of: request, isApps: load?.id == request.id)
       head = ResponseHead(limits: transport.options.limits)
       upload = try CurlUpload(request.body, declared: CurlRequest.declaredLength(of: request))
       message.initialize(repeating: 0, count: 256)
@@ -153,7 +155,7 @@
         { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
-        { context, offset, origin in CurlExchange.from(context).upload.seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
+        { context, offset, origin in CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
         CurlTransport.hasPrerequest
           ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
     }
@@ -218,7 +220,17 @@
     private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       load?.touch()
       connection?.lastActivity = .now
-      return upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+      let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+      guard read > 0, read <= count else { return read }
+      sentBytes += Int64(read)
+      load?.sent(sentBytes)
+      return read
+    }
+
+    private func seek(to offset: Int64, origin: Int32) -> Bool {
+      guard upload.seek(to: offset, origin: origin) else { return false }
+      sentBytes = offset
+      return true
     }
 
     /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this one was to wait.
@@ -269,7 +281,7 @@
       refusal = nil
       pending = Data()
       attempts = 0
-      _ = upload.seek(to: 0, origin: SEEK_SET)
+      _ = seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
 

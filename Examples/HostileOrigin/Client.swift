@@ -104,8 +104,6 @@ final class Client: Sendable {
 
 /// Passes on, as most interceptors do.
 private struct Passing: RequestInterceptor {
-  var answersInline: Bool { false }
-
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)
   }

@@ -47,11 +47,11 @@ final class Grounds: Sendable {
 
   func openSessions() {
     let registry = InterceptorRegistry(configuration: .ephemeral)
-    registry.register(InterceptorChain("inline", for: .host("inline.invalid")) { MadeUp(answersInline: true) })
+    registry.register(InterceptorChain("inline", for: .host("inline.invalid")) { InlineMadeUp() })
     registry.register(
       InterceptorChain("later", for: .host("later.invalid")) {
         Counting()
-        MadeUp(answersInline: false)
+        MadeUp()
       })
     registry.register(InterceptorChain("network", for: .host("127.0.0.1")) { Counting() })
     let archive = makeArchive()
@@ -104,21 +104,38 @@ final class Grounds: Sendable {
 
 /// Passes on, as most interceptors do.
 struct Counting: RequestInterceptor {
-  var answersInline: Bool { false }
-
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
-    request.urlRequest.setValue("1", forHTTPHeaderField: "X-Seen")
+    request.fields[.seen] = "1"
     return try await next(request)
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let seen = HTTPField.Name("X-Seen")!
+}
+
+/// The same inside the loading system's call, as far as the answer is there at once.
+struct InlineMadeUp: InlineAnswering {
+  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+    let parts = request.url.pathComponents
+    guard parts.count == 3 else { throw URLError(.badURL) }
+    switch parts[1] {
+    case "failure": throw URLError(.cannotConnectToHost)
+    case "text": return .response(InterceptedResponse(to: request, body: .text(parts[2])))
+    default: return .startLoading
+    }
+  }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    try await MadeUp().startLoading(request, next: next)
   }
 }
 
 /// Makes an answer up, as the URL says.
 struct MadeUp: RequestInterceptor {
-  let answersInline: Bool
-
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    let parts = request.url?.pathComponents ?? []
+    let parts = request.url.pathComponents
     guard parts.count == 3 else { throw URLError(.badURL) }
     let number = parts[2]
     switch parts[1] {

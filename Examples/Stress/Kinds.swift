@@ -86,7 +86,7 @@ extension Kind {
       do { return try await task.value } catch is CancellationError { throw URLError(.cancelled) }
     },
     Kind("a registry of its own", 1) { grounds, number in
-      let registry = InterceptorRegistry { MadeUp(answersInline: number.isMultiple(of: 2)) }
+      let registry = InterceptorRegistry { if number.isMultiple(of: 2) { InlineMadeUp() } else { MadeUp() } }
       let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
       defer {
         session.finishTasksAndInvalidate()

@@ -36,7 +36,7 @@ extension Scene {
       report.expect("the nearest stub is named", was: cause, cause.contains("/users/:id"))
     }
     report.expect(
-      "calls that the mock remembers", mock.calls.map { $0.url?.path }, ["/users/42", "/status", "/status", "/photo", "/user/42"])
+      "calls that the mock remembers", mock.calls.map(\.url.path), ["/users/42", "/status", "/status", "/photo", "/user/42"])
     report.expect("requests at the server", origin.requests.count - before, 0)
     registry.invalidate()
   }

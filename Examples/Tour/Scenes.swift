@@ -2,12 +2,16 @@ import Foundation
 import TestOrigin
 import Waylay
 
+extension HTTPField.Name {
+  fileprivate static let sentThrough = HTTPField.Name("X-Sent-Through")!
+}
+
 extension Scene {
   /// An interceptor of ten lines.
   private struct PolitelyRetry: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       var request = request
-      request.urlRequest.setValue("Waylay", forHTTPHeaderField: "X-Sent-Through")
+      request.fields[.sentThrough] = "Waylay"
       let response = try await next(request)
       guard response.status == .serviceUnavailable else { return response }
       return try await next(request)
@@ -31,14 +35,13 @@ extension Scene {
   }
 
   /// Answers without the network.
-  private struct Greeter: RequestInterceptor {
-    var answersInline: Bool { true }
-
+  private struct Greeter: InlineAnswering {
     func canInit(with request: URLRequest) -> Bool { request.url?.path == "/greeting" }
 
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      InterceptedResponse(
-        to: request, fields: [.contentType: "application/json"], body: .text(#"{"greeting":"hello from the chain"}"#))
+    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+      .response(
+        InterceptedResponse(
+          to: request, fields: [.contentType: "application/json"], body: .text(#"{"greeting":"hello from the chain"}"#)))
     }
   }
 
@@ -92,7 +95,7 @@ extension Scene {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let (token, _) = try await session.data(from: tokenURL)
       var request = request
-      request.urlRequest.setValue("Bearer \(String(decoding: token, as: UTF8.self))", forHTTPHeaderField: "Authorization")
+      request.fields[.authorization] = "Bearer \(String(decoding: token, as: UTF8.self))"
       return try await next(request)
     }
   }

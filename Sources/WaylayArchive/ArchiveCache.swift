@@ -32,14 +32,16 @@ import Foundation
 ///
 /// The disk is opened behind: loads that need it wait for it. When it cannot be opened, requests go through as if there were no archive, a
 /// line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice: see ``DiskStore``.
-public final class ArchiveCache: RequestInterceptor {
+public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 
   /// The name that errors and logs use.
   public var name: String { "ArchiveCache" }
 
-  /// `true`: what is in memory is answered inside the loading system's call. Everything else leaves it first.
-  public var answersInline: Bool { true }
+  /// What is in memory and fresh, or all there is; everything else is for `startLoading`.
+  public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+    try engine.answerAtOnce(request).map { .response($0) } ?? .startLoading
+  }
 
   /// An archive in a directory, which is made where it is missing.
   ///
@@ -132,7 +134,7 @@ public final class ArchiveCache: RequestInterceptor {
     let next = InterceptorChain.Next { _ in throw CancellationError() }
     let intercepted = InterceptedRequest(request)
     let mode = engine.mode(of: intercepted)
-    guard let load = try await ArchiveLoad(reading: intercepted, mode, engine, store, next) else { return 0 }
+    let load = try await ArchiveLoad(reading: intercepted, mode, engine, store, next)
     // What was asked for before this moment is not stored after it.
     engine.changes.note(load.key)
     engine.flights.close { $0.key == load.key }

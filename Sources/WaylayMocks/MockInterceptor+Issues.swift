@@ -34,8 +34,6 @@ extension MockInterceptor {
   ) async throws -> InterceptedResponse {
     record(RecordedCall(facts, nil, isOwn: false, [:]))
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
-    // Saying what came nearest takes its time.
-    if mayRunInline { await Task.yield() }
     let miss = Miss(facts, spent, in: self)
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
     state.withLock { $0.issues.append(issue) }

@@ -5,12 +5,33 @@ extension MockInterceptor {
   ///   closure throws.
   public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     if let body = request.body.inMemory { return try await load(request, body, next) }
-    // Opening a file is nothing for the loading system's queue.
-    if mayRunInline { await Task.yield() }
     var request = request
     let body = try await collect(request.body)
     if !request.body.isReplayable { request.body = .data(body) }
     return try await load(request, body, next)
+  }
+
+  /// An answer that is the same for every request and there at once, where no code but the package's own has to run for it: none is computed,
+  /// waits, streams or has a predicate. Everything else is for `startLoading`.
+  public func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    guard let body = request.body.inMemory else { return .startLoading }
+    let facts = RequestFacts(request, body: body)
+    // Answers to HEAD are finished in another way.
+    guard facts.method != "HEAD" else { return .startLoading }
+    var layer = self
+    while true {
+      let candidates = layer.candidates(for: facts)
+      guard candidates.allSatisfy(\.isInline) else { return .startLoading }
+      var spent: [Spent] = []
+      guard let match = layer.claim(candidates, facts, &spent) else {
+        guard let outer = layer.outer else { return .startLoading }
+        layer = outer
+        continue
+      }
+      if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
+      guard let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) else { return .startLoading }
+      return .response(response)
+    }
   }
 
   private func collect(_ body: MessageBody) async throws -> Data {
@@ -28,10 +49,7 @@ extension MockInterceptor {
     var spent: [Spent] = []
     var layer = self
     while true {
-      let (candidates, mustLeave) = layer.candidates(for: facts)
-      // Code that is not ours must not run on the loading system's queue, where it could wait for another load.
-      if mustLeave { await Task.yield() }
-      if let match = try await layer.claimInContext(candidates, facts, &spent) {
+      if let match = try await layer.claimInContext(layer.candidates(for: facts), facts, &spent) {
         if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
         if let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) { return response }
         return try await answer(facts, match, next, layer)
@@ -59,7 +77,4 @@ extension MockInterceptor {
       throw located.urlError(for: facts.url.url)
     }
   }
-
-  /// Whether this may be the loading system's own call. Never when the mock has not promised to answer there: stubs may have come since.
-  var mayRunInline: Bool { state.withLock { $0.hasPromisedInline } }
 }

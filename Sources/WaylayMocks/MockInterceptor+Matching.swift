@@ -7,12 +7,9 @@ extension MockInterceptor {
     let use: Int
   }
 
-  /// The stubs that may be for a request, and whether the loading system's queue has to be left before they are asked.
-  func candidates(for facts: RequestFacts) -> ([StubEntry], mustLeave: Bool) {
-    state.withLock { state in
-      let candidates = state.index.candidates(for: facts)
-      return (candidates, state.hasPromisedInline && state.deferred > 0 && candidates.contains { !$0.isInline })
-    }
+  /// The stubs that may be for a request.
+  func candidates(for facts: RequestFacts) -> [StubEntry] {
+    state.withLock { $0.index.candidates(for: facts) }
   }
 
   /// Takes a use of the first stub that is for a request.

@@ -41,7 +41,6 @@ extension MockInterceptor {
       for entry in state.entries { entry.isRemoved = true }
       state.entries = []
       state.index = StubIndex()
-      state.deferred = 0
     }
   }
 
@@ -83,7 +82,6 @@ extension MockInterceptor {
         let entry = StubEntry(stub, number: state.nextNumber)
         state.nextNumber += 1
         state.entries.append(entry)
-        if !entry.isInline { state.deferred += 1 }
         // A stub that is wrong matches nothing; a wrong answer is found out when it is given.
         if stub.canMatch { state.index.insert(entry) }
         return entry
@@ -111,7 +109,6 @@ extension MockInterceptor.State {
     for entry in entries where !entry.isRemoved {
       entry.isRemoved = true
       index.remove(entry)
-      if !entry.isInline { deferred -= 1 }
     }
   }
 }

@@ -15,16 +15,12 @@
 /// issues.
 ///
 /// Each mock has stubs, counts, scenarios and a history of its own: two tests that run at the same time never meet.
-public final class MockInterceptor: RequestInterceptor {
+public final class MockInterceptor: InlineAnswering {
   struct State {
     var index = StubIndex()
     /// All that are there, oldest first.
     var entries: [StubEntry] = []
     var nextNumber = 0
-    /// How many of them may not answer inside the loading system's call.
-    var deferred = 0
-    /// Whether the mock has ever promised to answer there.
-    var hasPromisedInline = false
     var scenarios: [String: String] = [:]
     var calls: [RecordedCall] = []
     var issues: [MockIssue] = []
@@ -89,32 +85,5 @@ public final class MockInterceptor: RequestInterceptor {
     self.bodyLimit = bodyLimit
     self.location = location
     add(stubs)
-  }
-
-  /// Whether all stubs answer at once, so that an answer need not leave the loading system's queue: none computes its answer, waits,
-  /// streams or has a predicate, and an unmatched request does not go on.
-  public var answersInline: Bool {
-    guard unmatched.isInline else { return false }
-    return state.withLock { $0.answersInline } && (outer?.answersInline ?? true)
-  }
-}
-
-extension MockInterceptor.State {
-  /// Whether all stubs answer at once; remembers that it was said.
-  fileprivate var answersInline: Bool {
-    mutating get {
-      if deferred == 0 { hasPromisedInline = true }
-      return deferred == 0
-    }
-  }
-}
-
-extension UnmatchedPolicy {
-  var isInline: Bool {
-    switch kind {
-    case .fail: true
-    case .passThrough: false
-    case .respond(let response): response.isImmediate
-    }
   }
 }

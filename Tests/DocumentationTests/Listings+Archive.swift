@@ -89,7 +89,7 @@ func movingFromURLCache(directory: URL) {
 private struct TokenLink: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
-    request.urlRequest.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+    request.fields[.authorization] = "Bearer token"
     return try await next(request)
   }
 }

@@ -62,6 +62,6 @@ private func tested(rewriter: HostRewriter) async throws {
   let next = InterceptorChain.Next { request in
     InterceptedResponse(to: request, body: .text(request.route?.address ?? "the system's way"))
   }
-  let answer = try await rewriter.startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
+  let answer = try await rewriter.startLoading(InterceptedRequest(.get, url), next: next)
   _ = answer
 }

@@ -165,7 +165,7 @@ func mockInAnApp() -> URLSession {
 @Test(
   .mocked {
     Stub(.any) { request in
-      guard request.urlRequest.url?.path == "/users/1" else { throw URLError(.badURL) }
+      guard request.url.path == "/users/1" else { throw URLError(.badURL) }
       return .text(#"{"id":1,"name":"Ada"}"#).header("Content-Type", "application/json")
     }
   })

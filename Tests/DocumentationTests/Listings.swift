@@ -62,7 +62,7 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
       let body = try await request.body.collect(upTo: 1 << 20)
       var signed = request
       signed.body = .data(body)
-      signed.urlRequest.setValue(signature(body), forHTTPHeaderField: "X-Signature")
+      signed.fields[.xSignature] = signature(body)
       return try await next(signed)
     }
   }
@@ -73,15 +73,14 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
       SignRequest(signature: sign)
     })
 
-  struct Maintenance: RequestInterceptor {
-    var answersInline: Bool { true }
-
+  struct Maintenance: InlineAnswering {
     func canInit(with request: URLRequest) -> Bool { request.url?.path != "/status" }
 
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      InterceptedResponse(
-        to: request, status: .serviceUnavailable, fields: [.contentType: "text/plain", .retryAfter: "60"],
-        body: .text("back in a minute"))
+    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+      .response(
+        InterceptedResponse(
+          to: request, status: .serviceUnavailable, fields: [.contentType: "text/plain", .retryAfter: "60"],
+          body: .text("back in a minute")))
     }
   }
 
@@ -104,7 +103,7 @@ func usingASession(tokenURL: URL) {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let (token, _) = try await session.data(from: tokenURL)
       var request = request
-      request.urlRequest.setValue("Bearer \(String(decoding: token, as: UTF8.self))", forHTTPHeaderField: "Authorization")
+      request.fields[.authorization] = "Bearer \(String(decoding: token, as: UTF8.self))"
       return try await next(request)
     }
   }
@@ -119,18 +118,28 @@ func usingASession(tokenURL: URL) {
 
 func testingIt(url: URL) async throws {
   let next = InterceptorChain.Next { InterceptedResponse(to: $0, status: .serviceUnavailable) }
-  let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
+  let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
   _ = response
 }
 
 // MARK: WritingAnInterceptor
+
+extension HTTPField.Name {
+  static let xName = HTTPField.Name("X-Name")!
+}
+
+extension HTTPField.Name {
+  static let xAttempt = HTTPField.Name("X-Attempt")!
+  static let xSignature = HTTPField.Name("X-Signature")!
+  static let xAPIKey = HTTPField.Name("X-Api-Key")!
+}
 
 func firstSteps() async throws {
   struct Greeter: RequestInterceptor {
     func canInit(with request: URLRequest) -> Bool { request.url?.path == "/greeting" }
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      let name = request.urlRequest.value(forHTTPHeaderField: "X-Name") ?? "whoever you are"
+      let name = request.fields[.xName] ?? "whoever you are"
       return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text("hello, \(name)"))
     }
   }
@@ -140,8 +149,8 @@ func firstSteps() async throws {
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       var request = request
-      request.urlRequest.setValue(userName, forHTTPHeaderField: "X-Name")
-      print("out:  \(request.method) \(request.url?.path ?? "")")
+      request.fields[.xName] = userName
+      print("out:  \(request.method) \(request.url.path)")
       let response = try await next(request)
       print("back: \(response.status.code)")
       return response
@@ -187,7 +196,7 @@ struct RetryWithBackOff: RequestInterceptor {
 struct TellAttempt: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
-    if request.attempt > 1 { request.urlRequest.setValue("\(request.attempt)", forHTTPHeaderField: "X-Attempt") }
+    if request.attempt > 1 { request.fields[.xAttempt] = "\(request.attempt)" }
     return try await next(request)
   }
 }
@@ -226,7 +235,7 @@ struct BearerToken: RequestInterceptor {
 
   private func authorized(_ request: InterceptedRequest, with token: String) -> InterceptedRequest {
     var request = request
-    request.urlRequest.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    request.fields[.authorization] = "Bearer \(token)"
     return request
   }
 }
@@ -309,7 +318,7 @@ struct Counted: AsyncSequence, Sendable {
 struct CountResponses: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var response = try await next(request)
-    let path = request.url?.path ?? ""
+    let path = request.url.path
     response.body = .stream(Counted(body: response.body) { print("\(path): \($0) bytes") }, length: response.body.length)
     return response
   }
@@ -339,7 +348,7 @@ private struct AddKey: RequestInterceptor {
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
-    request.urlRequest.setValue(key, forHTTPHeaderField: "X-Api-Key")
+    request.fields[.xAPIKey] = key
     return try await next(request)
   }
 }
@@ -419,7 +428,7 @@ struct ImpatientFirstTry: RequestInterceptor {
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var first = request
-    first.urlRequest.timeoutInterval = 5
+    first.options.timeout = 5
     do {
       return try await next(first)
     } catch let error as TransportError where error.code == .timedOut {
@@ -558,7 +567,7 @@ struct Answers: Transport {
   let bodies: [String: String]
 
   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-    guard let text = bodies[request.url?.path ?? ""] else {
+    guard let text = bodies[request.url.path] else {
       throw TransportError(.cannotConnectToHost, phase: .connecting, requestBytesSent: 0, message: "nobody answers here.")
     }
     return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text), source: .network)

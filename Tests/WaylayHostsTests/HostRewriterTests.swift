@@ -25,7 +25,7 @@ struct HostRewriterTests {
   }
 
   private func request(_ text: String) throws -> InterceptedRequest {
-    InterceptedRequest(URLRequest(url: try #require(URL(string: text))))
+    InterceptedRequest(.get, try #require(URL(string: text)))
   }
 
   private func answer(_ rewriter: HostRewriter, _ url: String, over network: FakeNetwork) async throws -> String {
@@ -39,8 +39,8 @@ struct HostRewriterTests {
     let network = FakeNetwork(["203.0.113.7": .answers()])
     #expect(try await answer(rewriter, "https://user@API.example.com:443/a?b#c", over: network) == "203.0.113.7")
     let sent = try #require(network.visits.first?.request)
-    #expect(sent.url?.absoluteString == "https://user@API.example.com:443/a?b#c")
-    #expect(sent.urlRequest.allHTTPHeaderFields?.isEmpty ?? true)
+    #expect(sent.url.absoluteString == "https://user@API.example.com:443/a?b#c")
+    #expect(sent.fields.isEmpty)
     #expect(sent.route?.port == 443)
   }
 

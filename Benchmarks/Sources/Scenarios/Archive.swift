@@ -63,8 +63,6 @@ extension Scenario {
 /// Answers with something that an archive keeps.
 private struct Storable: RequestInterceptor {
   let size: Int
-  /// As the end of a chain of which an archive is all there is.
-  var answersInline: Bool { true }
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     let fields: HTTPFields = [
@@ -75,15 +73,13 @@ private struct Storable: RequestInterceptor {
 }
 
 /// The least that anything can do which remembers answers.
-private final class Remembering: RequestInterceptor, @unchecked Sendable {
+private final class Remembering: InlineAnswering, @unchecked Sendable {
   // Unchecked: what is remembered is touched behind the lock only.
   private let lock = NSLock()
   private var answers: [String: Data] = [Answer.url.absoluteString: Answer.body]
 
-  var answersInline: Bool { true }
-
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    guard let body = lock.withLock({ answers[request.url?.absoluteString ?? ""] }) else { return try await next(request) }
-    return InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(body))
+  func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    guard let body = lock.withLock({ answers[request.url.absoluteString] }) else { return .next(request) }
+    return .response(InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(body)))
   }
 }

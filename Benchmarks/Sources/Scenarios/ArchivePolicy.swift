@@ -54,7 +54,7 @@ extension Scenario {
     ]
     fields[.vary] = vary
     let response = ArchivePolicy.Response(status: 200, fields: fields, requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(request)) else { fatalError("not stored") }
+    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(InterceptedRequest(request))) else { fatalError("not stored") }
     return record
   }
 
@@ -67,9 +67,10 @@ extension Scenario {
       record(policy, request(["Accept-Language": "x-\(number)"]), vary: vary)
     }
     let records = others + [record(policy, urlRequest, vary: vary)]
+    let asked = InterceptedRequest(urlRequest)
     let later = CacheTime(seconds: now.seconds + 10)
     return Scenario(name, against: "policy: URL(string:)") {
-      let decision = policy.decide(CacheRequest(urlRequest), records: records, now: later)
+      let decision = policy.decide(CacheRequest(asked), records: records, now: later)
       guard case .serve(let answer) = decision.action, answer.index == records.count - 1 else { throw URLError(.cannotDecodeContentData) }
       if makesHead, policy.head(of: answer, record: records[answer.index], now: later).status != 200 { throw URLError(.badServerResponse) }
     }

@@ -49,7 +49,7 @@ extension Scenario {
     let url = origin.url("/hello")
     let named = origin.url("/hello", host: "api.test")
     let large = origin.url("/bytes/\(32 << 20)", host: "api.test")
-    let plain = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
+    let plain = InterceptorRegistry(configuration: .ephemeral) { AsyncPassing() }
     func routed(_ addresses: [String]) -> InterceptorRegistry {
       InterceptorRegistry(configuration: .ephemeral) { HostRewriter(["api.test": addresses]) }
     }

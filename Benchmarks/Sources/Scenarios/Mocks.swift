@@ -57,7 +57,7 @@ extension Scenario {
     let session = URLSession.intercepted(
       by: InterceptorRegistry {
         mock
-        Answering(answersInline: false)
+        AsyncAnswering()
       })
     return Scenario(name, against: reference) {
       let (data, _) = try await session.data(from: Answer.url)

@@ -71,18 +71,18 @@ extension Scenario {
   }
 
   private static func answered() -> [Scenario] {
-    let inline = InterceptorRegistry { Answering(answersInline: true) }
+    let inline = InterceptorRegistry { Answering() }
     let inlineTen = InterceptorRegistry {
-      for _ in 0..<9 { Passing(answersInline: true) }
-      Answering(answersInline: true)
+      for _ in 0..<9 { Passing() }
+      Answering()
     }
-    let hundred = InterceptorRegistry { Answering(answersInline: true) }
+    let hundred = InterceptorRegistry { Answering() }
     for number in 0..<99 {
-      hundred.register(InterceptorChain("chain \(number)", for: .host("host\(number).example.com")) { Answering(answersInline: true) })
+      hundred.register(InterceptorChain("chain \(number)", for: .host("host\(number).example.com")) { Answering() })
     }
-    let hundredDeclining = InterceptorRegistry { Answering(answersInline: true) }
+    let hundredDeclining = InterceptorRegistry { Answering() }
     for number in 0..<99 { hundredDeclining.register(InterceptorChain("chain \(number)") { Declining() }) }
-    let asynchronous = InterceptorRegistry { Answering(answersInline: false) }
+    let asynchronous = InterceptorRegistry { AsyncAnswering() }
     let synchronousFloor = "floor: URLProtocol, synchronous"
     let hoppingFloor = "floor: URLProtocol, leaving the queue and coming back"
     return [
@@ -108,12 +108,12 @@ extension Scenario {
     }
     let one = "direct load, one interceptor"
     return [
-      load(one, against: one, InterceptorRegistry { Answering(answersInline: false) }),
+      load(one, against: one, InterceptorRegistry { AsyncAnswering() }),
       load(
         "direct load, a chain of 10", against: one,
         InterceptorRegistry {
-          for _ in 0..<9 { Passing(answersInline: false) }
-          Answering(answersInline: false)
+          for _ in 0..<9 { AsyncPassing() }
+          AsyncAnswering()
         }),
     ]
   }
@@ -121,7 +121,7 @@ extension Scenario {
   private static func network(_ origin: TestOrigin) -> [Scenario] {
     let url = origin.url("/hello")
     let plain = URLSession(configuration: .ephemeral)
-    let registry = InterceptorRegistry(configuration: .ephemeral) { Passing(answersInline: false) }
+    let registry = InterceptorRegistry(configuration: .ephemeral) { AsyncPassing() }
     let intercepted = URLSession.intercepted(by: registry)
     let reference = "network: plain URLSession"
     let large = "32 MiB: plain URLSession"
@@ -170,19 +170,27 @@ extension URLSession {
   }
 }
 
-/// Answers by itself.
-struct Answering: RequestInterceptor {
-  let answersInline: Bool
+/// Answers by itself, inside the loading system's call.
+struct Answering: InlineAnswering {
+  func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    .response(InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(Answer.body)))
+  }
+}
 
+/// Passes on, inside the loading system's call.
+struct Passing: InlineAnswering {
+  func answerInline(_ request: InterceptedRequest) -> InlineAnswer { .next(request) }
+}
+
+/// The same as interceptors are written that have not measured anything.
+struct AsyncAnswering: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     InterceptedResponse(to: request, fields: Answer.httpFields, body: .data(Answer.body))
   }
 }
 
-/// Passes on.
-struct Passing: RequestInterceptor {
-  let answersInline: Bool
-
+/// The same.
+struct AsyncPassing: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)
   }

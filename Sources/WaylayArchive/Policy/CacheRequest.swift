@@ -11,7 +11,7 @@ package struct CacheRequest: Sendable {
   /// `Cookie`, whatever of it counts.
   package var cookie: String?
 
-  private let fields: Fields
+  private let fields: HTTPFields
   private(set) var directives = RequestDirectives()
   private(set) var ifNoneMatch: String?
   private(set) var ifModifiedSince: String?
@@ -20,34 +20,21 @@ package struct CacheRequest: Sendable {
   private(set) var hasOriginConditions = false
   private(set) var hasAuthorization = false
 
-  private enum Fields {
-    case dictionary([String: String])
-    case list(HTTPFields)
-  }
-
-  /// Reads a request of the loading system.
-  package init(_ request: URLRequest) {
-    self.init(
-      method: request.httpMethod ?? "GET", url: request.url, fields: .dictionary(request.allHTTPHeaderFields ?? [:]),
-      cachePolicy: request.cachePolicy)
+  /// Reads a request, without some of its fields.
+  package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
+    let fields = ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
+    self.init(method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
   }
 
   package init(
     method: String, url: URL?, fields: HTTPFields = [:], cachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
   ) {
-    self.init(method: method, url: url, fields: .list(fields), cachePolicy: cachePolicy)
-  }
-
-  private init(method: String, url: URL?, fields: Fields, cachePolicy: URLRequest.CachePolicy) {
     self.method = CacheMethod(method)
     self.url = url
     self.fields = fields
     self.cachePolicy = cachePolicy
     var controls = Controls()
-    switch fields {
-    case .dictionary(let dictionary): for (name, value) in dictionary { read(name, value, &controls) }
-    case .list(let list): for field in list { read(field.name.canonicalName, field.value, &controls) }
-    }
+    for field in fields { read(field.name.canonicalName, field.value, &controls) }
     if controls.cacheControl != nil || controls.pragma != nil {
       directives = RequestDirectives(cacheControl: controls.cacheControl, pragma: controls.pragma)
     }
@@ -87,14 +74,7 @@ package struct CacheRequest: Sendable {
   /// The value of a field, several lines joined; `nil` when the request does not have it, which is not the same as an empty one.
   func value(of name: String) -> String? {
     var joined: String?
-    func add(_ key: String, _ value: String) {
-      guard key.utf8.count == name.utf8.count, key.utf8.lazy.map(FieldBytes.lowercased).elementsEqual(name.utf8) else { return }
-      joined = Self.joined(joined, value)
-    }
-    switch fields {
-    case .dictionary(let dictionary): for (key, value) in dictionary { add(key, value) }
-    case .list(let list): for field in list { add(field.name.canonicalName, field.value) }
-    }
+    for field in fields where field.name.canonicalName == name { joined = Self.joined(joined, field.value) }
     return joined
   }
 

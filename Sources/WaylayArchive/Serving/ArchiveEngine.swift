@@ -56,9 +56,16 @@ final class ArchiveEngine: Sendable {
     outlets.report(ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
   }
 
-  /// Loads a request: what is in memory is answered before the first suspension (rule 9).
+  /// The answer to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
+  func answerAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
+    guard !isInvalidated.withLock({ $0 }), let store = opening.ready,
+      let load = ArchiveLoad(request, mode(of: request), self, store, InterceptorChain.Next { _ in throw CancellationError() })
+    else { return nil }
+    return try load.answerAtOnce()
+  }
+
+  /// Loads a request.
   func load(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    guard request.url != nil else { return try await next(request) }
     let mode = mode(of: request)
     guard !isInvalidated.withLock({ $0 }) else {
       guard mode.allowsNetwork else {
@@ -67,11 +74,6 @@ final class ArchiveEngine: Sendable {
       }
       return try await next(request)
     }
-    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next), let answer = try load.answerAtOnce() {
-      return answer
-    }
-    // Nothing below may run inside the loading system's own call.
-    await Task.yield()
     let store: any ArchiveStore
     do {
       store = try await opening.store()
@@ -86,7 +88,7 @@ final class ArchiveEngine: Sendable {
       outlets.report(ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
       return try await next(request)
     }
-    guard let load = try await ArchiveLoad(reading: request, mode, self, store, next) else { return try await next(request) }
+    let load = try await ArchiveLoad(reading: request, mode, self, store, next)
     return try await load.run()
   }
 
@@ -95,8 +97,8 @@ final class ArchiveEngine: Sendable {
     if let mode = request[ArchiveModeKey.self] { return mode }
     if let modeFor = configuration.modeFor, let mode = modeFor(request.urlRequest) { return mode }
     let (general, scoped) = modes.withLock { ($0.general, $0.scoped) }
-    guard !scoped.isEmpty, let url = request.url else { return general }
-    return scoped.last { $0.scope.covers(url) }?.mode ?? general
+    guard !scoped.isEmpty else { return general }
+    return scoped.last { $0.scope.covers(request.url) }?.mode ?? general
   }
 }
 

@@ -15,10 +15,8 @@ extension ArchiveLoad {
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     var outgoing = request
-    for name in decision.removedFields { outgoing.urlRequest.setValue(nil, forHTTPHeaderField: name.rawName) }
-    for name in Set(decision.addedFields.map(\.name)) {
-      outgoing.urlRequest.setValue(decision.addedFields[values: name].joined(separator: ", "), forHTTPHeaderField: name.rawName)
-    }
+    for name in decision.removedFields { outgoing.fields[name] = nil }
+    for name in Set(decision.addedFields.map(\.name)) { outgoing.fields[name] = decision.addedFields[values: name].joined(separator: ", ") }
     let sent = Sent(time: now, moment: engine.changes.now)
     let response: InterceptedResponse
     do {
@@ -69,14 +67,14 @@ extension ArchiveLoad {
     apply(judged.outcome, stored, since: moment)
     switch judged.outcome.answer {
     case .stored(let answer):
-      request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
+      request.context.storeCookies(of: response, for: request)
       await response.body.drop()
       return try await confirmed(answer, judged.outcome, decision, stored, flight, send)
-    case .joined: request.context.storeCookies(of: response, for: request.urlRequest.withoutTag)
+    case .joined: request.context.storeCookies(of: response, for: request)
     case .network, .again:
       reportMiss(decision)
       // Nobody above sees an answer that comes behind another.
-      if isBehind { request.context.storeCookies(of: response, for: request.urlRequest.withoutTag) }
+      if isBehind { request.context.storeCookies(of: response, for: request) }
     }
     return try await store(response, judged, decision, stored, flight, send)
   }
@@ -111,7 +109,7 @@ extension ArchiveLoad {
     guard let willStore = configuration.willStore else {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
-    let request = request.urlRequest.withoutTag
+    let request = request.urlRequest
     @Sendable func candidate(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ArchiveCandidate {
       var candidate = ArchiveCandidate(request: request, status: status, length: length, fields: fields)
       willStore(&candidate)
@@ -150,15 +148,15 @@ extension ArchiveLoad {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
     guard !urls.isEmpty else { return moment }
     var since = moment
-    var bare = request.urlRequest.withoutTag
-    bare.httpMethod = "GET"
+    var bare = request
+    bare.method = .get
     var anonymous = bare
-    for name in ["Authorization", "Proxy-Authorization"] { anonymous.setValue(nil, forHTTPHeaderField: name) }
+    for name in [HTTPField.Name.authorization, .proxyAuthorization] { anonymous.fields[name] = nil }
     for url in urls {
       (bare.url, anonymous.url) = (url, url)
-      var places = [bare, anonymous].map { RequestKey($0, url: url, body: nil, configuration) { store.digest($0) } }
+      var places = [bare, anonymous].map { RequestKey($0, body: nil, configuration) { store.digest($0) } }
       if let challenge = request[AnsweredChallengeKey.self] {
-        places.append(RequestKey(bare, url: url, body: nil, challenge: challenge, configuration) { store.digest($0) })
+        places.append(RequestKey(bare, body: nil, challenge: challenge, configuration) { store.digest($0) })
       }
       let keys = Set(places.map(\.key))
       for key in keys {
@@ -248,15 +246,6 @@ extension ArchiveLoad {
         limited.reportBehind(error)
       }
     }
-  }
-}
-
-extension URLRequest {
-  /// The request without what the loop guard may have put on it.
-  var withoutTag: URLRequest {
-    var copy = self
-    copy.mainDocumentURL = nil
-    return copy
   }
 }
 

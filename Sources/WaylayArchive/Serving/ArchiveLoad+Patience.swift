@@ -40,8 +40,8 @@ extension ArchiveLoad {
     guard !isBehind, decision.selected != nil,
       policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) != nil
     else { return nil }
-    var seconds = configuration.patienceFor?(request.urlRequest.withoutTag, options.mode) ?? configuration.patience
-    for timeout in [request.context.idleTimeout(of: request.untagged), request.context.resourceTimeout] where timeout > 0 {
+    var seconds = configuration.patienceFor?(request.urlRequest, options.mode) ?? configuration.patience
+    for timeout in [request.idleTimeout, request.context.resourceTimeout] where timeout > 0 {
       seconds = min(seconds, timeout / 2)
     }
     // No number, and more than thirty years, are no limit.
@@ -74,8 +74,8 @@ extension ArchiveLoad {
   func sendBehind(_ outgoing: InterceptedRequest) async throws -> InterceptedResponse {
     var outgoing = outgoing
     // Nobody watches over the load any more: another timeout than its own has the transport do it.
-    outgoing.urlRequest.timeoutInterval = configuration.backgroundTimeout
-    return try await next.behind(outgoing)
+    outgoing.options.timeout = configuration.backgroundTimeout
+    return try await next.inBackground(outgoing)
   }
 
   func reportBehind(_ error: any Error) {

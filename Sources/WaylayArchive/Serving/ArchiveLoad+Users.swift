@@ -38,7 +38,7 @@ extension ArchiveLoad {
     for answer in challengeAnswers {
       var other = self
       other.isAfterChallenge = true
-      other.place = RequestKey(request.urlRequest, url: url, body: body, challenge: answer, configuration) { store.digest($0) }
+      other.place = RequestKey(request, body: body, challenge: answer, configuration) { store.digest($0) }
       guard let entries = try? await store.entries(for: other.key) else { continue }
       let stored = other.understood(entries)
       let now = now

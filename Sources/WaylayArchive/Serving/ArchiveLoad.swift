@@ -29,56 +29,48 @@ struct ArchiveLoad: Sendable {
   init?(
     _ request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore, _ next: InterceptorChain.Next
   ) {
-    guard let url = request.url else { return nil }
     var body: Data?
-    if RequestKey.wantsBody(request.urlRequest, url: url, engine.configuration) {
+    if RequestKey.wantsBody(request, engine.configuration) {
       guard let data = request.body.inMemory else { return nil }
       if data.count <= engine.configuration.maximumKeyedBody { body = data }
     }
-    self.init(request, url, body, mode, engine, store, next)
+    self.init(request, body, mode, engine, store, next)
   }
 
-  /// The same, after reading the body where a rule keys by it; `nil` for a request without URL.
-  init?(
+  /// The same, after reading the body where a rule keys by it.
+  init(
     reading request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
     _ next: InterceptorChain.Next
   ) async throws {
-    guard let url = request.url else { return nil }
     var body: Data?
     let limit = engine.configuration.maximumKeyedBody
-    if RequestKey.wantsBody(request.urlRequest, url: url, engine.configuration), request.body.isReplayable,
+    if RequestKey.wantsBody(request, engine.configuration), request.body.isReplayable,
       let length = request.body.length, length <= Int64(limit)
     {
       body = try await request.body.collect(upTo: limit)
     }
-    self.init(request, url, body, mode, engine, store, next)
+    self.init(request, body, mode, engine, store, next)
   }
 
   private init(
-    _ request: InterceptedRequest, _ url: URL, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
+    _ request: InterceptedRequest, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
     _ next: InterceptorChain.Next
   ) {
     self.engine = engine
     self.store = store
     self.request = request
-    self.url = url
+    url = request.url
     self.next = next
     let configuration = engine.configuration
     self.body = body
-    place = RequestKey(request.urlRequest, url: url, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
+    place = RequestKey(request, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
       store.digest($0)
     }
-    if place.ignoredHeaders.isEmpty {
-      asked = CacheRequest(request.urlRequest)
-    } else {
-      var bare = request.urlRequest
-      for name in place.ignoredHeaders { bare.setValue(nil, forHTTPHeaderField: name) }
-      asked = CacheRequest(bare)
-    }
+    asked = CacheRequest(request, ignoring: place.ignoredHeaders)
     // Fixtures are nobody's, and whoever the app has named needs no guess.
     if !place.isAttributed, mode != .record, mode != .replayOnly {
       asked.userCookies = configuration.userCookies
-      if !place.ignoredHeaders.isEmpty { asked.cookie = request.urlRequest.value(forHTTPHeaderField: "Cookie") }
+      if !place.ignoredHeaders.isEmpty { asked.cookie = request.fields[.cookie] }
     }
     options = CacheOptions(mode: mode, isKeyedByBody: body != nil)
     var policy = ArchivePolicy { store.digest($0) }
@@ -121,15 +113,12 @@ struct ArchiveLoad: Sendable {
     case .serve(let answer):
       guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
       return respond(answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id)
-    case .serveAndRevalidate(let answer):
-      guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
-      revalidateBehind(decision, stored)
-      return respond(answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id)
     case .gatewayTimeout, .unavailable:
       guard challengeAnswers.isEmpty else { return nil }
       guard decision.action == .gatewayTimeout else { throw unavailable(decision) }
       return gatewayTimeout(decision)
-    case .forward: return nil
+    // Who revalidates needs the rest of the chain.
+    case .forward, .serveAndRevalidate: return nil
     }
   }
 
@@ -223,10 +212,13 @@ struct ArchiveLoad: Sendable {
   private var collapses: Bool {
     guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive else { return false }
     // What asks for something newer than what is under way, or for a part of it, goes by itself.
-    let fields = ["Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Cache-Control", "Pragma"]
-    guard fields.allSatisfy({ request.urlRequest.value(forHTTPHeaderField: $0) == nil }) else { return false }
-    return request.urlRequest.cachePolicy == .useProtocolCachePolicy || request.urlRequest.cachePolicy == .returnCacheDataElseLoad
+    guard !request.fields.contains(where: { Self.individual.contains($0.name.canonicalName) }) else { return false }
+    return request.options.cachePolicy == .useProtocolCachePolicy || request.options.cachePolicy == .returnCacheDataElseLoad
   }
+
+  private static let individual: Set<String> = [
+    "range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "cache-control", "pragma",
+  ]
 
   private func isServable(_ decision: CacheDecision) -> Bool {
     switch decision.action {

@@ -1,52 +1,82 @@
 import Foundation
+public import HTTPTypes
 
 /// A request on its way through a chain.
 ///
 /// ```swift
 /// func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
 ///   var request = request
-///   request.urlRequest.setValue("Bearer \(await tokens.current)", forHTTPHeaderField: "Authorization")
+///   request.fields[.authorization] = "Bearer \(await tokens.current)"
 ///   return try await next(request)
 /// }
 /// ```
 ///
-/// For the unit test of an interceptor, make one yourself: `InterceptedRequest(URLRequest(url: url))`.
+/// For the unit test of an interceptor, make one yourself:
+///
+/// ```swift
+/// let request = InterceptedRequest(.post, "https://api.example.com/v1/users", fields: [.accept: "application/json"], body: .text("Ada"))
+/// ```
 public struct InterceptedRequest: Sendable {
-  private var storage: Storage
+  var storage: Storage
 
   /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its links.
-  private final class Storage: @unchecked Sendable {
+  final class Storage: @unchecked Sendable {
     // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
     let id: ID
     let context: LoadContext
-    var urlRequest: URLRequest
+    var method: HTTPRequest.Method
+    var url: URL
+    var fields: HTTPFields
+    var options: Options
     var body: MessageBody
-    var attempt: Int
-    var hop: Int
+    var attempt = 1
+    var hop = 0
     var notes: [ObjectIdentifier: any Sendable] = [:]
-    /// What the tag is to say that whoever looks at the `URLRequest` finds on it; `nil` when there is none, or it is on already.
-    var pendingTag: Lineage?
+    /// The request of the loading system that this one was made from, with what has no name here.
+    var source: URLRequest?
+    /// Whether `source` says what the parts say.
+    var isProjected = false
+    /// What the loading system's request has that no HTTP message can have: whoever sends it fails.
+    var defect: Defect?
+    /// What the loop guard's tag says, for whoever takes the request out of the chain.
+    var lineage: Lineage?
+    /// Who hears of its exchange, once it is at the transport.
+    var observer: TransportObserver?
 
-    init(id: ID, context: LoadContext, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int) {
+    init(id: ID, context: LoadContext, parts: Parts, body: MessageBody) {
       self.id = id
       self.context = context
-      self.urlRequest = urlRequest
+      method = parts.method
+      url = parts.url
+      fields = parts.fields
+      options = parts.options
+      source = parts.source
+      isProjected = parts.source != nil
+      defect = parts.defect
       self.body = body
-      self.attempt = attempt
-      self.hop = hop
     }
 
     func copy() -> Storage {
-      let copy = Storage(id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop)
-      copy.notes = notes
-      copy.pendingTag = pendingTag
+      let parts = Parts(method: method, url: url, fields: fields, options: options, source: source, defect: defect)
+      let copy = Storage(id: id, context: context, parts: parts, body: body)
+      (copy.attempt, copy.hop, copy.notes) = (attempt, hop, notes)
+      (copy.isProjected, copy.lineage, copy.observer) = (isProjected, lineage, observer)
       return copy
     }
   }
 
-  private var unique: Storage {
+  var unique: Storage {
     mutating get {
       if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+      return storage
+    }
+  }
+
+  /// The same for one of the parts that the loading system's request has, too.
+  private var changed: Storage {
+    mutating get {
+      let storage = unique
+      storage.isProjected = false
       return storage
     }
   }
@@ -54,51 +84,40 @@ public struct InterceptedRequest: Sendable {
   /// The load's number: the same across retries, redirects and credentials.
   public var id: ID { storage.id }
 
-  /// Method, URL and header fields. It never carries `httpBody` or `httpBodyStream` inside a chain: ``body`` does.
+  /// The method.
+  public var method: HTTPRequest.Method {
+    get { storage.method }
+    set { changed.method = newValue }
+  }
+
+  /// The URL.
+  public var url: URL {
+    get { storage.url }
+    set {
+      let storage = changed
+      storage.url = newValue
+      if storage.defect == .withoutURL { storage.defect = nil }
+    }
+  }
+
+  /// The header fields, in order and with duplicates kept: as they go on the wire.
   ///
-  /// Its `mainDocumentURL` may hold the loop guard's tag (Linux); the transport takes it off again.
-  public var urlRequest: URLRequest {
-    get {
-      guard let tag = storage.pendingTag else { return storage.urlRequest }
-      var tagged = storage.urlRequest
-      RequestTag.tag(&tagged, with: tag)
-      return tagged
-    }
-    _modify {
-      let storage = unique
-      if let tag = storage.pendingTag {
-        RequestTag.tag(&storage.urlRequest, with: tag)
-        storage.pendingTag = nil
-      }
-      yield &storage.urlRequest
-    }
-  }
-
-  /// The request without a tag that is not on it yet: what the core itself looks at, and changes before the tag is due.
-  package var untagged: URLRequest {
-    get { storage.urlRequest }
-    _modify { yield &unique.urlRequest }
-  }
-
-  /// Puts the loop guard's tag on, when somebody looks at the request; making it costs as much as a short chain.
-  mutating func tag(with lineage: Lineage) {
-    // Whoever keeps a request, a history for one, must not keep the load that it came from, and with it the chain.
-    unique.pendingTag = lineage.withoutLoads
-  }
-
-  /// Takes the tag off, for the wire.
-  mutating func stripTag() {
-    if storage.pendingTag != nil {
-      unique.pendingTag = nil
-    } else {
-      RequestTag.strip(&unique.urlRequest)
-    }
+  /// Those of a request that comes from the loading system, which keeps no order, are sorted by name.
+  public var fields: HTTPFields {
+    get { storage.fields }
+    _modify { yield &changed.fields }
   }
 
   /// The body: the only truth about it, whatever kind of task the request came from.
   public var body: MessageBody {
     get { storage.body }
     _modify { yield &unique.body }
+  }
+
+  /// Cache policy, timeout and what else is said of the load rather than to the server.
+  public var options: Options {
+    get { storage.options }
+    _modify { yield &changed.options }
   }
 
   /// Which try of this hop it is, from 1. Counted by ``InterceptorChain/Next``.
@@ -116,26 +135,35 @@ public struct InterceptedRequest: Sendable {
   /// Whose load this is: cookie and credential storage, timeouts, additional header fields.
   public var context: LoadContext { storage.context }
 
+  /// Seconds without progress after which the request times out: its own ``Options/timeout``, or the session's.
+  public var idleTimeout: TimeInterval { options.timeout ?? context.requestTimeout }
+
   /// Makes a request for a unit test or for a load of one's own.
   ///
   /// - Parameters:
-  ///   - urlRequest: The request. An `httpBody` or `httpBodyStream` moves into ``body``.
-  ///   - body: The body, in place of the one that `urlRequest` carries.
+  ///   - method: The method.
+  ///   - url: The URL.
+  ///   - fields: The header fields.
+  ///   - body: The body.
+  ///   - options: Timeout, cache policy and the like.
   ///   - context: Whose load it is.
-  public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
-    let (bare, carried) = Self.separatingBody(of: urlRequest)
-    self.init(id: ID.next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: context)
+  public init(
+    _ method: HTTPRequest.Method, _ url: URL, fields: HTTPFields = [:], body: MessageBody = .empty, options: Options = Options(),
+    context: LoadContext = LoadContext()
+  ) {
+    storage = Storage(id: .next(), context: context, parts: Parts(method: method, url: url, fields: fields, options: options), body: body)
   }
 
-  init(id: ID, urlRequest: URLRequest, body: MessageBody, attempt: Int, hop: Int, context: LoadContext) {
-    storage = Storage(id: id, context: context, urlRequest: urlRequest, body: body, attempt: attempt, hop: hop)
+  /// The same with the URL as a literal.
+  ///
+  /// - Precondition: `url` is one. For a text that is not written in the source, use `URL(string:)`.
+  public init(
+    _ method: HTTPRequest.Method, _ url: StaticString, fields: HTTPFields = [:], body: MessageBody = .empty, options: Options = Options(),
+    context: LoadContext = LoadContext()
+  ) {
+    guard let parsed = URL(string: "\(url)") else { preconditionFailure("\"\(url)\" is not a URL") }
+    self.init(method, parsed, fields: fields, body: body, options: options, context: context)
   }
-
-  /// The URL, or `nil` for a request that was made without one.
-  public var url: URL? { storage.urlRequest.url }
-
-  /// The method in upper case, `GET` where none was set.
-  public var method: String { (storage.urlRequest.httpMethod ?? "GET").uppercased() }
 
   /// A typed note: what one interceptor tells a later one, or a transport.
   ///
@@ -188,35 +216,8 @@ public struct InterceptedRequest: Sendable {
   }
 }
 
-extension InterceptedRequest {
-  /// The request without its body, and the body: data as data, a stream as a body that can be read once.
-  static func separatingBody(of urlRequest: URLRequest) -> (URLRequest, MessageBody) {
-    var bare = urlRequest
-    if let data = urlRequest.httpBody {
-      bare.httpBody = nil
-      return (bare, .data(data))
-    }
-    if let stream = urlRequest.httpBodyStream {
-      bare.httpBodyStream = nil
-      return (bare, .stream(reading: stream))
-    }
-    return (bare, .empty)
-  }
-
-  /// The same notes and numbers for another hop.
-  func redirected(to urlRequest: URLRequest, body: MessageBody) -> InterceptedRequest {
-    var next = self
-    next.untagged = urlRequest
-    next.body = body
-    next.attempt = 1
-    next.hop += 1
-    next.route = nil
-    return next
-  }
-}
-
-/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes beneath do not see it, as without
-/// us (P9).
+/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes beneath do not
+/// see it, as without us (P9).
 enum UploadedBody: InterceptedRequest.Key {
   static let defaultValue = false
 }

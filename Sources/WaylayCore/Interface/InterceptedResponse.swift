@@ -108,8 +108,7 @@ public struct InterceptedResponse: Sendable {
     to request: InterceptedRequest, status: HTTPResponse.Status = .ok, fields: HTTPFields = [:],
     body: MessageBody = .empty, source: Source = .interceptor
   ) {
-    // A chain never runs without a URL; only a request made by hand for a unit test can lack one.
-    self.init(status: status, fields: fields, url: request.url ?? URL(fileURLWithPath: "/"), body: body, source: source)
+    self.init(status: status, fields: fields, url: request.url, body: body, source: source)
   }
 
   /// The trailer fields. Empty until the body has been read to its end.

@@ -12,7 +12,7 @@ extension InterceptorChain {
   /// let next = InterceptorChain.Next { request in
   ///   InterceptedResponse(to: request, status: .serviceUnavailable)
   /// }
-  /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(URLRequest(url: url)), next: next)
+  /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
   /// ```
   public struct Next: Sendable {
     private enum Target: Sendable {
@@ -31,8 +31,13 @@ extension InterceptorChain {
       target = .turn(turn)
     }
 
-    /// What the requests for `url` end in; `nil` for a closure, which does not say.
-    package func transport(for url: URL?) throws -> (any Transport)? {
+    /// The transport that requests for `url` end in: for its ``Transport/capabilities``, and for closing its connections.
+    ///
+    /// Do not load with it: that would pass by the links in between. Call `next`.
+    ///
+    /// - Returns: `nil` where the rest of the chain is a closure, which does not say.
+    /// - Throws: ``WaylayError/Code/registryInvalidated``.
+    public func transport(for url: URL) throws -> (any Transport)? {
       guard case .turn(let turn) = target else { return nil }
       return try turn.transport(for: url)
     }
@@ -47,10 +52,15 @@ extension InterceptorChain {
       }
     }
 
-    /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer that was given.
+    /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer, such as
+    /// a revalidation.
     ///
-    /// Nobody watches over such a load any more: whoever starts it owns its task, cancels it, and gives the request a timeout of its own.
-    package func behind(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task, cancels it, and gives the
+    /// request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the response are for the caller to store:
+    /// ``LoadContext/storeCookies(of:for:)``.
+    ///
+    /// - Throws: What the rest of the chain throws.
+    public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
       switch target {
       case .closure(let load): try await load(request)
       case .turn(let turn): try await turn.proceed(request, mayBeLate: true)

@@ -73,11 +73,6 @@ public final class LoadContext: Sendable {
     return additionalHeaders.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
   }
 
-  /// Seconds without progress after which `request` times out: its own, or the session's where nobody has set one.
-  package func idleTimeout(of request: URLRequest) -> TimeInterval {
-    request.timeoutInterval == Self.defaultRequestTimeout ? requestTimeout : request.timeoutInterval
-  }
-
   /// A version of TLS.
   public struct TLSVersion: Hashable, Sendable, CustomStringConvertible {
     /// The version's name.

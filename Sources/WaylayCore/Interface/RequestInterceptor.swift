@@ -43,16 +43,10 @@ public protocol RequestInterceptor: Sendable {
   /// Pure and idempotent. It is folded through the accepting interceptors in chain order, before any ``startLoading(_:next:)``.
   func canonicalRequest(for request: URLRequest) -> URLRequest
 
-  /// Whether ``startLoading(_:next:)`` may run inside the loading system's own call. Default: `false`.
-  ///
-  /// `true` is a promise: up to its first suspension `startLoading` neither blocks nor uses the loading system (on Linux, making or
-  /// resuming any session's task there ends the process: platform facts P18 and P22). It saves the answer a thread hop.
-  var answersInline: Bool { get }
-
   /// Loads `request`: answers it, or calls `next` and returns what comes back, changed or not.
   ///
   /// - Parameters:
-  ///   - request: The request. Its `urlRequest` carries no body; ``InterceptedRequest/body`` does.
+  ///   - request: The request.
   ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, do not call it to answer yourself, and
   ///     do not call it after returning.
   /// - Returns: The response that the link before this one sees.
@@ -69,7 +63,4 @@ extension RequestInterceptor {
 
   /// The request itself.
   public func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-  /// `false`: the load leaves the loading system's queue first.
-  public var answersInline: Bool { false }
 }

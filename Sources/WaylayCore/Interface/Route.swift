@@ -77,16 +77,16 @@ extension Route {
     private let host: String
     private let port: Int?
 
-    init(_ url: URL?) {
-      host = (url?.host ?? "").lowercased()
-      port = url?.portOrDefault
+    init(_ url: URL) {
+      host = (url.host ?? "").lowercased()
+      port = url.portOrDefault
     }
 
     var description: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
   }
 
   /// The same route for the host of a URL, whatever host it was for.
-  func bound(to url: URL?) -> Route {
+  func bound(to url: URL) -> Route {
     var route = self
     route.owner = Owner(url)
     return route

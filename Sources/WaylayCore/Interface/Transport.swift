@@ -19,7 +19,7 @@ import Foundation
 /// ```
 ///
 /// A transport follows no redirects and keeps no cookies: the core does, hop by hop. It answers no challenges: a 401 is a response. It
-/// throws ``TransportError``.
+/// throws ``TransportError``. What it needs to know of the load, and tells it, is in the request: ``InterceptedRequest/observer``.
 public protocol Transport: Sendable {
   /// What the transport can do beyond the plain exchange.
   var capabilities: TransportCapabilities { get }

@@ -86,6 +86,8 @@ extension WaylayError {
     public static let transportIncapable = Code("transportIncapable")
     /// The registry was invalidated.
     public static let registryInvalidated = Code("registryInvalidated")
+    /// A link left its answer to `startLoading`, and has none: see ``InlineAnswering``.
+    public static let missingAnswer = Code("missingAnswer")
     /// A file could not be written.
     public static let fileNotWritten = Code("fileNotWritten")
   }

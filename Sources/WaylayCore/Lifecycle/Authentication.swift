@@ -40,25 +40,25 @@ struct Authentication {
   /// Credentials that one load sends at most, whatever realms a server makes up.
   private static let maximumRounds = 20
 
-  /// Puts the last answer into the next request, if that goes to the origin the answer is for.
-  mutating func authorize(_ request: inout InterceptedRequest) {
-    guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return }
+  /// Puts the last answer into the next request, if that goes to the origin the answer is for, and says what it is made of.
+  mutating func authorize(_ request: inout URLRequest) -> AnsweredChallenge? {
+    guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
     answer?.count += 1
-    request.untagged.setValue(answer?.field(for: request.untagged, at: url), forHTTPHeaderField: "Authorization")
-    guard let user = answer?.credential.user, let password = answer?.credential.password else { return }
-    request[AnsweredChallengeKey.self] = AnsweredChallenge(user: user, password: password)
+    request.setValue(answer?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
+    guard let user = answer?.credential.user, let password = answer?.credential.password else { return nil }
+    return AnsweredChallenge(user: user, password: password)
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.
   mutating func answer(
-    _ response: InterceptedResponse, to request: InterceptedRequest, of load: Load
-  ) async throws -> InterceptedRequest? {
+    _ response: InterceptedResponse, to hop: Hop, of load: Load
+  ) async throws -> Hop? {
     guard response.status == .unauthorized else {
       accepted(in: load)
       return nil
     }
     if load.leavesChallengesToTransport, response.source == .network { return nil }
-    guard rounds < Self.maximumRounds, let url = request.url, request.body.consumedBy == nil || load.delegate != nil
+    guard rounds < Self.maximumRounds, let url = hop.url, hop.body.consumedBy == nil || load.delegate != nil
     else { return nil }
     for candidate in Self.candidates(response.fields[values: .wwwAuthenticate], at: url) {
       let isStale = candidate.digest?.isStale == true && answer?.space == candidate.space
@@ -68,7 +68,7 @@ struct Authentication {
         decision = ChallengeAnswer(.useCredential, answer.credential)
       } else {
         noteRefusal(in: candidate.space)
-        noteUserInfo(of: request, candidate, response)
+        noteUserInfo(of: hop.urlRequest, candidate, response)
         decision = try await decide(candidate.space, at: url, response, load)
       }
       switch decision.disposition {
@@ -78,12 +78,11 @@ struct Authentication {
       }
       guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }) else { return nil }
       let next = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
-      guard next.field(for: request.untagged, at: url) != nil, let body = try? await load.replay(request.body) else { return nil }
+      guard next.field(for: hop.urlRequest, at: url) != nil, let body = try? await load.replay(hop.body) else { return nil }
       rounds += 1
       answer = next
-      var again = request
+      var again = hop
       again.body = body
-      again.attempt = 1
       return again
     }
     return nil
@@ -111,9 +110,9 @@ struct Authentication {
   }
 
   /// The URL's user and password went ahead of the challenge, as Basic, and were wrong.
-  private mutating func noteUserInfo(of request: InterceptedRequest, _ candidate: Candidate, _ response: InterceptedResponse) {
+  private mutating func noteUserInfo(of request: URLRequest, _ candidate: Candidate, _ response: InterceptedResponse) {
     guard !hasRefusedUserInfo, candidate.digest == nil, response.source == .network,
-      request.untagged.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
+      request.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
     else { return }
     hasRefusedUserInfo = true
     refused.append(credential)
@@ -123,7 +122,7 @@ struct Authentication {
   private func decide(
     _ space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
   ) async throws -> ChallengeAnswer {
-    let storage = load.first.context.credentialStorage
+    let storage = load.context.credentialStorage
     guard let delegate = load.delegate, let asker = try delegate.asker else {
       return ChallengeAnswer.byDefault(proposed(space, at: url, storage), refused)
     }
@@ -149,7 +148,7 @@ struct Authentication {
 
   /// The last answer was right: it is kept, if that is what whoever gave it wants.
   private func accepted(in load: Load) {
-    guard let answer, answer.credential.persistence != .none, let storage = load.first.context.credentialStorage
+    guard let answer, answer.credential.persistence != .none, let storage = load.context.credentialStorage
     else { return }
     answer.space.keep(answer.credential, in: storage)
   }
@@ -288,10 +287,8 @@ extension InterceptedRequest {
   /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has none: they go ahead of a
   /// challenge, as with `URLSession`.
   mutating func moveUserInfo() {
-    guard let url, url.user != nil || url.password != nil else { return }
-    if untagged.value(forHTTPHeaderField: "Authorization") == nil, let field = url.userInfo?.basicField {
-      untagged.setValue(field, forHTTPHeaderField: "Authorization")
-    }
-    untagged.url = url.withoutUserInfo
+    guard url.user != nil || url.password != nil else { return }
+    if !fields.contains(.authorization), let field = url.userInfo?.basicField { fields[.authorization] = field }
+    url = url.withoutUserInfo
   }
 }

@@ -1,11 +1,9 @@
 import Foundation
 
 extension Load {
-  /// Moves a body that an interceptor or the app set on the `URLRequest` to where the chain expects it.
-  func normalize(_ request: inout InterceptedRequest, from link: (any RequestInterceptor)?) throws {
-    guard request.untagged.url != nil else { throw Self.withoutURL(request, from: link) }
-    guard request.untagged.httpBody != nil || request.untagged.httpBodyStream != nil else { return }
-    (request.untagged, request.body) = InterceptedRequest.separatingBody(of: request.untagged)
+  /// Refuses a request whose URL a link has taken away.
+  func check(_ request: InterceptedRequest, from link: any RequestInterceptor) throws {
+    if request.storage.defect == .withoutURL { throw withoutURL(from: link) }
   }
 
   /// Refuses an answer that cannot be presented.
@@ -61,16 +59,16 @@ extension Load {
     }
   }
 
+  /// Whether an error is one that came from further in: what a link throws after `next` has thrown is nearly always that.
   private static func isSame(_ one: any Error, _ other: any Error) -> Bool {
-    type(of: one) == type(of: other) && String(describing: one) == String(describing: other)
+    guard type(of: one) == type(of: other) else { return false }
+    let (one, other) = (one as NSError, other as NSError)
+    return one.domain == other.domain && one.code == other.code
   }
 
-  static func withoutURL(
-    _ request: InterceptedRequest, from link: (any RequestInterceptor)? = nil
-  ) -> WaylayError {
+  func withoutURL(from link: (any RequestInterceptor)? = nil) -> WaylayError {
     let culprit = link.map { "\($0.name) passed on" } ?? "the load has"
     return WaylayError(
-      .invalidRequest, "\(culprit) a request without a URL: set urlRequest.url.", interceptor: link?.name,
-      requestID: request.id)
+      .invalidRequest, "\(culprit) a request without a URL: set its url.", interceptor: link?.name, requestID: id)
   }
 }

@@ -18,14 +18,14 @@ public struct RedirectPolicy: Sendable, Hashable {
 extension Load {
   /// The request of the next hop, or `nil` when the redirect itself is the answer.
   func redirect(
-    to target: Redirect, after response: InterceptedResponse, from request: InterceptedRequest
-  ) async throws -> InterceptedRequest? {
+    to target: Redirect, after response: InterceptedResponse, from hop: Hop
+  ) async throws -> Hop? {
     var proposed = target.request
-    if target.keepsBody, let data = request.body.inMemory, !data.isEmpty { proposed.httpBody = data }
-    let policy = installation.registry.redirectPolicy
+    if target.keepsBody, let data = hop.body.inMemory, !data.isEmpty { proposed.httpBody = data }
+    let policy = registry.redirectPolicy
     try target.check(policy, load: self)
     // On Apple platforms the loading system follows the redirect from here on.
-    guard request.hop < policy.maximumHops else {
+    guard hop.number < policy.maximumHops else {
       throw URLError(
         .httpTooManyRedirects,
         userInfo: [NSLocalizedDescriptionKey: "the load was redirected more than \(policy.maximumHops) times."])
@@ -37,10 +37,9 @@ extension Load {
       guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
       proposed = answer
     }
-    let (bare, given) = InterceptedRequest.separatingBody(of: proposed)
-    var body = given
-    if target.keepsBody, body.isEmpty { body = try await replay(request.body) }
-    return request.redirected(to: bare, body: body)
+    var body = proposed.takeBody() ?? .empty
+    if target.keepsBody, body.isEmpty { body = try await replay(hop.body) }
+    return Hop(urlRequest: proposed, body: body, number: hop.number + 1, isUpload: hop.isUpload)
   }
 
   /// A body for another round.

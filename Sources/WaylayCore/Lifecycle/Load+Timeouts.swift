@@ -10,7 +10,7 @@ struct IdleClock {
 }
 
 extension Load {
-  private var now: UInt64 { installation.registry.clock.now() }
+  private var now: UInt64 { registry.clock.now() }
 
   /// Notes progress.
   func touch() {
@@ -51,23 +51,18 @@ extension Load {
       state.isWatched = true
       state.onFailure = fail
     }
-    guard installation.registry.watch.add(self) else { return false }
+    guard registry.watch.add(self) else { return false }
     // The load may have ended meanwhile; then nobody else takes it off the list.
-    if state.withLock({ $0.hasEnded }) { installation.registry.watch.remove(self) }
+    if state.withLock({ $0.hasEnded }) { registry.watch.remove(self) }
     return true
   }
 
-  private var idleLimit: TimeInterval { first.context.idleTimeout(of: first.urlRequest) }
-
-  /// Whether the load watches over the timeout of `request`: it does unless an interceptor has given that attempt another.
-  func watchesTimeout(of request: URLRequest) -> Bool {
-    first.urlRequest.timeoutInterval == request.timeoutInterval
-  }
+  private var idleLimit: TimeInterval { ownTimeout ?? context.requestTimeout }
 
   /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
   func nextDeadline(now: UInt64) -> UInt64? {
     let idle = Self.nanoseconds(idleLimit)
-    let resource = Self.nanoseconds(first.context.resourceTimeout)
+    let resource = Self.nanoseconds(context.resourceTimeout)
     return state.withLock { state -> UInt64? in
       let clock = state.clock
       let resourceDeadline = clock.startedAt.saturating(adding: resource)
@@ -100,7 +95,7 @@ extension Load {
     fail(
       WaylayError(
         .timedOut,
-        "nothing happened for \(idleLimit) s, or the whole load took longer than \(first.context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
+        "nothing happened for \(idleLimit) s, or the whole load took longer than \(context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
         interceptor: waitingFor, url: url, requestID: id))
   }
 

@@ -18,135 +18,147 @@ final class Load: Sendable {
     /// Whether timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
-    var early = Early()
   }
 
   let id: InterceptedRequest.ID
-  let first: InterceptedRequest
-  let installation: Installation
-  let snapshot: InterceptorRegistry.Snapshot
-  /// The lineage of the code that started the load, before this load is added to it.
-  let outer: Lineage?
-  /// Whether the load began inside the loading system's own call, where the transport must not be reached (rule 9).
-  let startedInline: Bool
+  let first: Hop
+  /// What was found out when the request was taken: whose load it is, and which chain owns it.
+  let decision: Installation.Decision
   let delegate: (any LoadDelegate)?
   let state: Locked<State>
+  /// Seconds without progress after which the load times out, where the request says so itself.
+  let ownTimeout: TimeInterval?
 
+  /// - Parameters:
+  ///   - body: The body, in place of the one that the request carries.
+  ///   - isUpload: Whether that body is one of an upload task.
+  ///   - hop: How many redirects came before, where another object followed them.
   init(
-    _ request: InterceptedRequest, in installation: Installation, outer: Lineage?,
-    snapshot: InterceptorRegistry.Snapshot, inline: Bool = false, delegate: (any LoadDelegate)? = nil
+    _ decision: Installation.Decision, _ id: InterceptedRequest.ID = .next(), body: MessageBody?, isUpload: Bool, hop: Int = 0,
+    delegate: (any LoadDelegate)? = nil
   ) {
-    id = request.id
-    first = request
-    self.installation = installation
-    self.snapshot = snapshot
-    self.outer = outer
-    startedInline = inline
+    self.id = id
+    self.decision = decision
     self.delegate = delegate
-    let now = installation.registry.clock.now()
+    var bare = decision.request
+    let carried = body ?? bare.takeBody()
+    if bare.httpBody != nil { bare.httpBody = nil }
+    if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
+    first = Hop(urlRequest: bare, body: carried ?? .empty, number: hop, isUpload: isUpload)
+    ownTimeout = InterceptedRequest.Options.timeout(of: bare)
+    let now = decision.installation.registry.clock.now()
     state = Locked(State(clock: IdleClock(startedAt: now, lastActivity: now)))
   }
 
   var url: URL? { first.url }
+  var context: LoadContext { decision.context }
+  var installation: Installation { decision.installation }
+  var registry: InterceptorRegistry { decision.installation.registry }
 
   /// The name of the innermost interceptor that is running.
   var activeLink: String? { state.withLock { $0.innermost }?.link.name }
 
-  /// What the bridge has found out about the first hop already: its request is prepared, and this is its chain.
-  struct FirstHop: Sendable {
-    let selection: ChainIndex.Selection?
-    let hasStoredCookies: Bool
+  /// What the links at the beginning of the chain answer at once, without leaving the loading system's call; `nil` when ``respond(after:)``
+  /// has to run.
+  ///
+  /// - Returns: The answer, and whether it is the last: a redirect and a challenge have the load go on.
+  func answerInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
+    guard let selection = decision.selection, !selection.inline.isEmpty else { return nil }
+    let lineage = try Lineage.deeper(than: decision.outer, by: registry.lineageEntry, load: self)
+    let request = try enter(selection, first, first.urlRequest, nil, lineage)
+    guard let response = try selection.inline.answer(request, of: self) else { return nil }
+    guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else { return (response, false) }
+    storeCookies(of: response, for: first.urlRequest)
+    return (response, true)
   }
 
   /// Runs the load up to the head of its last response, hop by hop.
-  func respond(_ firstHop: FirstHop) async throws -> InterceptedResponse {
-    report(.started)
-    let lineage = try Lineage.deeper(than: outer, by: installation.registry.lineageEntry, load: self)
-    var base = first
-    var selection = firstHop.selection
+  ///
+  /// - Parameter answer: The answer to the first hop, where it is there already.
+  func respond(after answer: InterceptedResponse? = nil) async throws -> InterceptedResponse {
+    let lineage = try Lineage.deeper(than: decision.outer, by: registry.lineageEntry, load: self)
+    var hop = first
+    var selection = decision.selection
+    var request = hop.urlRequest
+    var challenge: AnsweredChallenge?
+    var answer = answer
     var authentication = Authentication()
-    var isFirstRound = true
-    guard base.url != nil else { throw Self.withoutURL(base) }
     while true {
-      var request = base
-      if isFirstRound {
-        if firstHop.hasStoredCookies { base.untagged.setValue(nil, forHTTPHeaderField: "Cookie") }
-        isFirstRound = false
+      let response: InterceptedResponse
+      if let given = answer.take() {
+        response = given
       } else {
-        first.context.prepare(&request.untagged, origin: first.url)
-        authentication.authorize(&request)
-        selection = installation.registry.isReentry(from: outer) ? nil : snapshot.index.select(request.untagged)
+        let entered = try enter(selection, hop, request, challenge, lineage)
+        response = try await Lineage.$current.withValue(lineage) { [selection] in
+          try await Turn.run(entered, through: selection?.links ?? [], of: self)
+        }
       }
-      let links = try await enter(selection, &request, lineage)
-      let response = try await Lineage.$current.withValue(lineage) { [request] in
-        try await Turn.run(request, through: links, of: self)
-      }
-      storeCookies(of: response, for: base.untagged)
-      guard let next = try await step(after: response, from: base, &authentication) else { return response }
+      // Those of the storage are put in anew for each hop.
+      if decision.hasStoredCookies, hop.number == first.number { hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie") }
+      storeCookies(of: response, for: hop.urlRequest)
+      guard let next = try await step(after: response, from: hop, &authentication) else { return response }
       await response.body.discard()
-      base = next
+      hop = next
+      request = hop.urlRequest
+      context.prepare(&request, origin: first.url)
+      challenge = authentication.authorize(&request)
+      selection = registry.isReentry(from: decision.outer) ? nil : decision.snapshot.index.select(request)
     }
   }
 
   private func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
-    let ignored = first.context.storeCookies(of: response, for: request)
+    let ignored = context.storeCookies(of: response, for: request)
     guard ignored > 0 else { return }
-    installation.registry.logger?.warning(
+    registry.logger?.warning(
       "cookies of a response are over cookieCount or cookieBytes of MessageLimits, and were not stored",
       metadata: [LogKey.load: "\(id)", LogKey.url: "\(request.url?.redacted ?? "")", "waylay.cookies": "\(ignored)"])
   }
 
   /// The request of the next round, or `nil` when `response` is the answer.
-  private func step(
-    after response: InterceptedResponse, from request: InterceptedRequest, _ authentication: inout Authentication
-  ) async throws -> InterceptedRequest? {
-    if let again = try await authentication.answer(response, to: request, of: self) { return again }
-    guard let target = Redirect(after: response, to: request.untagged),
-      let next = try await redirect(to: target, after: response, from: request)
+  private func step(after response: InterceptedResponse, from hop: Hop, _ authentication: inout Authentication) async throws -> Hop? {
+    if let again = try await authentication.answer(response, to: hop, of: self) { return again }
+    guard let target = Redirect(after: response, to: hop.urlRequest), let next = try await redirect(to: target, after: response, from: hop)
     else { return nil }
     report(.redirected, response: response)
     return next
   }
 
-  /// Brings a request into the form that a chain's links see, and returns those links: none for the bare transport.
+  /// Brings a hop's request into the form that the links of a chain see, or the bare transport.
   private func enter(
-    _ selection: ChainIndex.Selection?, _ request: inout InterceptedRequest, _ lineage: Lineage
-  ) async throws -> [any RequestInterceptor] {
-    guard let selection else { return [] }
-    state.withLock { $0.chain = selection.chain }
-    let original = request.untagged
-    var canonical = original
-    for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
-    // Nearly always nobody has changed it, and then the request need not be copied.
-    if !canonical.isIdentical(to: original) {
-      request.untagged = canonical
-      try normalize(&request, from: selection.links.last)
+    _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?, _ lineage: Lineage
+  ) throws -> InterceptedRequest {
+    var canonical = urlRequest
+    var body = hop.body
+    if let selection {
+      state.withLock { $0.chain = selection.chain }
+      for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
+      if let changed = canonical.takeBody() { body = changed }
     }
-    // An inline answer promises not to use the loading system, so its request needs no tag.
-    if !selection.answersInline {
-      if startedInline { await Task.yield() }
-      request.tag(with: lineage)
-    }
-    return selection.links
+    guard canonical.url != nil else { throw withoutURL(from: urlRequest.url == nil ? nil : selection?.links.last) }
+    var request = InterceptedRequest(id, canonical, body: body, context: context)
+    request.hop = hop.number
+    if hop.isUpload { request[UploadedBody.self] = true }
+    if let challenge { request[AnsweredChallengeKey.self] = challenge }
+    if selection != nil { request.tag(with: lineage) }
+    return request
   }
 
   /// The terminal link.
   func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-    // Rule 9: whoever runs inside the loading system's call leaves it here (P18, P22).
-    if startedInline { await Task.yield() }
     var request = request
-    request.stripTag()
     let url = request.url
     if !leavesChallengesToTransport { request.moveUserInfo() }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
+    request.address(
+      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout))
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
     let transport = try installation.transport(for: request.url)
     try check(request, fits: transport)
     var response = try await transport.load(request)
-    if let url, url != request.url, response.url == request.url { response.url = url }
+    if url != request.url, response.url == request.url { response.url = url }
     return response
   }
 }

@@ -91,10 +91,27 @@ extension LoadContext {
   ///
   /// - Returns: How many were ignored, because they or all together were over a limit.
   @discardableResult
-  package func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
+  func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
+    guard response.fields.contains(where: { $0.name == .setCookie }), let url = request.url, request.httpShouldHandleCookies
+    else { return 0 }
+    return storeCookies(of: response, url, request.mainDocumentURL)
+  }
+
+  /// Stores the cookies of a response that no link above will see, because another answer was given: for what goes on behind it.
+  ///
+  /// Those of a response that goes back through the chain are stored by the core.
+  ///
+  /// - Returns: How many were ignored, because they or all together were over one of the ``MessageLimits``.
+  @discardableResult
+  public func storeCookies(of response: InterceptedResponse, for request: InterceptedRequest) -> Int {
+    guard request.options.handlesCookies else { return 0 }
+    return storeCookies(of: response, request.url, request.options.mainDocumentURL)
+  }
+
+  private func storeCookies(of response: InterceptedResponse, _ url: URL, _ document: URL?) -> Int {
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
-    guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies,
-      request.httpShouldHandleCookies, let cookieStorage, let url = request.url, accepts(cookiesOf: url, for: request.mainDocumentURL)
+    guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies, let cookieStorage,
+      accepts(cookiesOf: url, for: document)
     else { return 0 }
     let values = response.fields[values: .setCookie]
     let readable = values.prefix(limits.cookieCount).filter {
@@ -105,7 +122,7 @@ extension LoadContext {
     }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
     let ours = withRoom(small.filter { $0.mayBeSet(by: url) }, in: cookieStorage, url)
-    if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: request.mainDocumentURL) }
+    if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: document) }
     let foreign = small.count { !$0.mayBeSet(by: url) }
     return max(0, values.count - ours.count - foreign)
   }

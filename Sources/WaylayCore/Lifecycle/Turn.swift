@@ -55,7 +55,7 @@ final class Turn: @unchecked Sendable {
     }
   }
 
-  func transport(for url: URL?) throws -> any Transport {
+  func transport(for url: URL) throws -> any Transport {
     try load.installation.transport(for: url)
   }
 
@@ -73,7 +73,7 @@ final class Turn: @unchecked Sendable {
     try Task.checkCancellation()
     var request = request
     if call > 1 { request.attempt += call - 1 }
-    try load.normalize(&request, from: link)
+    try load.check(request, from: link)
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }

@@ -69,35 +69,28 @@ class InterceptingProtocol: PlatformProtocol {
       ?? Installation.Decision(
         request, in: installation, context: context, for: Self.self, bySession: PlatformClient.sessionAddsCookies)
     self.decision = nil
-    var bare = decision.request
-    if bare.httpBody != nil { bare.httpBody = nil }
-    if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
-    let inline = PlatformClient.canAnswerInline && decision.selection?.answersInline == true
-    var first = InterceptedRequest(
-      id: client.id, urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: context)
-    if client.isUpload { first[UploadedBody.self] = true }
-    let load = Load(
-      first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, delegate: client)
-    let firstHop = Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies)
-    guard inline else {
-      relay(client, load) { try await load.respond(firstHop) }
+    let load = Load(decision, client.id, body: body, isUpload: client.isUpload, hop: client.hop, delegate: client)
+    load.report(.started)
+    guard PlatformClient.canAnswerInline else {
+      relay(client, load) { try await load.respond() }
       return []
     }
-    let chain = PlatformClient.immediateTask { await load.respondEarly(firstHop) }
-    switch load.takeEarlyOutcome() {
-    case .success(let response):
-      if let answer = ClientRelay.answer(response, to: client) {
+    do {
+      guard let answer = try load.answerInline() else {
+        relay(client, load) { try await load.respond() }
+        return []
+      }
+      let response = answer.response
+      if answer.isLast, let events = ClientRelay.answer(response, to: client) {
         load.report(.responded, response: response)
         load.end(response)
-        return answer
+        return events
       }
-      relay(client, load) { response }
-    case .failure(let error):
+      relay(client, load) { answer.isLast ? response : try await load.respond(after: response) }
+      return []
+    } catch {
       return [ClientRelay.failure(error, of: load)]
-    case nil:
-      relay(client, load) { try await load.earlyOutcome(of: chain) }
     }
-    return []
   }
 
   /// Leaves the rest of a load to a relay, which lives as long as it takes.

@@ -30,27 +30,25 @@ final class ChainIndex: Sendable {
   final class Entry: Sendable {
     let chain: InterceptorChain
     private let links: [any RequestInterceptor]
+    private let inline: InlineLinks
     private let isPlainHTTP: Bool
 
     init(_ chain: InterceptorChain) {
       self.chain = chain
       links = chain.interceptors
+      inline = InlineLinks(links)
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
     /// The chain's links that take part in a request; `nil` when the scope does not cover it or none does.
     func select(_ request: URLRequest, _ target: inout InterceptorChain.Scope.Target) -> Selection? {
       guard isPlainHTTP ? target.isHTTP : chain.scope.covers(&target) else { return nil }
-      var accepting = 0
-      var answersInline = true
-      for link in links where link.canInit(with: request) {
-        accepting += 1
-        if !link.answersInline { answersInline = false }
-      }
+      let accepting = links.count { $0.canInit(with: request) }
       guard accepting > 0 else { return nil }
-      let participants = accepting == links.count ? links : links.filter { $0.canInit(with: request) }
+      if accepting == links.count { return Selection(chain: self, links: links, inline: inline) }
       // `canInit` is to be pure; one that changes its mind leaves the chain without links, which is the bare transport.
-      return Selection(chain: self, links: participants, answersInline: answersInline)
+      let participants = links.filter { $0.canInit(with: request) }
+      return Selection(chain: self, links: participants, inline: InlineLinks(participants))
     }
   }
 
@@ -58,7 +56,8 @@ final class ChainIndex: Sendable {
   struct Selection: Sendable {
     let chain: Entry
     let links: [any RequestInterceptor]
-    let answersInline: Bool
+    /// Those of them that may answer inside the loading system's call.
+    let inline: InlineLinks
   }
 
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).

@@ -23,12 +23,7 @@ extension InterceptorRegistry {
   public func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
     let installation = try directInstallation(for: request)
     let decision = Installation.Decision(request, in: installation, bySession: false)
-    let (bare, carried) = InterceptedRequest.separatingBody(of: decision.request)
-    var first = InterceptedRequest(
-      id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: decision.context)
-    if body != nil { first[UploadedBody.self] = true }
-    let load = Load(first, in: installation, outer: decision.outer, snapshot: decision.snapshot)
-    return try await run(load, Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies))
+    return try await run(Load(decision, body: body, isUpload: body != nil))
   }
 
   private func directInstallation(for request: URLRequest) throws -> Installation {
@@ -45,7 +40,7 @@ extension InterceptorRegistry {
     return installation
   }
 
-  private func run(_ load: Load, _ firstHop: Load.FirstHop) async throws -> InterceptedResponse {
+  private func run(_ load: Load) async throws -> InterceptedResponse {
     let head = Interruptible<InterceptedResponse>()
     let abort = Locked<@Sendable (any Error) -> Void>({ head.interrupt($0) })
     let fail: @Sendable (WaylayError) -> Void = { error in
@@ -53,8 +48,9 @@ extension InterceptorRegistry {
       load.end(error: load.urlError(for: error))
     }
     guard load.watch(fail: fail) else { throw load.urlError(for: Self.invalidatedError(url: load.url)) }
+    load.report(.started)
     do {
-      var response = try await head.run { try await load.respond(firstHop) }
+      var response = try await head.run { try await load.respond() }
       load.report(.responded, response: response)
       guard response.body.inMemory == nil else {
         load.end(response)

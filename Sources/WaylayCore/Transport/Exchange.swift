@@ -14,18 +14,17 @@ final class Exchange: Sendable {
   /// Whether the app has put the body into its request, where protocol classes see it.
   var showsBody: Bool { !request[UploadedBody.self] }
   private let request: InterceptedRequest
-  /// Whose timeouts progress puts off.
-  let load: Load?
+  /// Who hears of progress.
+  var observer: TransportObserver? { request.observer }
   private let startedAt = ContinuousClock.now
   private let state = Locked(State())
   private let response = Promise<InterceptedResponse>()
   private let limits: MessageLimits
 
-  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, load: Load?, limits: MessageLimits) {
+  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, limits: MessageLimits) {
     self.limits = limits
     self.request = request
     self.upload = upload
-    self.load = load
   }
 
   /// Starts the task and waits for the response's head.
@@ -59,12 +58,12 @@ final class Exchange: Sendable {
   // MARK: What the inner session reports
 
   func sent(_ bytes: Int64) {
-    load?.sent(bytes)
+    observer?.sent(bytes)
     state.withLock { $0.requestBytesSent = bytes }
   }
 
   func received(_ response: URLResponse) {
-    load?.touch()
+    observer?.progressed()
     guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
     let fields: HTTPFields
     do { fields = try HTTPFields(response, limits: limits) } catch { return refuse(error) }
@@ -92,7 +91,7 @@ final class Exchange: Sendable {
   }
 
   private func length(of response: HTTPURLResponse, fields: HTTPFields) -> Int64? {
-    if request.method == "HEAD" || [204, 304].contains(response.statusCode) { return 0 }
+    if request.method == .head || [204, 304].contains(response.statusCode) { return 0 }
     // The session has decompressed the body, but its length is still that of the compressed one.
     guard fields[.contentEncoding] == nil else { return nil }
     return response.expectedContentLength >= 0 ? response.expectedContentLength : nil
@@ -110,12 +109,12 @@ final class Exchange: Sendable {
     response.settle(
       .success(
         InterceptedResponse(
-          status: status, fields: fields, url: url ?? request.url ?? URL(fileURLWithPath: "/"), body: body, source: .network,
+          status: status, fields: fields, url: url ?? request.url, body: body, source: .network,
           metrics: metrics)))
   }
 
   func received(_ data: Data) {
-    load?.touch()
+    observer?.progressed()
     let (pipe, task) = state.withLock { ($0.pipe, $0.task) }
     guard let pipe, pipe.push(data) > PlatformExchange.highWater else { return }
     task?.suspend()

@@ -24,14 +24,14 @@ extension HTTPFields {
     }
   }
 
-  /// The fields by their names, those that occur more than once joined by `", "`. A field that came before in other letters keeps those.
+  /// The fields by their names, those that occur more than once joined by `", "`, cookies of a request by `"; "`. A field that came before in other letters keeps those.
   var joinedByName: [String: String] {
     var joined = [String: String](minimumCapacity: count)
     guard count > Self.few else {
       for index in indices {
         let field = self[index]
         let name = (self[..<index].first { $0.name == field.name } ?? field).name.rawName
-        if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + ", " + field.value }
+        if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + field.name.separator + field.value }
       }
       return joined
     }
@@ -47,7 +47,7 @@ extension HTTPFields {
         values[letters, default: [joined[letters] ?? ""]].append(field.value)
       }
     }
-    for (letters, all) in values { joined[letters] = all.joined(separator: ", ") }
+    for (letters, all) in values { joined[letters] = all.joined(separator: letters.lowercased() == "cookie" ? "; " : ", ") }
     return joined
   }
 
@@ -71,4 +71,9 @@ extension HTTPFields {
     parts.append(joined[start...])
     return parts.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
+}
+
+extension HTTPField.Name {
+  /// What stands between the values of a field that occurs more than once, when they are put in one (RFC 9110, section 5.3; RFC 6265, section 5.4).
+  fileprivate var separator: String { self == .cookie ? "; " : ", " }
 }

@@ -8,26 +8,26 @@ extension InterceptedRequest {
   ///
   /// - Throws: ``WaylayError/Code/invalidRequest`` and ``WaylayError/Code/limitExceeded``, before anything is sent.
   func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
-    let urlRequest = untagged
-    let method = urlRequest.httpMethod ?? "GET"
-    guard method.isToken else { throw refusal("the method of the request is not a token: use letters alone") }
-    guard let fields = urlRequest.allHTTPHeaderFields else { return }
+    switch storage.defect {
+    case .withoutURL: throw refusal("the request has no URL")
+    case .method: throw refusal("the method of the request is not a token: use letters alone")
+    case .fieldName(let name): throw refusal("the name of a header field is not a token: \(Self.legible(name))")
+    case .lineBreak(let name): throw refusal("the header field \(name) holds a line break")
+    case .tooManyFields: throw excess(.fieldCount, limits)
+    case nil: break
+    }
     guard fields.count <= limits.fieldCount else { throw excess(.fieldCount, limits) }
     var bytes = 0
     var framing: Set<String> = []
-    for (name, value) in fields {
+    for field in fields {
       // Colon, blank and the line's end.
-      bytes += name.utf8.count + value.utf8.count + 4
+      bytes += field.name.rawName.utf8.count + field.value.utf8.count + 4
       guard bytes <= limits.fieldBytes else { throw excess(.fieldBytes, limits) }
-      guard name.isToken else { throw refusal("the name of a header field is not a token: \(Self.legible(name))") }
-      guard !value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) else {
-        throw refusal("the header field \(name) holds a line break")
+      guard let kind = Self.framing[field.name.canonicalName] else { continue }
+      guard framing.insert(field.name.canonicalName).inserted else {
+        throw refusal("the header field \(field.name.rawName) is there twice")
       }
-      guard let kind = Self.framing[name.lowercased()] else { continue }
-      guard framing.insert(name.lowercased()).inserted else {
-        throw refusal("the header field \(name) is there twice, in different letters")
-      }
-      if let reason = kind.objection(value) { throw refusal("the header field \(name) \(reason)") }
+      if let reason = kind.objection(field.value) { throw refusal("the header field \(field.name.rawName) \(reason)") }
     }
   }
 

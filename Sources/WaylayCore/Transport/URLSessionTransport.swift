@@ -56,17 +56,14 @@ public final class URLSessionTransport: Transport {
     }
     try request.checkFraming(limits)
     let upload = try await PlatformExchange.Upload(request.body)
-    var urlRequest = request.urlRequest
+    var urlRequest = request.untagged
     // The session knows it: the body is data or a file by now.
     urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
-    let load = Lineage.current?.load
-    if load?.watchesTimeout(of: urlRequest) == true {
-      urlRequest.timeoutInterval = Self.never
-    }
+    if request.observer?.watchesTimeout == true { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
-    if hasForeignClasses, let lineage = Lineage.current { RequestTag.tag(&urlRequest, with: lineage) }
-    let exchange = Exchange(request, upload: upload, load: load, limits: limits)
+    if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
+    let exchange = Exchange(request, upload: upload, limits: limits)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
     } onCancel: {

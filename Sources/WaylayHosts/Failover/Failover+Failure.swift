@@ -2,10 +2,9 @@ extension Failover {
   /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
   func allFailed() -> URLError {
     let attempts = log.attempts
-    let url = request.url
     let error = HostError(allFailed: attempts, host: place.host.description, heldBack: log.state.withLock { $0.heldBack })
     var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
-    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    userInfo[NSURLErrorFailingURLErrorKey] = request.url
     return URLError(Self.code(of: attempts), userInfo: userInfo)
   }
 

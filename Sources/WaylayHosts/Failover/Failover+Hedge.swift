@@ -19,7 +19,7 @@ extension Failover {
 
   /// The request's own timeout; a day for none.
   private var timeout: Duration {
-    let seconds = request.context.idleTimeout(of: request.urlRequest)
+    let seconds = request.idleTimeout
     return seconds > 0 && seconds < 86_400 ? .seconds(seconds) : .seconds(86_400)
   }
 

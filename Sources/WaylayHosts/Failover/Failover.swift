@@ -118,15 +118,15 @@ struct Failover: Sendable {
   /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with it.
   var hasGates: Bool { transport?.capabilities.contains(.gates) ?? true }
 
-  var isSecure: Bool { request.url?.scheme?.lowercased() == "https" }
+  var isSecure: Bool { request.url.scheme?.lowercased() == "https" }
 
   /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
   var isRepeatable: Bool {
     Self.isIdempotent(request.method) && request.body.isReplayable
   }
 
-  static func isIdempotent(_ method: String) -> Bool {
-    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+  static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+    [.get, .head, .options, .trace, .put, .delete].contains(method)
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.

@@ -9,11 +9,11 @@ extension InterceptedRequest {
   /// The app has named the host's addresses because it does not trust the network's resolver. A question without a secret may be put to whoever
   /// that names; what the app has to say, and who it is, may not.
   var reasonAgainstSystemWay: String? {
-    guard url?.scheme?.lowercased() != "https" else { return nil }
+    guard url.scheme?.lowercased() != "https" else { return nil }
     if !body.isEmpty { return "it has a body, and nothing protects that without TLS" }
-    let names = (urlRequest.allHTTPHeaderFields ?? [:]).keys.map { $0.lowercased() }
+    let names = fields.map(\.name.canonicalName)
     if let name = names.first(where: Self.credentials.contains) { return "it has the field \(name), and nothing protects that without TLS" }
-    if url?.user != nil || url?.password != nil { return "its URL has credentials, and nothing protects those without TLS" }
+    if url.user != nil || url.password != nil { return "its URL has credentials, and nothing protects those without TLS" }
     return nil
   }
 }

@@ -18,7 +18,7 @@ struct MockCredentials: Sendable {
 
   /// The challenge, or `nil` for a request that brings the credentials.
   func refusal(of request: InterceptedRequest) -> InterceptedResponse? {
-    if let field = request.urlRequest.value(forHTTPHeaderField: "Authorization"), isRight(field) { return nil }
+    if let field = request.fields[.authorization], isRight(field) { return nil }
     let quoted = realm.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
     return InterceptedResponse(
       to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"\(quoted)\", charset=\"UTF-8\""], source: .mock)

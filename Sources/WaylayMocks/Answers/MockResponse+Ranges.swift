@@ -21,7 +21,7 @@ extension InterceptedResponse {
   mutating func serveRange(of request: InterceptedRequest) {
     guard status == .ok, body.isReplayable, let length = body.length else { return }
     fields[.acceptRanges] = fields[.acceptRanges] ?? "bytes"
-    guard request.method == "GET", let field = request.urlRequest.value(forHTTPHeaderField: "Range"),
+    guard request.method == .get, let field = request.fields[.range],
       let range = ByteRange(field), allowsRange(of: request)
     else { return }
     // RFC 9110, section 14.1.2: the last bytes of nothing are satisfiable, and there is no Content-Range to say so.
@@ -42,7 +42,7 @@ extension InterceptedResponse {
 
   /// Whether `If-Range` holds (RFC 9110, section 13.1.5): it names the same representation, byte for byte.
   private func allowsRange(of request: InterceptedRequest) -> Bool {
-    guard let condition = request.urlRequest.value(forHTTPHeaderField: "If-Range").map({ $0[...].trimmed }) else { return true }
+    guard let condition = request.fields[.ifRange].map({ $0[...].trimmed }) else { return true }
     // An entity tag is quoted, a date is not. A weak tag never compares strongly (section 8.8.3.2).
     guard condition.hasSuffix("\"") else { return fields[.lastModified].map { $0[...].trimmed == condition } ?? false }
     return !condition.hasPrefix("W/") && fields[.eTag].map { $0[...].trimmed == condition } ?? false

@@ -79,13 +79,13 @@ extension MockResponse {
     var response = response
     if servesRanges { response.serveRange(of: request.request) }
     guard response.source == .mock else { return response }
-    if request.request.method != "HEAD", [204, 304].contains(response.status.code) { response.body = .empty }
+    if request.method != "HEAD", [204, 304].contains(response.status.code) { response.body = .empty }
     if let length = response.body.length, ![204, 304].contains(response.status.code),
       !response.fields.contains(where: { $0.name == .contentLength || $0.name == .transferEncoding })
     {
       response.fields.append(HTTPField(name: .contentLength, value: String(length)))
     }
-    if request.request.method == "HEAD" { response.body = .empty }
+    if request.method == "HEAD" { response.body = .empty }
     return response
   }
 }

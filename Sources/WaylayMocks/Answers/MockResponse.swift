@@ -93,18 +93,6 @@ public struct MockResponse: Sendable {
     }
   }
 
-  /// Whether the answer is there at once: nothing waits, nothing is awaited, nothing streams.
-  package var isImmediate: Bool {
-    if defect != nil { return true }
-    guard timing.isImmediate, bodyFault == nil else { return false }
-    switch content {
-    case .message(let message):
-      return message.isImmediate && edits.allSatisfy { if case .message = $0 { true } else { false } }
-    case .error, .failure: return true
-    case .computed, .never, .live, .awaited: return false
-    }
-  }
-
   /// Whether the answer looks at the request's body.
   package var needsBody: Bool {
     switch content {
@@ -116,15 +104,6 @@ public struct MockResponse: Sendable {
 }
 
 extension MockResponse.Message {
-  /// Whether making it neither waits nor opens a file.
-  fileprivate var isImmediate: Bool {
-    switch body {
-    case .message(let body): body.inMemory != nil
-    case .file: false
-    case .template: true
-    }
-  }
-
   /// The body for a request.
   func body(for request: MockRequest) throws -> MessageBody {
     switch body {

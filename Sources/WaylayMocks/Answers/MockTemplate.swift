@@ -114,15 +114,15 @@ struct MockTemplate: Sendable {
   }
 
   private func text(of source: Source, in request: MockRequest, _ json: inout JSONNode?) throws -> String? {
-    let url = request.urlRequest.url
+    let url = request.url
     return switch source {
-    case .method: request.request.method
-    case .url: url?.absoluteString
-    case .host: url?.host
-    case .path: url.map { $0.path(percentEncoded: true).isEmpty ? "/" : $0.path(percentEncoded: true) }
+    case .method: request.method
+    case .url: url.absoluteString
+    case .host: url.host
+    case .path: url.path(percentEncoded: true).isEmpty ? "/" : url.path(percentEncoded: true)
     case .call: String(request.call)
     case .parameter(let name): request.parameters[name]
-    case .query(let name): url.flatMap { Self.query(name, of: $0) }
+    case .query(let name): Self.query(name, of: url)
     case .header(let name): request.request.headerValue(name)
     case .body: String(decoding: request.body, as: UTF8.self)
     case .json(let path): try Self.value(at: path, of: request, &json)?.string

@@ -7,8 +7,9 @@ enum StubSource {
 
   static func text(for facts: RequestFacts) -> String {
     var lines = ["Stub(\(method(facts.method)), \(swift(pattern(facts.url)))) { .status(200) }"]
-    let fields = (facts.request.untagged.allHTTPHeaderFields ?? [:]).sorted { $0.key.lowercased() < $1.key.lowercased() }
-    for (name, value) in fields where !noise.contains(name.lowercased()) {
+    let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
+    for field in fields where !noise.contains(field.name.canonicalName) {
+      let (name, value) = (field.name.rawName, field.value)
       lines.append("  .header(\(swift(name))" + (Redaction.hidesField(name) ? ")" : ", \(swift(value)))"))
     }
     if let body = body(facts) { lines.append("  .body(\(body))") }

@@ -179,9 +179,8 @@ extension MockFault {
 extension InterceptedRequest {
   /// About how many bytes the request takes in HTTP/1.1: what a transport has sent once it waits for the answer.
   fileprivate var bytesOnTheWire: Int64 {
-    let request = urlRequest
-    let line = method.utf8.count + (request.url?.absoluteString.utf8.count ?? 0) + 12
-    let fields = (request.allHTTPHeaderFields ?? [:]).reduce(2) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
+    let line = method.rawValue.utf8.count + url.absoluteString.utf8.count + 12
+    let fields = fields.reduce(2) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
     let (sum, isTooLarge) = Int64(line + fields).addingReportingOverflow(body.length ?? 0)
     return isTooLarge ? .max : sum
   }

@@ -23,12 +23,14 @@ public struct RecordedCall: Sendable {
   /// The number, in the mock, of the stub that answered.
   var number: Int? { isOwn ? entry?.number : nil }
 
-  /// Method, URL and header fields; the body is ``body``.
+  /// The header fields.
+  public var fields: HTTPFields { request.fields }
+  /// The request as the loading system knows it, without a body.
   public var urlRequest: URLRequest { request.untagged }
   /// The method, in upper case.
-  public var method: String { request.method }
+  public var method: String { request.method.rawValue.uppercased() }
   /// The URL.
-  public var url: URL? { request.url }
+  public var url: URL { request.url }
 
   /// The value of a header field, whatever the case of its name.
   public func header(_ name: String) -> String? { request.headerValue(name) }
@@ -45,5 +47,5 @@ public struct RecordedCall: Sendable {
 
 extension RecordedCall: CustomStringConvertible {
   /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are secret.
-  public var description: String { "\(method) \(url.map(Redaction.shown) ?? "")" }
+  public var description: String { "\(method) \(Redaction.shown(url))" }
 }

@@ -10,8 +10,8 @@ final class RequestFacts {
   init(_ request: InterceptedRequest, body: Data) {
     self.request = request
     self.body = body
-    method = request.method
-    url = ParsedURL(request.url ?? URL(fileURLWithPath: "/"))
+    method = request.method.rawValue.uppercased()
+    url = ParsedURL(request.url)
   }
 
   lazy var query = url.items
@@ -27,10 +27,5 @@ final class RequestFacts {
 
 extension InterceptedRequest {
   /// The value of a header field, whatever the case of its name.
-  func headerValue(_ name: String) -> String? {
-    guard let fields = untagged.allHTTPHeaderFields else { return nil }
-    if let value = fields[name] { return value }
-    let wanted = name.lowercased()
-    return fields.first { $0.key.lowercased() == wanted }?.value
-  }
+  func headerValue(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 }

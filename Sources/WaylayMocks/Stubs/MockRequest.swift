@@ -24,12 +24,14 @@ public struct MockRequest: Sendable {
     self.call = call
   }
 
-  /// Method, URL and header fields; the body is ``body``.
+  /// The header fields.
+  public var fields: HTTPFields { request.fields }
+  /// The request as the loading system knows it, without a body.
   public var urlRequest: URLRequest { request.urlRequest }
   /// The method, in upper case.
-  public var method: String { request.method }
+  public var method: String { request.method.rawValue.uppercased() }
   /// The URL.
-  public var url: URL? { request.url }
+  public var url: URL { request.url }
   /// The body as text; bytes that are not UTF-8 are repaired.
   public var text: String { String(decoding: body, as: UTF8.self) }
 
@@ -38,7 +40,7 @@ public struct MockRequest: Sendable {
 
   /// The value of the first query item of that name; empty for one without a value, `nil` when there is no such item.
   public func query(_ name: String) -> String? {
-    url.flatMap { ParsedURL($0).items.values(of: name).first }.map { $0 ?? "" }
+    ParsedURL(url).items.values(of: name).first.map { $0 ?? "" }
   }
 
   /// The body as a value.

@@ -19,9 +19,10 @@ final class StubEntry: @unchecked Sendable {
   init(_ stub: Stub, number: Int) {
     self.stub = stub
     self.number = number
-    isInline = stub.isInline
     limit = stub.limit ?? .max
-    prepared = if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [] }
+    let prepared = if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [PreparedResponse?]() }
+    self.prepared = prepared
+    isInline = !stub.pattern.runsForeignCode && !prepared.isEmpty && !prepared.contains { $0 == nil }
     mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
@@ -69,12 +70,6 @@ final class StubEntry: @unchecked Sendable {
 }
 
 extension Stub {
-  /// Whether it may answer inside the loading system's own call.
-  var isInline: Bool {
-    guard case .declared(let answers) = answer, !pattern.runsForeignCode else { return false }
-    return answers.allSatisfy(\.isImmediate)
-  }
-
   /// The answer to the use of that number, from 0.
   func declaredAnswer(_ answers: [MockResponse], to use: Int) -> MockResponse {
     answers[position(of: use, in: answers.count)]

@@ -31,12 +31,10 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: RequestInterceptor {
-    var answersInline: Bool { true }
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  private struct OutsideScope: InlineAnswering {
+    func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
       let cause = WaylayError(
-        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.urlRequest.url, requestID: request.id)
+        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url, requestID: request.id)
       throw URLError(
         .resourceUnavailable,
         userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])

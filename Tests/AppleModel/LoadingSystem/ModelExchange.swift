@@ -86,7 +86,7 @@
   struct ModelAnswers: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let load = request.urlRequest.value(forHTTPHeaderField: "X-Load") ?? "?"
-      let path = (request.url?.path ?? "").split(separator: "/")
+      let path = request.url.path.split(separator: "/")
       let count = path.dropFirst().first.flatMap { Int($0) } ?? 0
       switch path.first {
       case "whole":
@@ -102,7 +102,7 @@
         guard count > 0 else { return InterceptedResponse(to: request, body: .text("load \(load) hop \(request.hop)")) }
         return InterceptedResponse(to: request, status: .found, fields: [.location: "/redirects/\(count - 1)"])
       case "unauthorized":
-        guard request.urlRequest.value(forHTTPHeaderField: "Authorization") != nil else {
+        guard request.fields[.authorization] != nil else {
           return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"\(load)\""])
         }
         return InterceptedResponse(to: request, body: .text("load \(load) welcome"))

@@ -162,14 +162,14 @@ struct ModeTests {
     urlRequest.setValue("NO-CACHE", forHTTPHeaderField: "cache-CONTROL")
     let now = CacheTime.now
     let response = ArchivePolicy.Response(status: 200, fields: [.cacheControl: "max-age=100"], requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(urlRequest)) else {
+    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(InterceptedRequest(urlRequest))) else {
       Issue.record("not stored")
       return
     }
-    #expect(policy.decide(CacheRequest(urlRequest), records: [record], now: now).action == .forward)
+    #expect(policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .forward)
     urlRequest.setValue(nil, forHTTPHeaderField: "cache-control")
     urlRequest.cachePolicy = .returnCacheDataDontLoad
     let answer = CacheAnswer(index: 0, form: .whole, isStale: false)
-    #expect(policy.decide(CacheRequest(urlRequest), records: [record], now: now).action == .serve(answer))
+    #expect(policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .serve(answer))
   }
 }

@@ -29,7 +29,7 @@ struct ClockTests {
         asked.answers("", status: .notModified, [.eTag: "\"1\""])
         #expect(try await archive.load(asked).text == "stored ahead of time")
         #expect(asked.asked.count == 1)
-        #expect(asked.asked.first?.urlRequest.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+        #expect(asked.asked.first?.fields[.ifNoneMatch] == "\"1\"")
         // Now it has a place in time.
         #expect(try await archive.load(asked).response.source == .archive)
         #expect(asked.asked.count == 1)

@@ -107,7 +107,7 @@ struct LargeNumberTests {
         to: $0, fields: [.cacheControl: "max-age=100"], body: .stream(chunks, length: length), source: .network)
     }
     let url = URL(string: "http://example.com/a")!
-    let response = try await archive.startLoading(InterceptedRequest(URLRequest(url: url)), next: script.next)
+    let response = try await archive.startLoading(InterceptedRequest(.get, url), next: script.next)
     var read = Data()
     for try await piece in response.body { read += piece }
     #expect(read == Data("abc".utf8))

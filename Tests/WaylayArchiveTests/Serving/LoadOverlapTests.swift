@@ -148,7 +148,7 @@ private final class Origin: RequestInterceptor {
       state.asked += 1
       return state.asked == 1
     }
-    let range = request.urlRequest.value(forHTTPHeaderField: "Range")
+    let range = request.fields[.range]
     guard let range, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
       fields[.contentLength] = "\(size)"
       guard breaksOff, isFirst else { return InterceptedResponse(to: request, fields: fields, body: .data(bytes), source: .network) }

@@ -81,7 +81,7 @@ struct LoadStaleTests {
       signal.yield("ended")
       throw CancellationError()
     }
-    let request = InterceptedRequest(URLRequest(url: try #require(URL(string: "http://example.com/a"))))
+    let request = InterceptedRequest(.get, try #require(URL(string: "http://example.com/a")))
     do {
       let archive = ArchiveCache { $0.now = { wall.now } }
       _ = try await archive.startLoading(request, next: next)

@@ -170,7 +170,7 @@ struct PatienceTests {
     let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
     script.answers { InterceptedResponse(to: $0, fields: [.cacheControl: "max-age=10"], body: .stream(chunks), source: .network) }
     let url = try #require(URL(string: "http://example.com/a"))
-    let response = try await archive.startLoading(InterceptedRequest(URLRequest(url: url)), next: script.next)
+    let response = try await archive.startLoading(InterceptedRequest(.get, url), next: script.next)
     timer.advance(by: 1000)
     chunk.yield(Data("new".utf8))
     chunk.finish()

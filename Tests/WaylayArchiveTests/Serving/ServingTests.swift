@@ -261,10 +261,11 @@ struct ServingTests {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=100")]))
       try await site.get("/a")
-      let next = InterceptorChain.Next { _ in throw URLError(.badURL) }
-      let request = InterceptedRequest(site.request("/a"))
-      #expect(site.archive.answersInline)
-      let response = try await site.archive.startLoading(request, next: next)
+      let answer = try site.archive.answerInline(InterceptedRequest(site.request("/a")))
+      guard case .response(let response) = answer else {
+        Issue.record("not answered at once")
+        return
+      }
       #expect(response.source == .archive && response.body.inMemory == Data("body 1".utf8))
     }
   }

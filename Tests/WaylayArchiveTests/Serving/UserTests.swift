@@ -188,7 +188,7 @@ struct UserTests {
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       var request = request
-      request.urlRequest.setValue("Bearer \(token.withLock { $0 })", forHTTPHeaderField: "Authorization")
+      request.fields[.authorization] = "Bearer \(token.withLock { $0 })"
       return try await next(request)
     }
   }

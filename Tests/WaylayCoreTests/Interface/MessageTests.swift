@@ -12,18 +12,18 @@ struct MessageTests {
     urlRequest.httpBody = Data("body".utf8)
     let request = InterceptedRequest(urlRequest)
     #expect(request.urlRequest.httpBody == nil)
-    #expect(request.method == "POST")
+    #expect(request.method == .post)
     #expect(try await request.body.collect(upTo: 10) == Data("body".utf8))
     var copy = request
     copy.urlRequest.httpMethod = "PUT"
     copy.body = .empty
-    #expect(request.method == "POST" && request.body.length == 4)
-    #expect(copy.method == "PUT" && copy.body.isEmpty)
+    #expect(request.method == .post && request.body.length == 4)
+    #expect(copy.method == .put && copy.body.isEmpty)
   }
 
   @Test("fields keep their order and their duplicates; the head joins them as URLSession does")
   func fields() throws {
-    var response = InterceptedResponse(to: InterceptedRequest(URLRequest(url: .example)), status: .created)
+    var response = InterceptedResponse(to: InterceptedRequest(.get, .example), status: .created)
     response.fields.append(HTTPField(name: .setCookie, value: "a=1"))
     response.fields.append(HTTPField(name: .setCookie, value: "b=2"))
     response.fields.append(HTTPField(name: try #require(HTTPField.Name("X-a")), value: "1"))
@@ -49,7 +49,7 @@ struct MessageTests {
       calls.add(1)
       return InterceptedResponse(to: request, status: calls.all.count == 1 ? .serviceUnavailable : .ok)
     }
-    let response = try await retry.startLoading(InterceptedRequest(URLRequest(url: .example)), next: next)
+    let response = try await retry.startLoading(InterceptedRequest(.get, .example), next: next)
     #expect(response.status == .ok)
     #expect(calls.all.count == 2)
   }

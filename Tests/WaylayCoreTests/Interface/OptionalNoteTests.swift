@@ -10,7 +10,7 @@ struct OptionalNoteTests {
 
   @Test("what was noted is read again, nothing included")
   func optional() throws {
-    var request = InterceptedRequest(URLRequest(url: try #require(URL(string: "http://example.com/"))))
+    var request = InterceptedRequest(.get, try #require(URL(string: "http://example.com/")))
     #expect(request[Tenant.self] == "nobody")
     request[Tenant.self] = "acme"
     #expect(request[Tenant.self] == "acme")

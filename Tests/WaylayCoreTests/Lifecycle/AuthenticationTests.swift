@@ -75,7 +75,7 @@ struct AuthenticationTests {
       let seen = Log<String?>()
       let registry = InterceptorRegistry {
         Link { request, next in
-          seen.add(request.urlRequest.value(forHTTPHeaderField: "Authorization"))
+          seen.add(request.fields[.authorization])
           return try await next(request)
         }
       }
@@ -264,7 +264,7 @@ struct AuthenticationTests {
     let nonces = Log<String>()
     let registry = InterceptorRegistry {
       Link { request, _ in
-        let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? ""
+        let field = request.fields[.authorization] ?? ""
         if field.hasPrefix("Digest"), field.contains("nonce=\"n2\""), field.contains("nc=00000001") {
           return InterceptedResponse(to: request, body: .text("come in"))
         }
@@ -288,7 +288,7 @@ struct AuthenticationTests {
     let answers = Log<String>()
     let registry = InterceptorRegistry(configuration: .ephemeral) {
       Link { request, _ in
-        let field = request.urlRequest.value(forHTTPHeaderField: "Authorization")
+        let field = request.fields[.authorization]
         if let field {
           answers.add(field)
           return InterceptedResponse(to: request)
@@ -321,7 +321,7 @@ struct AuthenticationTests {
     let fields = Log<String>()
     let registry = InterceptorRegistry(configuration: .ephemeral) {
       Link { request, _ in
-        if let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") { fields.add(field) }
+        if let field = request.fields[.authorization] { fields.add(field) }
         return InterceptedResponse(
           to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
       }
@@ -422,8 +422,8 @@ struct AuthenticationTests {
   @Test("stays offline when an interceptor makes it up", arguments: [true, false])
   func madeUp(isInline: Bool) async throws {
     let registry = InterceptorRegistry {
-      Link(answersInline: isInline) { request, _ in
-        guard request.urlRequest.value(forHTTPHeaderField: "Authorization") == aladdin else {
+      Link.answering(inline: isInline) { request in
+        guard request.fields[.authorization] == aladdin else {
           return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"cave\""])
         }
         return InterceptedResponse(to: request, body: .text("come in"))
@@ -441,7 +441,7 @@ struct AuthenticationTests {
     let arrivals = Locked(0)
     let registry = InterceptorRegistry {
       Link { request, _ in
-        guard request.urlRequest.value(forHTTPHeaderField: "Authorization") == aladdin else {
+        guard request.fields[.authorization] == aladdin else {
           // All of them are refused before anybody is asked.
           if arrivals.withLock({
             $0 += 1

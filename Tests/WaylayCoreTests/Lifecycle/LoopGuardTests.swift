@@ -13,7 +13,7 @@ struct LoopGuardTests {
     let runs = Log<String>()
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      runs.add(request.url?.path ?? "")
+      runs.add(request.url.path)
       let (token, _) = try await session().data(from: tokenURL)
       var request = request
       request.urlRequest.setValue(String(decoding: token, as: UTF8.self), forHTTPHeaderField: "X-Token")
@@ -44,7 +44,7 @@ struct LoopGuardTests {
       registry.register(
         InterceptorChain("refresh") {
           Link { [weak registry] request, next in
-            runs.add(request.url?.path ?? "")
+            runs.add(request.url.path)
             _ = try await registry?.data(for: URLRequest(url: origin.url("/hello")))
             return try await next(request)
           }

@@ -9,7 +9,7 @@ struct MisuseTests {
   private struct Trouble: Error {}
 
   /// The error of a load through both ways in: a session and the direct way.
-  private func failures(_ link: Link, request: URLRequest = URLRequest(url: .example)) async -> [any Error] {
+  private func failures(_ link: any RequestInterceptor, request: URLRequest = URLRequest(url: .example)) async -> [any Error] {
     let registry = InterceptorRegistry { link }
     let session = URLSession.intercepted(by: registry)
     let errors = [
@@ -20,7 +20,7 @@ struct MisuseTests {
 
   @Test("an error that is not a URLError", arguments: [true, false])
   func foreignError(inline: Bool) async throws {
-    let errors = await failures(Link(name: "Clumsy", answersInline: inline) { _, _ in throw Trouble() })
+    let errors = await failures(Link.answering("Clumsy", inline: inline) { _ in throw Trouble() })
     #expect(errors.count == 2)
     for error in errors {
       let error = try #require(error as? URLError)

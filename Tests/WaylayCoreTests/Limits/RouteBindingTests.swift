@@ -39,7 +39,7 @@ struct RouteBindingTests {
   @Test("a request whose URL has come to name another host is not sent to the first one's address")
   func otherHost() async throws {
     for url in ["http://second.example/hello", "http://first.example:8080/hello", "https://first.example/hello"] {
-      let outcome = try await outcome { $0.urlRequest.url = URL(string: url) }
+      let outcome = try await outcome { $0.url = URL(string: url) ?? $0.url }
       let error = outcome.error.flatMap(cause)
       #expect(error?.code == .routeMismatch)
       #expect(error?.message.contains("first.example") == true)
@@ -52,7 +52,7 @@ struct RouteBindingTests {
   @Test("path and query may change; the letters of a host do not matter")
   func sameHost() async throws {
     for url in ["http://first.example/hello?a=b", "http://FIRST.example:80/hello"] {
-      let outcome = try await outcome { $0.urlRequest.url = URL(string: url) }
+      let outcome = try await outcome { $0.url = URL(string: url) ?? $0.url }
       #expect(outcome.error == nil)
       #expect(outcome.requests == 1)
     }
@@ -74,7 +74,7 @@ struct RouteBindingTests {
   func transport() async throws {
     try await withOrigin { origin in
       let transport = try #require(Platform.curlTransport())
-      var request = InterceptedRequest(URLRequest(url: .example))
+      var request = InterceptedRequest(.get, .example)
       request[Route.self] = try Route("127.0.0.1", port: origin.port)
       request.urlRequest.url = URL(string: "http://second.example/hello")
       let error = await failure { [request] in try await transport.load(request) }

@@ -169,7 +169,7 @@ struct BridgeTests {
   func cancelEarly() async throws {
     let runs = Log<Int>()
     let registry = InterceptorRegistry {
-      Link(answersInline: true) { request, _ in
+      Link.answering(inline: true) { request in
         runs.add(1)
         return InterceptedResponse(to: request)
       }
@@ -210,7 +210,7 @@ struct BridgeTests {
   @Test("a 401 made up by an interceptor does not hang, with a delegate either (P14)")
   func madeUpUnauthorized() async throws {
     let registry = InterceptorRegistry {
-      Link(answersInline: true) { request, _ in
+      Link.answering(inline: true) { request in
         InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"x\", nonce=\"y\""])
       }
     }

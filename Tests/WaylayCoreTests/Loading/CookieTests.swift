@@ -57,7 +57,7 @@ struct CookieTests {
     let storage = try storage()
     let registry = InterceptorRegistry {
       Link { request, _ in
-        let archived = request.url?.path == "/archived"
+        let archived = request.url.path == "/archived"
         return InterceptedResponse(
           to: request, fields: [.setCookie: archived ? "old=1" : "new=1"],
           source: archived ? .init("archive", storesCookies: false) : .interceptor)

@@ -136,7 +136,7 @@ struct DownloadTaskTests {
     let source = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data("hello".utf8).write(to: source)
     defer { try? FileManager.default.removeItem(at: source) }
-    let link = Link(answersInline: kind == "inline") { request, _ in
+    let link = Link.answering(inline: kind == "inline") { request in
       let body: MessageBody =
         switch kind {
         case "file": .file(source)

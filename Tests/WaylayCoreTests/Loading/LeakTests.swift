@@ -24,7 +24,7 @@ struct LeakTests {
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { 0 }
   }
 
-  private func run(_ link: Link, cancelling: Bool = false) async {
+  private func run(_ link: any RequestInterceptor, cancelling: Bool = false) async {
     let died = Event()
     do {
       let recorder = Recorder()

@@ -12,7 +12,7 @@ struct RedirectTests {
       let hops = Log<String>()
       let registry = InterceptorRegistry {
         Link { request, next in
-          hops.add("\(request.hop) \(request.url?.path ?? "")")
+          hops.add("\(request.hop) \(request.url.path)")
           return try await next(request)
         }
       }
@@ -144,7 +144,7 @@ struct RedirectTests {
     let registry = InterceptorRegistry()
     registry.register(
       InterceptorChain("from", for: .host("from.example.com")) {
-        Link(answersInline: true) { request, _ in
+        Link.answering(inline: true) { request in
           InterceptedResponse(to: request, status: .found, fields: [.location: "http://to.example.com/there"])
         }
       })

@@ -21,14 +21,14 @@ struct StressTests {
       let registry = InterceptorRegistry()
       registry.register(
         InterceptorChain("inline", for: .path("/inline/*")) {
-          Link(answersInline: true) { request, _ in
-            InterceptedResponse(to: request, body: .text(request.url?.path ?? ""))
+          Link.answering(inline: true) { request in
+            InterceptedResponse(to: request, body: .text(request.url.path))
           }
         })
       registry.register(
         InterceptorChain("rest", for: .path("/async/*", "/delayed/*", "/streamed/*", "/failed/*", "/cancelled/*", "/network/*")) {
           Link { request, next in
-            let path = request.url?.path ?? ""
+            let path = request.url.path
             switch path.split(separator: "/").first {
             case "delayed":
               for _ in 0..<20 { await Task.yield() }
@@ -50,7 +50,7 @@ struct StressTests {
               throw CancellationError()
             case "network":
               var request = request
-              request.urlRequest.url = origin.url("/echo?\(path)")
+              request.url = origin.url("/echo?\(path)")
               var response = try await next(request)
               let echo = try JSONDecoder().decode(Echo.self, from: try await response.body.collect(upTo: 10_000))
               response.fields = [:]

@@ -6,7 +6,6 @@ import WaylayCore
 /// An interceptor made of closures, for tests.
 struct Link: RequestInterceptor {
   var name = "Link"
-  var answersInline = false
   var accepts: @Sendable (URLRequest) -> Bool = { _ in true }
   var canonical: @Sendable (URLRequest) -> URLRequest = { $0 }
   var load: @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
@@ -26,11 +25,26 @@ struct Link: RequestInterceptor {
   }
 
   /// Answers with a text.
-  static func answer(_ text: String, inline: Bool = false) -> Link {
-    Link(name: "Answer \(text)", answersInline: inline) { request, _ in
-      InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text))
+  static func answer(_ text: String, inline: Bool = false) -> any RequestInterceptor {
+    answering("Answer \(text)", inline: inline) {
+      InterceptedResponse(to: $0, fields: [.contentType: "text/plain"], body: .text(text))
     }
   }
+
+  /// Answers at once; inside the loading system's call or outside of it.
+  static func answering(
+    _ name: String = "Link", inline: Bool, _ answer: @escaping @Sendable (InterceptedRequest) throws -> InterceptedResponse
+  ) -> any RequestInterceptor {
+    inline ? InlineLink(name: name) { .response(try answer($0)) } : Link(name: name) { request, _ in try answer(request) }
+  }
+}
+
+/// An interceptor that answers inside the loading system's call, or not, for tests.
+struct InlineLink: InlineAnswering {
+  var name = "InlineLink"
+  var answer: @Sendable (InterceptedRequest) throws -> InlineAnswer
+
+  func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { try answer(request) }
 }
 
 /// Something that happens once, and can be waited for.

@@ -534,11 +534,11 @@
     func invalidated() async throws {
       try await withOrigin { origin in
         let transport = CurlTransport(configuration: .ephemeral)
-        let load = Task { try await transport.load(InterceptedRequest(URLRequest(url: origin.url("/never")))) }
+        let load = Task { try await transport.load(InterceptedRequest(.get, origin.url("/never"))) }
         await origin.until { $0.requests.count == 1 }
         transport.invalidate()
         #expect(await failure { try await load.value } is WaylayError)
-        let later = await failure { try await transport.load(InterceptedRequest(URLRequest(url: origin.url("/hello")))) }
+        let later = await failure { try await transport.load(InterceptedRequest(.get, origin.url("/hello"))) }
         #expect((later as? WaylayError)?.code == .registryInvalidated)
         await origin.until { $0.openConnectionCount == 0 }
       }

@@ -84,7 +84,7 @@ struct ExplanationTests {
     let logger = Logger(label: "hosts") { _ in Lines(all: lines) }
     let network = FakeNetwork(["203.0.113.1": .fails(.rogue), "203.0.113.2": .answers()])
     let rewriter = HostRewriter(rules: try HostRules(["api.test": ["203.0.113.1", "203.0.113.2"]]), logger: logger)
-    let request = InterceptedRequest(URLRequest(url: try #require(URL(string: "https://api.test/secret?token=1"))))
+    let request = InterceptedRequest(.get, try #require(URL(string: "https://api.test/secret?token=1")))
     _ = try await rewriter.startLoading(request, next: network.next)
     let all = lines.withLock { $0 }
     #expect(all.count == 2)

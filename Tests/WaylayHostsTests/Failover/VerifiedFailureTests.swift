@@ -36,7 +36,7 @@ struct VerifiedFailureTests {
     let rewriter = HostRewriter(rules: try HostRules(table), policy: .require, clock: network.time.clock)
     func load(_ host: String) async throws -> String {
       let url = try #require(URL(string: "https://\(host)/"))
-      let response = try await rewriter.startLoading(InterceptedRequest(URLRequest(url: url)), next: network.next)
+      let response = try await rewriter.startLoading(InterceptedRequest(.get, url), next: network.next)
       return String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
     }
     let host = hosts[0]

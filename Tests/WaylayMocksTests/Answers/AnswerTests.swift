@@ -40,7 +40,7 @@ import WaylayMocks
   func cookies() async throws {
     let answering = Answering(
       .computed { request in
-        .text(request.urlRequest.value(forHTTPHeaderField: "Cookie") ?? "none").cookie("a=1; Path=/").cookie("b=2; Path=/")
+        .text(request.fields[.cookie] ?? "none").cookie("a=1; Path=/").cookie("b=2; Path=/")
       })
     let session = answering.session()
     defer { session.invalidateAndCancel() }

@@ -10,7 +10,7 @@ import WaylayMocks
     arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
   func redirects(status: Int, method: String) async throws {
     let response = MockResponse.computed { request in
-      request.urlRequest.url?.path == "/new"
+      request.url.path == "/new"
         ? .text("\(request.request.method) \(request.body.count)") : .redirect(to: "/new", status: status)
     }
     let answer = try await response.answer(to: .mocked("POST", body: "abc"))

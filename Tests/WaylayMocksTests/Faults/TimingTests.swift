@@ -230,7 +230,7 @@ import WaylayMocks
       var draws: [Double] = []
       for _ in 0..<2000 {
         let before = clock.now.offset
-        let request = MockRequest(InterceptedRequest(URLRequest(url: .mocked)))
+        let request = MockRequest(InterceptedRequest(.get, .mocked))
         _ = try await MockResponse.text("").delay(delay).respond(to: request, next: .none, in: environment)
         draws.append((clock.now.offset - before).inMilliseconds)
       }

@@ -95,19 +95,21 @@ struct RunTimeTests {
   @Test("Answers that are there at once are given inside the loader's call; anything else is not")
   func inline() async throws {
     let mock = MockInterceptor { Stub(.get, "/x") { .text("x") }.body(.empty) }
-    #expect(mock.answersInline)
+    #expect(mock.answersInline("/x"))
     let computed = mock.add(Stub(.get, "/y") { _ in .text("y") })
-    #expect(!mock.answersInline)
+    #expect(!mock.answersInline("/y"))
     computed.remove()
-    #expect(mock.answersInline)
-    let predicate = mock.add(Stub(.get, "/y").where("closure") { _ in true })
-    #expect(!mock.answersInline)
+    #expect(mock.answersInline("/x"))
+    let predicate = mock.add(Stub(.get, "/x").where("closure") { _ in true })
+    #expect(!mock.answersInline("/x"))
     predicate.remove()
     let delayed = mock.add(Stub(.get, "/y") { .text("y").delay(.seconds(1)) })
-    #expect(!mock.answersInline)
+    #expect(!mock.answersInline("/y"))
+    // Neither is a use of the stub: the request comes again.
+    #expect(mock.calls.count == 2)
     delayed.remove()
-    #expect(mock.answersInline)
-    #expect(!MockInterceptor(unmatched: .passThrough).answersInline)
+    #expect(mock.answersInline("/x"))
+    #expect(!MockInterceptor(unmatched: .passThrough).answersInline("/x"))
   }
 
   @Test("A computed answer may use a session, also when it was registered after the request had been accepted")
@@ -152,5 +154,15 @@ struct RunTimeTests {
     #expect(mock.calls.isEmpty)
     #expect(mock.issues.map(\.kind) == [.unused])
     #expect(try await mock.text("GET", url) == "x")
+  }
+}
+
+extension MockInterceptor {
+  /// Whether a request for a path is answered at once.
+  fileprivate func answersInline(_ path: String) -> Bool {
+    guard let url = URL(string: "https://api.example.com" + path),
+      case .response = answerInline(InterceptedRequest(.get, url))
+    else { return false }
+    return true
   }
 }

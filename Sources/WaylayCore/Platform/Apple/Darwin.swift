@@ -39,6 +39,23 @@
     }
   }
 
+  /// The networks that a request of the loading system may use.
+  enum RequestNetworkAccess {
+    static func read(from request: URLRequest) -> InterceptedRequest.NetworkAccess {
+      var access: InterceptedRequest.NetworkAccess = []
+      if request.allowsCellularAccess { access.insert(.cellular) }
+      if request.allowsExpensiveNetworkAccess { access.insert(.expensive) }
+      if request.allowsConstrainedNetworkAccess { access.insert(.constrained) }
+      return access
+    }
+
+    static func write(_ access: InterceptedRequest.NetworkAccess, to request: inout URLRequest) {
+      request.allowsCellularAccess = access.contains(.cellular)
+      request.allowsExpensiveNetworkAccess = access.contains(.expensive)
+      request.allowsConstrainedNetworkAccess = access.contains(.constrained)
+    }
+  }
+
   extension URLAuthenticationChallenge {
     var isServerTrust: Bool { protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust }
   }

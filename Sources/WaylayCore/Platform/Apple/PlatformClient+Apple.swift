@@ -43,10 +43,6 @@
 
     // `Task.immediate` needs macOS 26 and iOS 26, and nothing here waits for it.
 
-    static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-      Task(operation: work)
-    }
-
     static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
       Task(operation: work)
     }

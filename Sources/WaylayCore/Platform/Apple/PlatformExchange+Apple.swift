@@ -17,7 +17,7 @@
       _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      if let client = exchange?.load?.delegate as? PlatformClient { return client.forward(challenge, completion) }
+      if let client = exchange?.observer?.load.delegate as? PlatformClient { return client.forward(challenge, completion) }
       completion(challenge.isServerTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
     }
 

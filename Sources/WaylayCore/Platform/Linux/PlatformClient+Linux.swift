@@ -48,11 +48,6 @@
     /// Keeps what `canInit` found out for the object that is made next.
     static func keep(_ decision: Installation.Decision) { PendingDecision.keep(decision) }
 
-    /// Runs the start of `work` in the calling thread.
-    static func immediateTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-      Task.immediate(operation: work)
-    }
-
     /// Starts `work` at once, unless that would keep the main thread from its own work.
     static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
       Thread.isMainThread ? Task(operation: work) : Task.immediate(operation: work)

@@ -71,7 +71,7 @@ struct WireMockRequest {
       if let problem = regex.problem { object.note(key, problem.message) }
       conditions.append(
         .predicate("\(isPath ? "path" : "path and query") matching /\(text)/") { request in
-          request.urlRequest.url.map { regex.matches(isPath ? $0.writtenPath : $0.target) } ?? false
+          regex.matches(isPath ? request.url.writtenPath : request.url.target)
         })
     }
     if let problem = any.problem { object.note(keys.first ?? "url", problem.message) }

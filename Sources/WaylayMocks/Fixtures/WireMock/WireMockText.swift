@@ -77,7 +77,7 @@ indirect enum WireMockText: Sendable {
     case .not(.absent): .query(name)
     default:
       .predicate("query \(name) \(self)") { request in
-        let items = QueryItems(request.urlRequest.url?.query(percentEncoded: true) ?? "")
+        let items = QueryItems(request.url.query(percentEncoded: true) ?? "")
         return accepts(items.values(of: name).map { $0 ?? "" })
       }
     }

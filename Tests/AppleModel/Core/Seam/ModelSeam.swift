@@ -74,6 +74,17 @@
     }
   }
 
+  /// A request on Linux says nothing of networks that cost.
+  enum RequestNetworkAccess {
+    static func read(from request: URLRequest) -> InterceptedRequest.NetworkAccess {
+      request.allowsCellularAccess ? .all : InterceptedRequest.NetworkAccess.all.subtracting(.cellular)
+    }
+
+    static func write(_ access: InterceptedRequest.NetworkAccess, to request: inout URLRequest) {
+      request.allowsCellularAccess = access.contains(.cellular)
+    }
+  }
+
   extension URLAuthenticationChallenge {
     /// There is no such challenge on Linux (U4).
     var isServerTrust: Bool { false }

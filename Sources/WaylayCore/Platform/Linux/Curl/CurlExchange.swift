@@ -21,8 +21,6 @@
     let url: URL
     private let transport: CurlTransport
     private let loop: CurlLoop
-    /// Whose timeouts progress puts off.
-    private let load: Load?
     private let fields: [String]
     private let response = Promise<InterceptedResponse>()
     private let shared = Locked(Shared())
@@ -62,25 +60,21 @@
     private var decodes = true
 
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
-      guard let url = request.url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-        throw TransportError(
-          .unsupportedURL, requestBytesSent: 0, message: "\(request.url?.redacted ?? "no URL") is neither http nor https.")
+      let url = request.url
+      guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+        throw TransportError(.unsupportedURL, requestBytesSent: 0, message: "\(url.redacted) is neither http nor https.")
       }
       self.request = request
       ticket = DialGate.Ticket(request.route)
       self.url = url
       self.transport = transport
       self.loop = loop
-      let load = Lineage.current?.load
-      self.load = load
       place = CurlQueue.Place(
         scheme: scheme, host: url.host?.lowercased(), port: url.port, address: request.route?.address, addressPort: request.route?.port)
       connectLimit = request.route?.connectTimeout ?? transport.options.connectTimeout.flatMap(Duration.init(limit:))
-      waitLimit =
-        load?.watchesTimeout(of: request.urlRequest) ?? false
-        ? nil : Duration(limit: request.context.idleTimeout(of: request.urlRequest))
+      waitLimit = request.observer?.watchesTimeout ?? false ? nil : Duration(limit: request.idleTimeout)
       try request.checkFraming(transport.options.limits)
-      fields = CurlRequest.fields(of: request, isApps: load?.id == request.id)
+      fields = CurlRequest.fields(of: request, isApps: request.observer?.load.id == request.id)
       head = ResponseHead(limits: transport.options.limits)
       upload = try CurlUpload(request.body, declared: CurlRequest.declaredLength(of: request))
       message.initialize(repeating: 0, count: 256)
@@ -136,7 +130,7 @@
       _ = waylay_curl_set_error_buffer(easy, message)
       let setUp = CurlRequest(
         easy: easy, options: transport.options, authorities: transport.authorities,
-        isLoadsOwnTimeout: load?.watchesTimeout(of: request.urlRequest) ?? false)
+        isLoadsOwnTimeout: request.observer?.watchesTimeout ?? false)
       guard setUp.apply(to: request, url: url, upload: upload) else { return false }
       guard let list = setUp.list(fields) else { return false }
       lists.append(list)
@@ -184,7 +178,7 @@
     }
 
     private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
-      load?.touch()
+      request.observer?.progressed()
       // An old libcurl does not say when the connection is open.
       if case .connecting = turn { connection = loop.noteBegun(self, from: 0) }
       connection?.lastActivity = .now
@@ -212,18 +206,18 @@
       }
       connection?.lastActivity = .now
       guard !mustWait else { return CurlAnswer.pause }
-      load?.touch()
+      request.observer?.progressed()
       pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
       return count
     }
 
     private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
-      load?.touch()
+      request.observer?.progressed()
       connection?.lastActivity = .now
       let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
       guard read > 0, read <= count else { return read }
       sentBytes += Int64(read)
-      load?.sent(sentBytes)
+      request.observer?.sent(sentBytes)
       return read
     }
 
@@ -241,7 +235,7 @@
         !shared.withLock({ $0.isFull || $0.isPaused })
       else { return nil }
       let silence = max(beganAt, connection.lastActivity).duration(to: .now)
-      let timeout = request.context.idleTimeout(of: request.urlRequest)
+      let timeout = request.idleTimeout
       let isTooLong = timeout > 0 && timeout < 1e6 && silence >= .seconds(timeout / 2)
       guard isTooLong || connection.lastActivity <= beganAt && request.route?.isSuspect?() == true else { return nil }
       guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else { return nil }

@@ -31,8 +31,8 @@
     }
 
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
-      let method = request.urlRequest.httpMethod ?? "GET"
-      if method == "HEAD" {
+      let method = request.method
+      if method == .head {
         // Whatever body the request has: its answer could not be told from that of a GET.
         number(CurlOption.noBody, 1)
         return true
@@ -41,7 +41,7 @@
         number(CurlOption.upload, 1)
         _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? -1)
       }
-      return method == "GET" && upload.isEmpty || text(CurlOption.customRequest, method)
+      return method == .get && upload.isEmpty || text(CurlOption.customRequest, method.rawValue)
     }
 
     /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for whoever uses the transport
@@ -52,7 +52,7 @@
         // A day, because libcurl's own limit for a connection, five minutes, would be one more.
         return number(CurlOption.connectTimeout, Self.milliseconds(wanted) ?? 86_400_000)
       }
-      let idle = request.context.idleTimeout(of: request.urlRequest)
+      let idle = request.idleTimeout
       let connect = wanted ?? idle
       number(CurlOption.connectTimeout, Self.milliseconds(connect) ?? 86_400_000)
       // Without a number there is no limit: a comparison with it is false.
@@ -70,7 +70,7 @@
 
     /// The length that the app gives a stream, by the field that says so.
     static func declaredLength(of request: InterceptedRequest) -> Int64? {
-      request.urlRequest.value(forHTTPHeaderField: "Content-Length").flatMap { Int64(decimal: $0) }
+      request.fields[.contentLength].flatMap { Int64(decimal: $0) }
     }
 
     private func security(of request: InterceptedRequest) -> Bool {
@@ -124,27 +124,26 @@
     ///
     /// - Parameter isApps: Whether it is a request of the app, rather than one that somebody in between makes.
     static func fields(of request: InterceptedRequest, isApps: Bool = false) -> [String] {
-      let given = request.urlRequest.allHTTPHeaderFields ?? [:]
-      let names = Set(given.keys.map { $0.lowercased() })
-      var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" }
-        .map { (request.context.spelling(of: $0.key, with: $0.value), $0.value) }
+      let names = Set(request.fields.map(\.name.canonicalName))
+      var lines = request.fields.filter { $0.name != .contentLength }
+        .map { (request.context.spelling(of: $0.name.rawName, with: $0.value), $0.value) }
         // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
         .map { $0.1.utf8.allSatisfy(\.isBlank) ? "\($0.0);" : "\($0.0): \($0.1)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
       // As URLSession does: the language it is set to, and a type for what is in the request itself and of which nobody says what it is.
       if isApps, !names.contains("accept-language"), let language { lines.append("Accept-Language: \(language)") }
-      if !names.contains("content-type"), request.method == "POST", !request.body.isEmpty, !request[UploadedBody.self] {
+      if !names.contains("content-type"), request.method == .post, !request.body.isEmpty, !request[UploadedBody.self] {
         lines.append("Content-Type: application/x-www-form-urlencoded")
       }
       // Nothing waits for a 100 that hardly any server sends.
-      if !request.body.isEmpty, request.method != "HEAD" { lines.append("Expect:") }
-      if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }
+      if !request.body.isEmpty, request.method != .head { lines.append("Expect:") }
+      if request.body.isEmpty, [.post, .put, .patch].contains(request.method) { lines.append("Content-Length: 0") }
       return lines
     }
 
     /// Whether a request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
-    static func isIdempotent(_ method: String) -> Bool {
-      ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+      [.get, .head, .options, .trace, .put, .delete].contains(method)
     }
   }
 

@@ -7,9 +7,9 @@
     ///
     /// An invalid length makes the end of the message unknown: the answer is to be discarded, and the connection with it (RFC 9112, section 6.3,
     /// item 5). libcurl takes the digits that it finds, or reads until the connection ends.
-    func framingFault(for method: String) -> String? {
+    func framingFault(for method: HTTPRequest.Method) -> String? {
       // Some answers have no body whatever they say.
-      guard method != "HEAD", status != 204, status != 304 else { return nil }
+      guard method != .head, status != 204, status != 304 else { return nil }
       // Where both are there, the coding counts.
       let codings = fields[values: .transferEncoding]
       guard codings.isEmpty else { return Self.codingFault(codings) }

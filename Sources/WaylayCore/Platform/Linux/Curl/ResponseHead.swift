@@ -49,8 +49,8 @@
     }
 
     /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).
-    func hasNoBody(for method: String) -> Bool {
-      method == "HEAD" || status == 204 || status == 304 || length == 0
+    func hasNoBody(for method: HTTPRequest.Method) -> Bool {
+      method == .head || status == 204 || status == 304 || length == 0
     }
 
     /// Codings that libcurl may be able to undo; whether it can, its features say.

@@ -18,7 +18,7 @@ import Foundation
 /// on Linux, for any request, by the task it is made in. So a fresh request to an intercepted session is not recognised when it is made in
 /// a detached task, and on Apple platforms not at all, because the loading system starts it elsewhere: there, an interceptor
 /// that makes requests of its own uses a session that is not intercepted, or the direct way.
-public struct LoopGuard: RequestInterceptor {
+public struct LoopGuard: InlineAnswering {
   /// The name that the error's path prints.
   public let name: String
   private let limit: Int
@@ -34,14 +34,17 @@ public struct LoopGuard: RequestInterceptor {
     self.limit = max(1, limit)
   }
 
-  /// `true`: it only looks at where a load comes from.
-  public var answersInline: Bool { true }
-
   /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the way that led back here.
-  public func startLoading(
-    _ request: InterceptedRequest, next: InterceptorChain.Next
-  ) async throws -> InterceptedResponse {
-    let outer = Lineage.current ?? RequestTag.lineage(of: request.urlRequest)
+  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let (inner, lineage) = try enter(request)
+    return try await Lineage.$current.withValue(lineage) { try await next(inner) }
+  }
+
+  /// The same.
+  public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { .next(try enter(request).0) }
+
+  private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {
+    let outer = Lineage.current ?? request.storage.lineage
     let lineage = Lineage(Lineage.Entry(origin: origin, label: name), in: outer, load: outer?.load)
     guard lineage.count(of: origin) <= limit else {
       throw WaylayError(
@@ -51,6 +54,6 @@ public struct LoopGuard: RequestInterceptor {
     }
     var request = request
     request.tag(with: lineage)
-    return try await Lineage.$current.withValue(lineage) { [request] in try await next(request) }
+    return (request, lineage)
   }
 }

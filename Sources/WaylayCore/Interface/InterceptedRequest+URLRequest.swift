@@ -1,0 +1,149 @@
+import Foundation
+import HTTPTypes
+
+extension InterceptedRequest {
+  /// Makes a request from one of the loading system, whose `httpBody` or `httpBodyStream` moves into ``body``.
+  ///
+  /// - Parameters:
+  ///   - urlRequest: The request. One without a URL, or with a method or a field that no message can have, fails when it is sent.
+  ///   - body: The body, in place of the one that `urlRequest` carries.
+  ///   - context: Whose load it is.
+  public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
+    var bare = urlRequest
+    RequestTag.strip(&bare)
+    let carried = bare.takeBody()
+    self.init(.next(), bare, body: body ?? carried ?? .empty, context: context)
+  }
+
+  /// The same of one without a body and a tag.
+  init(_ id: ID, _ bare: URLRequest, body: MessageBody, context: LoadContext) {
+    storage = Storage(id: id, context: context, parts: Parts(bare), body: body)
+  }
+
+  /// The request as the loading system knows it, for code that has a `URLRequest` to change already.
+  ///
+  /// It carries no body: ``body`` does, and a body that is set on it moves there. Fields that occur more than once are joined; when it is set, those
+  /// that have not changed keep their place and stay apart. What has no name in this type stays with it, such as the properties that `URLProtocol` knows
+  /// on Apple platforms.
+  ///
+  /// It carries the loop guard's tag (on Linux in `mainDocumentURL`), by which a request that is made from it is known to come from inside this
+  /// load; ``Options/mainDocumentURL`` is the app's own.
+  public var urlRequest: URLRequest {
+    get {
+      guard let lineage = storage.lineage else { return untagged }
+      var tagged = untagged
+      RequestTag.tag(&tagged, with: lineage)
+      return tagged
+    }
+    set {
+      var bare = newValue
+      RequestTag.strip(&bare)
+      let storage = unique
+      if let body = bare.takeBody() { storage.body = body }
+      let parts = Parts(bare)
+      (storage.method, storage.options, storage.source, storage.defect) = (parts.method, parts.options, bare, parts.defect)
+      if parts.defect != .withoutURL { storage.url = parts.url }
+      storage.fields.become(parts.fields)
+      storage.isProjected = true
+    }
+  }
+
+  /// The projection without a tag: what goes to the wire, and into histories.
+  package var untagged: URLRequest {
+    if storage.isProjected, let source = storage.source { return source }
+    var projection = storage.source ?? URLRequest(url: url)
+    projection.url = url
+    projection.httpMethod = method.rawValue
+    projection.allHTTPHeaderFields = fields.joinedByName
+    options.apply(to: &projection)
+    return projection
+  }
+
+  /// What is wrong with a request of the loading system.
+  enum Defect: Sendable, Equatable {
+    case withoutURL
+    case method
+    case fieldName(String)
+    case lineBreak(String)
+    case tooManyFields
+  }
+
+  /// A request of the loading system, taken apart.
+  struct Parts {
+    var method = HTTPRequest.Method.get
+    var url: URL
+    var fields: HTTPFields
+    var options: Options
+    var source: URLRequest?
+    var defect: Defect?
+
+    init(
+      method: HTTPRequest.Method, url: URL, fields: HTTPFields, options: Options, source: URLRequest? = nil, defect: Defect? = nil
+    ) {
+      (self.method, self.url, self.fields, self.options, self.source, self.defect) = (method, url, fields, options, source, defect)
+    }
+
+    init(_ request: URLRequest) {
+      source = request
+      options = Options(request)
+      (fields, defect) = Self.fields(request.allHTTPHeaderFields ?? [:])
+      if let text = request.httpMethod, text != "GET" {
+        if let known = HTTPRequest.Method(rawValue: text) { method = known } else { defect = .method }
+      }
+      // Nothing is ever sent to this one: see `defect`.
+      url = request.url ?? URL(fileURLWithPath: "/")
+      if request.url == nil { defect = .withoutURL }
+    }
+
+    /// The fields of a dictionary, sorted by name, and what is wrong with them.
+    private static func fields(_ dictionary: [String: String]) -> (HTTPFields, Defect?) {
+      var fields = HTTPFields()
+      guard !dictionary.isEmpty else { return (fields, nil) }
+      guard dictionary.count <= MessageLimits.mostFields else { return (fields, .tooManyFields) }
+      var defect: Defect?
+      for (text, value) in dictionary.count == 1 ? Array(dictionary) : dictionary.sorted(by: { $0.key < $1.key }) {
+        guard let name = HTTPField.Name(text) else {
+          defect = .fieldName(text)
+          continue
+        }
+        // A field would have blanks in their place.
+        if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) { defect = .lineBreak(text) }
+        fields.append(HTTPField(name: name, value: value))
+      }
+      return (fields, defect)
+    }
+  }
+}
+
+extension URLRequest {
+  /// Takes the body off: data as data, a stream as a body that can be read once; `nil` when there is none.
+  mutating func takeBody() -> MessageBody? {
+    if let data = httpBody {
+      httpBody = nil
+      return .data(data)
+    }
+    guard let stream = httpBodyStream else { return nil }
+    httpBodyStream = nil
+    return .stream(reading: stream)
+  }
+}
+
+extension HTTPFields {
+  /// Has the fields say what others do, which have each name once: what has not changed stays in its place, and apart.
+  fileprivate mutating func become(_ others: HTTPFields) {
+    guard self != others else { return }
+    var result = HTTPFields()
+    var done: Set<HTTPField.Name> = []
+    for field in self {
+      guard let new = others[field.name] else { continue }
+      if self[field.name].map({ $0.utf8.elementsEqual(new.utf8) }) ?? false {
+        result.append(field)
+        done.insert(field.name)
+      } else if done.insert(field.name).inserted {
+        result.append(HTTPField(name: field.name, value: new))
+      }
+    }
+    for field in others where done.insert(field.name).inserted { result.append(field) }
+    self = result
+  }
+}

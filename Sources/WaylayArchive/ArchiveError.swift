@@ -8,25 +8,29 @@ import Foundation
 /// do {
 ///   (data, _) = try await session.data(from: url)
 /// } catch let error as URLError where error.code == .resourceUnavailable {
-///   let reason = error.userInfo[NSUnderlyingErrorKey] as? ArchiveError
-///   print(reason?.message ?? "")
+///   print(error.cause(as: ArchiveError.self)?.message ?? "")
 /// }
 /// ```
-public struct ArchiveError: Error, Sendable {
+public struct ArchiveError: LoadError {
   /// What kind of failure it was. New codes may be added in any release.
   public let code: Code
   /// What happened and what to do about it, for a person. Carries no credentials and no query values.
   public let message: String
   /// The URL of the request that was not answered, where it is about one.
   public let url: URL?
+  /// The load that was not answered, where it is about one.
+  public let requestID: InterceptedRequest.ID?
   /// The error that was thrown first, where there was one.
   public let underlying: (any Error)?
 
   /// Makes an error of the given kind.
-  public init(_ code: Code, _ message: String, url: URL? = nil, underlying: (any Error)? = nil) {
+  public init(
+    _ code: Code, _ message: String, url: URL? = nil, requestID: InterceptedRequest.ID? = nil, underlying: (any Error)? = nil
+  ) {
     self.code = code
     self.message = message
     self.url = url
+    self.requestID = requestID
     self.underlying = underlying
   }
 
@@ -51,19 +55,6 @@ public struct ArchiveError: Error, Sendable {
     /// The archive was invalidated.
     public static let invalidated = Code("invalidated")
   }
-}
-
-extension ArchiveError: PlainlyDescribedError {}
-
-extension ArchiveError: CustomStringConvertible, LocalizedError {
-  /// Code and message on one line.
-  public var description: String {
-    let place = url.map { " [\($0.redacted)]" } ?? ""
-    return "ArchiveError.\(code): \(message)\(place)"
-  }
-
-  /// The message.
-  public var errorDescription: String? { message }
 }
 
 extension ArchiveError {

@@ -1,17 +1,17 @@
 /// What went wrong while a host was matched, looked up or routed, with everything that was known at the failure.
 ///
-/// An app sees it as the `NSUnderlyingErrorKey` of the `URLError` that its task fails with:
+/// An app finds it beneath the `URLError` that its task fails with:
 ///
 /// ```swift
 /// do {
 ///   _ = try await session.data(from: url)
 /// } catch let error as URLError {
-///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? HostError, cause.code == .noSuchHost {
+///   if let cause = error.cause(as: HostError.self), cause.code == .noSuchHost {
 ///     print(cause.message)
 ///   }
 /// }
 /// ```
-public struct HostError: Error, Sendable {
+public struct HostError: LoadError {
   /// What kind of failure it was. New codes may be added in any release.
   public let code: Code
   /// What happened and what to do about it, for a person.
@@ -24,6 +24,10 @@ public struct HostError: Error, Sendable {
   public let underlying: (any Error)?
   /// What was tried, in the order in which it ended; for ``Code/allAddressesFailed``.
   public internal(set) var attempts: [HostAttempt] = []
+  /// The URL of the request that failed, where it is about one.
+  public internal(set) var url: URL?
+  /// The load it happened in, where it is about one.
+  public internal(set) var requestID: InterceptedRequest.ID?
 
   /// Makes an error of the given kind.
   public init(
@@ -85,26 +89,36 @@ extension HostError {
   }
 }
 
-extension HostError: CustomStringConvertible, CustomDebugStringConvertible, PlainlyDescribedError, LocalizedError {
+extension HostError {
   /// Code, message and host on one line.
   public var description: String {
     let place = host.map { " [\($0)]" } ?? ""
     return "HostError.\(code): \(message.withRedactedURLs)\(place)"
   }
 
-  /// The description: what is beneath may hold anything, and is not in it.
-  public var debugDescription: String { description }
-
-  /// The message.
-  public var errorDescription: String? { message.withRedactedURLs }
-}
-
-extension HostError: NetworkFailing {
   /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.
-  package var saysNetworkFailed: Bool {
+  public var isNetworkFailure: Bool {
     switch code {
     case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed, .listExpired: true
     default: false
     }
+  }
+
+  /// The same error about a request.
+  func about(_ request: InterceptedRequest) -> HostError {
+    var error = self
+    (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
+    return error
+  }
+
+  /// As an app sees it.
+  func urlError(_ code: URLError.Code, of request: InterceptedRequest) -> URLError {
+    let error = about(request)
+    return URLError(
+      code,
+      userInfo: [
+        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message.withRedactedURLs,
+        NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
+      ])
   }
 }

@@ -83,7 +83,7 @@ extension HostRewriter {
     guard policy.fallback.allowsSystem, !isOurs else {
       reporter.count { $0.failures += 1 }
       reporter.happened(.failed, request: request, host: place.host, error: error)
-      throw Self.urlError(.cannotFindHost, error, request.url)
+      throw Self.urlError(.cannotFindHost, error, request)
     }
     return try await systemWay(request, next, place, error)
   }
@@ -102,7 +102,7 @@ extension HostRewriter {
     guard policy.fallback.allowsSystem else {
       reporter.count { $0.failures += 1 }
       reporter.happened(.failed, request: request, host: place.host, error: error)
-      throw Self.urlError(.resourceUnavailable, error, request.url)
+      throw Self.urlError(.resourceUnavailable, error, request)
     }
     reporter.warnOnce(error)
     return try await systemWay(request, next, place, error)
@@ -118,17 +118,19 @@ extension HostRewriter {
         underlying: error)
       reporter.count { $0.failures += 1 }
       reporter.happened(.failed, request: request, host: place.host, error: held)
-      throw Self.urlError(.cannotFindHost, held, request.url)
+      throw Self.urlError(.cannotFindHost, held, request)
     }
     reporter.count { $0.systemWays += 1 }
     reporter.happened(.wentSystemWay, request: request, host: place.host, error: error)
     return try await next(request)
   }
 
-  private static func urlError(_ code: URLError.Code, _ error: any Error, _ url: URL?) -> URLError {
-    let text = (error as? HostError)?.message.withRedactedURLs ?? error.redacted
-    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: text]
-    if let url = url?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
-    return URLError(code, userInfo: userInfo)
+  private static func urlError(_ code: URLError.Code, _ error: any Error, _ request: InterceptedRequest) -> URLError {
+    if let error = error as? HostError { return error.urlError(code, of: request) }
+    return URLError(
+      code,
+      userInfo: [
+        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.redacted, NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
+      ])
   }
 }

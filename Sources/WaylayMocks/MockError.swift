@@ -6,13 +6,13 @@ import Foundation
 /// do {
 ///   _ = try await session.data(from: url)
 /// } catch let error as URLError {
-///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? MockError { print(cause.message) }
+///   if let cause = error.cause(as: MockError.self) { print(cause.message) }
 /// }
 /// ```
 ///
 /// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a
 /// load like a broken network returns `MockResponse.error(_:)` instead.
-public struct MockError: Error, Sendable {
+public struct MockError: LoadError {
   /// What kind of mistake it was.
   public let code: Code
   /// What happened and what to do about it.
@@ -21,6 +21,10 @@ public struct MockError: Error, Sendable {
   public var location: MockSourceLocation?
   /// The error beneath, where there was one.
   public let underlying: (any Error)?
+  /// The URL of the request that failed, where it is about one.
+  public internal(set) var url: URL?
+  /// The load it happened in, where it is about one.
+  public internal(set) var requestID: InterceptedRequest.ID?
 
   /// Makes an error of the given kind.
   public init(
@@ -82,12 +86,9 @@ extension MockError {
   }
 }
 
-extension MockError: CustomStringConvertible, CustomDebugStringConvertible, PlainlyDescribedError, LocalizedError {
+extension MockError {
   /// Code, message and place; the place on a line of its own after a message of several lines.
   public var description: String { "MockError.\(code): \(placed)" }
-
-  /// The description: what is beneath may hold anything, and is not in it.
-  public var debugDescription: String { description }
 
   /// Message and place.
   public var errorDescription: String? { placed }

@@ -38,7 +38,7 @@ extension MockInterceptor {
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
-      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.url.url)
+      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.request)
     }
     return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
   }
@@ -64,9 +64,12 @@ extension MockIssue {
 
 extension MockError {
   /// What an app sees of the error.
-  func urlError(for url: URL?) -> URLError {
-    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
-    if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+  func urlError(for request: InterceptedRequest) -> URLError {
+    var error = self
+    (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
+    let userInfo: [String: Any] = [
+      NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error, NSURLErrorFailingURLErrorKey: request.url,
+    ]
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)
   }

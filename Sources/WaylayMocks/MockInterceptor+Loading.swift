@@ -6,7 +6,7 @@ extension MockInterceptor {
   public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     if let body = request.body.inMemory { return try await load(request, body, next) }
     var request = request
-    let body = try await collect(request.body)
+    let body = try await collect(request)
     if !request.body.isReplayable { request.body = .data(body) }
     return try await load(request, body, next)
   }
@@ -34,12 +34,12 @@ extension MockInterceptor {
     }
   }
 
-  private func collect(_ body: MessageBody) async throws -> Data {
-    do { return try await body.collect(upTo: bodyLimit) } catch let error as WaylayError where error.code == .bodyTooLarge {
+  private func collect(_ request: InterceptedRequest) async throws -> Data {
+    do { return try await request.body.collect(upTo: bodyLimit) } catch let error as WaylayError where error.code == .bodyTooLarge {
       throw MockError(
         .bodyTooLarge, "the request's body has more than the \(bodyLimit) bytes that the mock reads: raise MockInterceptor(bodyLimit:).",
         location: location, underlying: error
-      ).urlError(for: nil)
+      ).urlError(for: request)
     }
   }
 
@@ -74,7 +74,7 @@ extension MockInterceptor {
     } catch let error as MockError {
       let located = error.located(at: stub.location)
       layer.note(located, of: stub)
-      throw located.urlError(for: facts.url.url)
+      throw located.urlError(for: facts.request)
     }
   }
 }

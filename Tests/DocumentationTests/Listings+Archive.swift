@@ -25,7 +25,7 @@ func archiveMiss(session: URLSession, url: URL) async throws {
   do {
     _ = try await session.data(from: url)
   } catch let error as URLError where error.code == .resourceUnavailable {
-    let reason = error.userInfo[NSUnderlyingErrorKey] as? ArchiveError
+    let reason = error.cause(as: ArchiveError.self)
     print(reason?.message ?? "")
   }
 }

@@ -47,7 +47,7 @@ private func failing(session: URLSession) async throws {
   do {
     _ = try await session.data(from: url)
   } catch let error as URLError {
-    if let cause = error.userInfo[NSUnderlyingErrorKey] as? HostError { print(cause.attempts.table) }
+    if let cause = error.cause(as: HostError.self) { print(cause.attempts.table) }
   }
 }
 

@@ -44,19 +44,18 @@ package enum Recording {
   package static func note(_ error: any Error) {
     note(error.localizedDescription)
     note(error.redacted)
-    if error is any PlainlyDescribedError {
+    if error is any LoadError || error is any PlainlyDescribedError {
       note(String(describing: error))
       note(String(reflecting: error))
       note("\([error])")
     }
     let beneath: (any Error)? =
       switch error {
-      case let error as WaylayError: error.underlying
-      case let error as TransportError: error.underlying
+      case let error as any LoadError: error.underlying
       case let error as URLError: error.userInfo[NSUnderlyingErrorKey] as? any Error
       default: nil
       }
-    if let beneath = beneath as? any PlainlyDescribedError { note(beneath) }
+    if let beneath, beneath is any LoadError || beneath is any PlainlyDescribedError { note(beneath) }
   }
 
   /// How many texts have been recorded.

@@ -69,7 +69,7 @@ final class ArchiveEngine: Sendable {
     let mode = mode(of: request)
     guard !isInvalidated.withLock({ $0 }) else {
       guard mode.allowsNetwork else {
-        throw ArchiveError(.invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url)
+        throw ArchiveError(.invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url, requestID: request.id)
           .urlError()
       }
       return try await next(request)
@@ -82,6 +82,7 @@ final class ArchiveEngine: Sendable {
       guard mode.allowsNetwork else {
         throw ArchiveError(
           .unavailable, "the archive could not be opened, and its mode is \(mode): see the underlying error.", url: request.url,
+          requestID: request.id,
           underlying: error
         ).urlError()
       }

@@ -69,13 +69,13 @@ extension ArchiveLoad {
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(
-        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, underlying: failure
+        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, requestID: request.id, underlying: failure
       ).urlError()
     }
     return ArchiveError(
       .notStored,
       "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while there is a network.",
-      url: url
+      url: url, requestID: request.id
     ).urlError()
   }
 
@@ -96,5 +96,12 @@ extension ArchiveLoad {
       body = read
     }
     return respond(failure.answer, chosen.record, body, decision, now, of: chosen.entry.id, reason: failure.reason)
+  }
+}
+
+extension Error {
+  /// Whether the origin could not be reached, or did not answer as HTTP asks; what a link throws for reasons of its own is none.
+  fileprivate var isNetworkFailure: Bool {
+    (self as? any LoadError)?.isNetworkFailure ?? (self as? URLError)?.isNetworkFailure ?? false
   }
 }

@@ -10,8 +10,9 @@ extension InterceptedRequest {
   ///   - context: Whose load it is.
   public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
     var bare = urlRequest
-    RequestTag.strip(&bare)
-    let carried = bare.takeBody()
+    // On Linux a change of a request without a URL ends the process.
+    let carried = bare.url == nil ? nil : bare.takeBody()
+    if bare.url != nil { RequestTag.strip(&bare) }
     self.init(.next(), bare, body: body ?? carried ?? .empty, context: context)
   }
 
@@ -36,13 +37,14 @@ extension InterceptedRequest {
       return tagged
     }
     set {
+      let storage = unique
+      guard newValue.url != nil else { return storage.defect = .withoutURL }
       var bare = newValue
       RequestTag.strip(&bare)
-      let storage = unique
       if let body = bare.takeBody() { storage.body = body }
       let parts = Parts(bare)
-      (storage.method, storage.options, storage.source, storage.defect) = (parts.method, parts.options, bare, parts.defect)
-      if parts.defect != .withoutURL { storage.url = parts.url }
+      (storage.method, storage.url, storage.options) = (parts.method, parts.url, parts.options)
+      (storage.source, storage.defect) = (bare, parts.defect)
       storage.fields.become(parts.fields)
       storage.isProjected = true
     }
@@ -84,7 +86,7 @@ extension InterceptedRequest {
     }
 
     init(_ request: URLRequest) {
-      source = request
+      source = request.url == nil ? nil : request
       options = Options(request)
       (fields, defect) = Self.fields(request.allHTTPHeaderFields ?? [:])
       if let text = request.httpMethod, text != "GET" {

@@ -13,7 +13,7 @@ import Foundation
 /// ```
 ///
 /// It reaches the app as a `URLError` with ``code``, and itself under `NSUnderlyingErrorKey`.
-public struct TransportError: Error, Sendable {
+public struct TransportError: LoadError {
   /// How far the exchange had come. A struct, so that phases may be added.
   public struct Phase: Hashable, Sendable, CustomStringConvertible {
     /// The phase's name.
@@ -40,6 +40,8 @@ public struct TransportError: Error, Sendable {
 
   /// The `URLError` code that an app sees.
   public let code: URLError.Code
+  /// Why there was no answer.
+  public let cause: Cause
   /// How far the exchange had come.
   public let phase: Phase
   /// Bytes of the request that left this machine; `nil` when the transport cannot tell.
@@ -50,13 +52,27 @@ public struct TransportError: Error, Sendable {
   public let message: String
   /// The error of the library beneath.
   public let underlying: (any Error)?
+  /// The URL of the request that got no answer; known once the error has left the transport at the end of a chain.
+  public internal(set) var url: URL?
+  /// The load of that request, as well.
+  public internal(set) var requestID: InterceptedRequest.ID?
 
   /// Makes a transport error.
+  ///
+  /// - Parameters:
+  ///   - code: What an app sees.
+  ///   - cause: Why there was no answer; what the code says, or a `POSIXError` beneath, unless told otherwise.
+  ///   - phase: How far the exchange had come.
+  ///   - requestBytesSent: Bytes of the request that left this machine; `nil` when that is not known.
+  ///   - address: The address that was dialled, as `ip:port`.
+  ///   - message: What happened.
+  ///   - underlying: The error of the library beneath.
   public init(
-    _ code: URLError.Code, phase: Phase = .unknown, requestBytesSent: Int64? = nil, address: String? = nil,
+    _ code: URLError.Code, cause: Cause? = nil, phase: Phase = .unknown, requestBytesSent: Int64? = nil, address: String? = nil,
     message: String, underlying: (any Error)? = nil
   ) {
     self.code = code
+    self.cause = cause ?? Cause(code, underlying: underlying)
     self.phase = phase
     self.requestBytesSent = requestBytesSent
     self.address = address
@@ -65,18 +81,20 @@ public struct TransportError: Error, Sendable {
   }
 }
 
-extension TransportError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-  /// Phase, code and message on one line. URLs in the message are shown without user info, query values and fragment.
+extension TransportError {
+  /// Cause, phase, code and message on one line. URLs in the message are shown without user info, query values and fragment.
   public var description: String {
     let place = address.map { " at \($0)" } ?? ""
-    return "TransportError while \(phase)\(place): \(message.withRedactedURLs) (URLError \(code.rawValue))"
+    return "TransportError while \(phase)\(place): \(message.withRedactedURLs) (\(cause), URLError \(code.rawValue))"
   }
 
-  /// The description: what is beneath may hold anything, and is not in it.
-  public var debugDescription: String { description }
+  /// Unless it is about the request, or about the app, rather than the network.
+  public var isNetworkFailure: Bool { !Self.ofRequest.contains(code) }
 
-  /// The message, with its URLs redacted in the same way.
-  public var errorDescription: String? { message.withRedactedURLs }
+  private static let ofRequest: Set<URLError.Code> = [
+    .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired, .requestBodyStreamExhausted,
+    .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist, .noPermissionsToReadFile, .cannotOpenFile,
+    .cannotWriteToFile, .cannotCreateFile, .dataLengthExceedsMaximum, .appTransportSecurityRequiresSecureConnection,
+    .resourceUnavailable,
+  ]
 }
-
-extension TransportError: PlainlyDescribedError {}

@@ -2,20 +2,20 @@ import Foundation
 
 /// What went wrong inside an interceptor chain, with everything that was known at the failure.
 ///
-/// An app sees it as the `NSUnderlyingErrorKey` of the `URLError` that its task fails with:
+/// An app finds it beneath the `URLError` that its task fails with:
 ///
 /// ```swift
 /// do {
 ///   _ = try await session.data(from: url)
 /// } catch let error as URLError {
-///   if let cause = error.userInfo[NSUnderlyingErrorKey] as? WaylayError, cause.code == .bodyTooLarge {
+///   if let cause = error.cause(as: WaylayError.self), cause.code == .bodyTooLarge {
 ///     print(cause.message)
 ///   }
 /// }
 /// ```
 ///
 /// An interceptor that wants to fail a load with a reason of its own throws a `URLError`, not this type.
-public struct WaylayError: Error, Sendable {
+public struct WaylayError: LoadError {
   /// What kind of failure it was. New codes may be added in any release.
   public let code: Code
   /// What happened and what to do about it, for a person. Carries no credentials and no query values.
@@ -93,49 +93,10 @@ extension WaylayError {
   }
 }
 
-extension URLError {
-  /// The error of a given type that this one was made from, however deep it lies.
-  ///
-  /// ```swift
-  /// if let refusal = error.cause(as: TokenError.self) { signOut(because: refusal) }
-  /// ```
-  ///
-  /// Looks through `NSUnderlyingErrorKey`, ``WaylayError/underlying`` and ``TransportError/underlying``.
-  public func cause<Cause: Error>(as type: Cause.Type = Cause.self) -> Cause? {
-    var next: (any Error)? = userInfo[NSUnderlyingErrorKey] as? any Error
-    // Deeper than anybody nests errors, in case they go in a circle.
-    for _ in 0..<16 {
-      guard let error = next else { return nil }
-      if let cause = error as? Cause { return cause }
-      next =
-        switch error {
-        case let error as WaylayError: error.underlying
-        case let error as TransportError: error.underlying
-        case let error as URLError: error.userInfo[NSUnderlyingErrorKey] as? any Error
-        default: nil
-        }
-    }
-    return nil
-  }
-}
+extension WaylayError {
+  /// Of this type only that nothing has come for too long.
+  public var isNetworkFailure: Bool { code == .timedOut }
 
-extension WaylayError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-  /// Code, message and what is known of the place, on one line.
-  public var description: String {
-    var text = "WaylayError.\(code): \(message)"
-    if let url { text += " [\(url.redacted)]" }
-    if let requestID { text += " [load \(requestID)]" }
-    return text
-  }
-
-  /// The description: what is beneath may hold anything, and is not in it.
-  public var debugDescription: String { description }
-
-  /// The message.
-  public var errorDescription: String? { message }
-}
-
-extension WaylayError: PlainlyDescribedError {
   /// The `URLError` code that an app sees for this failure.
   package var urlErrorCode: URLError.Code {
     switch code {

@@ -41,9 +41,10 @@ final class Load: Sendable {
     self.decision = decision
     self.delegate = delegate
     var bare = decision.request
-    let carried = body ?? bare.takeBody()
-    if bare.httpBody != nil { bare.httpBody = nil }
-    if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
+    // On Linux a change of a request without a URL ends the process.
+    let carried = body ?? (bare.url == nil ? nil : bare.takeBody())
+    if bare.httpBody != nil, bare.url != nil { bare.httpBody = nil }
+    if bare.httpBodyStream != nil, bare.url != nil { bare.httpBodyStream = nil }
     first = Hop(urlRequest: bare, body: carried ?? .empty, number: hop, isUpload: isUpload)
     ownTimeout = InterceptedRequest.Options.timeout(of: bare)
     let now = decision.installation.registry.clock.now()
@@ -157,7 +158,13 @@ final class Load: Sendable {
     defer { state.withLock { $0.transfers -= 1 } }
     let transport = try installation.transport(for: request.url)
     try check(request, fits: transport)
-    var response = try await transport.load(request)
+    var response: InterceptedResponse
+    do {
+      response = try await transport.load(request)
+    } catch var error as TransportError {
+      (error.url, error.requestID) = (error.url ?? url.withoutUserInfo, id)
+      throw error
+    }
     if url != request.url, response.url == request.url { response.url = url }
     return response
   }

@@ -12,6 +12,7 @@ extension Error {
   /// of any other error the type is told alone, because its text may say anything.
   package var redacted: String {
     switch self {
+    case let error as any LoadError: return error.description
     case let error as any PlainlyDescribedError: return error.description
     case let error as URLError:
       let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error

@@ -3,16 +3,14 @@ extension Failover {
   func allFailed() -> URLError {
     let attempts = log.attempts
     let error = HostError(allFailed: attempts, host: place.host.description, heldBack: log.state.withLock { $0.heldBack })
-    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
-    userInfo[NSURLErrorFailingURLErrorKey] = request.url
-    return URLError(Self.code(of: attempts), userInfo: userInfo)
+    return error.urlError(Self.code(of: attempts), of: request)
   }
 
   /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
   static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
     guard request.body.isReplayable, !(error is CancellationError) else { return false }
     if isIdempotent(request.method) { return true }
-    let cause = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? HostError
+    let cause = (error as? URLError)?.cause(as: HostError.self)
     let errors = cause.map { $0.attempts.map(\.error) } ?? [error]
     return errors.allSatisfy { ($0 as? TransportError)?.requestBytesSent == 0 }
   }

@@ -33,6 +33,7 @@ public struct MockFault: Sendable, CustomStringConvertible {
     let code: URLError.Code
     let phase: TransportError.Phase
     let message: String
+    var cause: TransportError.Cause?
 
     /// The error that a transport throws; only once it receives has it sent the request.
     func error(for request: InterceptedRequest) -> TransportError {
@@ -42,7 +43,7 @@ public struct MockFault: Sendable, CustomStringConvertible {
         case .receiving: request.bytesOnTheWire
         default: 0
         }
-      return TransportError(code, phase: phase, requestBytesSent: sent, message: message)
+      return TransportError(code, cause: cause, phase: phase, requestBytesSent: sent, message: message)
     }
   }
 
@@ -71,11 +72,12 @@ public struct MockFault: Sendable, CustomStringConvertible {
   var promisesMore = false
 
   private init(
-    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil, _ message: String
+    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil, _ message: String,
+    cause: TransportError.Cause? = nil
   ) {
     description = name
     stage = bytes.map(Stage.body) ?? .head
-    failure = Failure(code: code, phase: phase, message: message)
+    failure = Failure(code: code, phase: phase, message: message, cause: cause)
   }
 
   private init(stalledAfter bytes: Int) {
@@ -111,7 +113,7 @@ extension MockFault {
 
   /// Nobody listens on the server's port.
   public static let connectionRefused = MockFault(
-    "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.")
+    "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", cause: .refused)
 
   /// The server does not answer the first packet. It fails at once: add a `delay(_:)` for the wait.
   public static let connectTimedOut = MockFault("connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")

@@ -50,10 +50,10 @@ struct SecretTests {
   /// What an error says by itself, and what is beneath it where that is ours. The text of Foundation's `URLError` has the failing URL in it.
   private static func texts(of error: any Error) -> [String] {
     var texts = [error.localizedDescription, error.redacted]
-    if error is any PlainlyDescribedError { texts += [String(describing: error), String(reflecting: error), "\([error])"] }
+    if error is any LoadError { texts += [String(describing: error), String(reflecting: error), "\([error])"] }
     if let url = (error as? URLError)?.failingURL { texts.append("\(url.user ?? "") \(url.password ?? "")") }
     let beneath = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error ?? (error as? TransportError)?.underlying
-    return texts + (beneath.map { $0 is any PlainlyDescribedError ? Self.texts(of: $0) : [$0.redacted] } ?? [])
+    return texts + (beneath.map { $0 is any LoadError ? Self.texts(of: $0) : [$0.redacted] } ?? [])
   }
 
   private func expectNothing(in texts: [String], _ location: SourceLocation = #_sourceLocation) {

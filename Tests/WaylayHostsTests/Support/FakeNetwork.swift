@@ -139,11 +139,11 @@ final class FakeNetwork: Sendable {
 
 extension TransportError {
   /// A failure before anything was sent.
-  static func unsent(_ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "refused") -> TransportError {
-    TransportError(code, phase: phase, requestBytesSent: 0, message: message)
+  static func unsent(_ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer", cause: Cause? = nil) -> TransportError {
+    TransportError(code, cause: cause, phase: phase, requestBytesSent: 0, message: message)
   }
 
-  static let refused = unsent(.cannotConnectToHost)
+  static let refused = unsent(.cannotConnectToHost, cause: .refused)
   static let rogue = unsent(.serverCertificateHasUnknownRoot, .securing, "self-signed certificate")
   /// A failure after the request was sent.
   static let sentAndLost = TransportError(.networkConnectionLost, phase: .receiving, requestBytesSent: 100, message: "empty reply")

@@ -17,6 +17,8 @@
       self.limits = limits
     }
 
+    /// Bytes of heads that have come.
+    var bytesReceived: Int { interimBytes + head.bytes }
     var fields: HTTPFields { head.fields }
     var trailers: HTTPFields { end.fields }
 

@@ -74,6 +74,9 @@ final class ArchiveEngine: Sendable {
       }
       return try await next(request)
     }
+    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next), let answer = try load.answerAtOnce() {
+      return answer
+    }
     let store: any ArchiveStore
     do {
       store = try await opening.store()

@@ -10,7 +10,7 @@ extension HostAttempt.Outcome {
     case let cause where cause.isCertificate: self = .certificateRefused
     case .handshakeFailed: self = .handshakeFailed
     case .notTLS, .protocolViolation: self = .notUnderstood
-    case .unknown where error.phase == .connecting || error.phase == .securing: self = .closed
+    case .unknown where error.code == .unknown && (error.phase == .connecting || error.phase == .securing): self = .closed
     default: return nil
     }
   }

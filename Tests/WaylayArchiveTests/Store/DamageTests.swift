@@ -135,8 +135,10 @@ struct DamageTests {
     let other = TemporaryDirectory()
     let second = try other.store(.init(memory: 0, logger: .silent))
     try FileManager.default.removeItem(at: other.url)
-    try second.put(.sample("a"), body: .noise(100))
-    try await second.flush()
+    // Refused, if it has been noticed already.
+    _ = try? second.put(.sample("a"), body: .noise(100))
+    let unflushed = await #expect(throws: ArchiveError.self) { try await second.flush() }
+    #expect(unflushed?.code == .directoryUnusable)
     let none = try await second.entries(for: ArchiveKey("a"))
     #expect(none.isEmpty)
     await second.close()

@@ -18,11 +18,12 @@ extension DiskStore {
   /// Makes an entry of a written body; on the thread of the journal.
   func publish(_ publication: Publication) throws -> StoredEntry {
     let (draft, digest) = (publication.draft, publication.digest)
+    let folderName = folderName(of: draft.key.partition)
     let (old, number, partition) = try state.withLock { state in
       try check(state, head: draft.head.count, bytes: 0)
       let old = publication.known.flatMap { state.find($0) }.map { state.index[$0] }
       if publication.known != nil, old == nil { throw ArchiveError.writerOvertaken }
-      return (old, state.number(), self.partition(draft.key.partition, in: &state))
+      return (old, state.number(), self.partition(draft.key.partition, folderName, in: &state))
     }
     var record = JournalRecord(.put)
     record.flags = draft.details.isPinned ? .pinned : []

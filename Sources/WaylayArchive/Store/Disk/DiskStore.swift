@@ -146,10 +146,17 @@ public final class DiskStore: ArchiveStore {
 
   /// Waits until everything stored so far is written, and has the system bring the journal to the medium.
   ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not.
+  /// A kill costs nothing of it then. A loss of power may: the files of entries go to the medium when the system writes them by itself,
+  /// usually within some tens of seconds, and an entry whose file did not get there is a miss.
+  ///
+  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not; ``ArchiveError/Code/directoryUnusable`` when the
+  ///   directory is gone, or is another archive's now.
   public func flush() async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       enqueue { store in
+        if store.journal != nil, store.isGone() {
+          return continuation.resume(throwing: ArchiveError.unusable(store.directory, SystemError("open", code: ENOENT)))
+        }
         store.medium.async {
           continuation.resume(
             with: Result { try store.journal?.synchronize() }.mapError { error in

@@ -39,6 +39,8 @@ struct Opening {
       if lock != nil {
         let archive = Self.seed(identity)
         if let file = found.file {
+          // A loss of power may have left one without the other.
+          try directory.makeFolders()
           journal = Journal(
             folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation, records: records)
         } else {
@@ -146,6 +148,8 @@ extension Opening {
     try files.write(identity.encoded, to: file, at: 0)
     try files.synchronize(file)
     try files.rename(name + ".new", to: name, in: root)
+    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's, for ever.
+    try files.synchronize(directory: root)
     directory.note(mark: try files.status(of: file).identity)
     Protection.apply(to: directory.path)
     return identity

@@ -106,7 +106,7 @@ public final class HostRewriter: RequestInterceptor {
     self.faults = faults
     self.problems = problems
     health = HostHealth(policy: policy, clock: clock)
-    reporter = HostReporter(logger: logger)
+    reporter = HostReporter(logger: logger ?? FallbackLogger.current)
     for problem in problems { logger?.error("\(problem)") }
   }
 

@@ -73,7 +73,7 @@ public final class InterceptorRegistry: Sendable {
     watch = LoadWatch(clock: clock)
     self.transport = transport
     self.configuration = Locked(configuration.copied)
-    self.logger = logger
+    self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
     self.limits = limits
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())

@@ -83,8 +83,8 @@ extension ArchivePolicy {
 
   /// Whether a part goes on to the end of the representation that `record` is the beginning of.
   private func isRest(_ part: ContentRange, _ fields: HTTPFields, of record: CacheRecord) -> Bool {
-    guard let length = part.completeLength, part.bytes.upperBound == length, record.completeLength == nil || record.completeLength == length,
-      isPlain(part, fields)
+    guard let length = part.completeLength, part.bytes.upperBound == length, isPlain(part, fields),
+      record.completeLength == nil || record.completeLength == length
     else { return false }
     // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is missing is not.
     if let tag = fields.first(where: { $0.name == .eTag })?.value {

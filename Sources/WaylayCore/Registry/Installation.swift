@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It knows whose loads these are (the context) and has one transport for all of them.
 final class Installation: Sendable {
-  private struct State {
+  fileprivate struct State {
     var transport: (any Transport)?
     /// For what is neither `http` nor `https`, which the system may know.
     var session: URLSessionTransport?
@@ -13,16 +13,42 @@ final class Installation: Sendable {
 
   let registry: InterceptorRegistry
   let context: LoadContext
-  let challenges = ChallengeDesk()
+  let challenges: ChallengeDesk
   /// Its protocol class; none for the direct way.
-  let protocolClass = Locked<URLProtocol.Type?>(nil)
+  let protocolClass: Locked<URLProtocol.Type?>
   private let configuration: Locked<URLSessionConfiguration>
-  private let state = Locked(State())
+  private let state: Locked<State>
+
+  /// All of it but the registry, which may hold this.
+  struct Core: Sendable {
+    fileprivate let context: LoadContext
+    fileprivate let challenges: ChallengeDesk
+    fileprivate let protocolClass: Locked<URLProtocol.Type?>
+    fileprivate let configuration: Locked<URLSessionConfiguration>
+    fileprivate let state: Locked<State>
+  }
+
+  var core: Core {
+    Core(context: context, challenges: challenges, protocolClass: protocolClass, configuration: configuration, state: state)
+  }
+
+  /// The same installation again.
+  init(_ registry: InterceptorRegistry, _ core: Core) {
+    self.registry = registry
+    context = core.context
+    challenges = core.challenges
+    protocolClass = core.protocolClass
+    configuration = core.configuration
+    state = core.state
+  }
 
   /// - Parameter configuration: The session's configuration without this installation's own protocol class.
   init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration) {
     self.registry = registry
     self.configuration = Locked(configuration)
+    challenges = ChallengeDesk()
+    protocolClass = Locked(nil)
+    state = Locked(State())
     context = LoadContext(configuration, limits: registry.limits)
   }
 
@@ -45,17 +71,7 @@ final class Installation: Sendable {
   }
 
   func invalidate() {
-    let (transport, session) = state.withLock { state in
-      state.isInvalidated = true
-      defer {
-        state.transport = nil
-        state.session = nil
-      }
-      return (state.transport, state.session)
-    }
-    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
-    transport?.invalidate()
-    session?.invalidate()
+    core.invalidate()
   }
 
   /// What is to become of a request.
@@ -94,5 +110,21 @@ final class Installation: Sendable {
       selection = isReentry ? nil : snapshot.index.select(request)
       isAccepted = isReentry || selection != nil
     }
+  }
+}
+
+extension Installation.Core {
+  func invalidate() {
+    let (transport, session) = state.withLock { state in
+      state.isInvalidated = true
+      defer {
+        state.transport = nil
+        state.session = nil
+      }
+      return (state.transport, state.session)
+    }
+    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
+    transport?.invalidate()
+    session?.invalidate()
   }
 }

@@ -19,6 +19,8 @@ final class Load: Sendable {
     var isWatched = false
     var hasEnded = false
     var early = Early()
+    /// Makes of the load's own timeout an error that says what was tried until then.
+    var account: (@Sendable (WaylayError) -> any Error)?
   }
 
   let id: InterceptedRequest.ID

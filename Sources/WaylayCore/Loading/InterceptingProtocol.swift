@@ -14,6 +14,7 @@ class InterceptingProtocol: PlatformProtocol {
   override class func canInit(with request: URLRequest) -> Bool {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
     guard let installation else { return true }
+    guard !mustRefuse(webSocket: request, in: installation) else { return true }
     let decision = Installation.Decision(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
     PlatformClient.keep(decision)
@@ -22,8 +23,19 @@ class InterceptingProtocol: PlatformProtocol {
 
   override class func canInit(with task: URLSessionTask) -> Bool {
     // Asked on Apple platforms only (P6).
-    guard !(task is URLSessionWebSocketTask), let request = task.currentRequest else { return false }
-    return canInit(with: request)
+    guard let request = task.currentRequest else { return false }
+    guard task is URLSessionWebSocketTask else { return canInit(with: request) }
+    if let installation, mustRefuse(webSocket: request, in: installation) { PlatformClient.leavingQueue { task.cancel() } }
+    return false
+  }
+
+  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19), where libcurl has WebSockets.
+  private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
+    for link in installation.registry.snapshot.index.links(forWebSocket: request) {
+      guard let warden = link as? any WebSocketWarden else { continue }
+      do { try warden.admit(webSocket: request) } catch { return true }
+    }
+    return false
   }
 
   /// Canonicalisation happens inside the chain, because Linux never asks (P6).
@@ -34,6 +46,8 @@ class InterceptingProtocol: PlatformProtocol {
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }
+    // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a client can be told.
+    if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
     guard let installation = decision?.installation ?? Self.installation else {
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }

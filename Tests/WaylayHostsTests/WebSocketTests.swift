@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import TestSupport
 import Testing
 import WaylayCore
@@ -35,6 +36,22 @@ struct WebSocketTests {
     // Aloud, and once for each host.
     #expect(lines.all.filter { $0.contains("a WebSocket task is not routed") }.count == 2)
     registry.invalidate()
+  }
+
+  @Test("fail under .require, and open no connection", .enabled(if: Platform.isLinux, "Apple's loading system does not ask"))
+  func task() async throws {
+    let origin = try await TestOrigin.start()
+    let rewriter = HostRewriter(rules: try HostRules(["localhost": ["192.0.2.1"]]), policy: .require, logger: .recording())
+    let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
+    let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
+    let task = session.webSocketTask(with: try #require(URL(string: "ws://localhost:\(origin.port)/chat")))
+    task.resume()
+    // A libcurl without WebSockets fails it by itself.
+    #expect(await failure { try await task.receive() } != nil)
+    #expect(origin.connectionCount == 0)
+    session.invalidateAndCancel()
+    registry.invalidate()
+    await origin.stop()
   }
 
   @Test("go the system's way under .prefer, and it is said", .enabled(if: Platform.isLinux, "Apple's loading system does not ask"))

@@ -214,3 +214,9 @@ extension InterceptedRequest {
     return next
   }
 }
+
+/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes beneath do not see it, as without
+/// us (P9).
+enum UploadedBody: InterceptedRequest.Key {
+  static let defaultValue = false
+}

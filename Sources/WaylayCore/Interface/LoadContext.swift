@@ -55,8 +55,23 @@ public final class LoadContext: Sendable {
     minimumTLSVersion = .tls12
   }
 
+  /// Whether a load would be the same in either.
+  func hasSameSettings(as other: LoadContext) -> Bool {
+    cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies && cookieAcceptPolicy == other.cookieAcceptPolicy
+      && credentialStorage === other.credentialStorage && additionalHeaders == other.additionalHeaders
+      && requestTimeout == other.requestTimeout && resourceTimeout == other.resourceTimeout
+      && minimumTLSVersion == other.minimumTLSVersion
+  }
+
   /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.
   static let defaultRequestTimeout: TimeInterval = 60
+
+  /// A field's name as the session's configuration spells it, which the loading system's requests do not keep.
+  func spelling(of name: String, with value: String) -> String {
+    guard !additionalHeaders.isEmpty, additionalHeaders[name] == nil else { return name }
+    let lowercased = name.lowercased()
+    return additionalHeaders.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
+  }
 
   /// Seconds without progress after which `request` times out: its own, or the session's where nobody has set one.
   package func idleTimeout(of request: URLRequest) -> TimeInterval {

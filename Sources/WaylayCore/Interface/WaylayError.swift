@@ -74,7 +74,7 @@ extension WaylayError {
     public static let loopDetected = Code("loopDetected")
     /// A redirect that the policy does not allow.
     public static let redirectRefused = Code("redirectRefused")
-    /// Download tasks cannot be served by a custom protocol on Linux (platform fact P13).
+    /// A download task's file cannot be handed over with this version of Foundation on Linux.
     public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
     /// Foundation's internals are not what this version of Waylay knows.
     public static let foundationChanged = Code("foundationChanged")
@@ -88,6 +88,32 @@ extension WaylayError {
     public static let registryInvalidated = Code("registryInvalidated")
     /// A file could not be written.
     public static let fileNotWritten = Code("fileNotWritten")
+  }
+}
+
+extension URLError {
+  /// The error of a given type that this one was made from, however deep it lies.
+  ///
+  /// ```swift
+  /// if let refusal = error.cause(as: TokenError.self) { signOut(because: refusal) }
+  /// ```
+  ///
+  /// Looks through `NSUnderlyingErrorKey`, ``WaylayError/underlying`` and ``TransportError/underlying``.
+  public func cause<Cause: Error>(as type: Cause.Type = Cause.self) -> Cause? {
+    var next: (any Error)? = userInfo[NSUnderlyingErrorKey] as? any Error
+    // Deeper than anybody nests errors, in case they go in a circle.
+    for _ in 0..<16 {
+      guard let error = next else { return nil }
+      if let cause = error as? Cause { return cause }
+      next =
+        switch error {
+        case let error as WaylayError: error.underlying
+        case let error as TransportError: error.underlying
+        case let error as URLError: error.userInfo[NSUnderlyingErrorKey] as? any Error
+        default: nil
+        }
+    }
+    return nil
   }
 }
 
@@ -115,7 +141,7 @@ extension WaylayError: PlainlyDescribedError {
     case .invalidResponse: .badServerResponse
     case .bodyConsumed: .requestBodyStreamExhausted
     case .bodyTooLarge, .limitExceeded: .dataLengthExceedsMaximum
-    case .bodyUnreadable: .cannotOpenFile
+    case .bodyUnreadable: Self.unreadable(underlying)
     case .timedOut: .timedOut
     case .loopDetected: .httpTooManyRedirects
     case .redirectRefused: .redirectToNonExistentLocation
@@ -123,6 +149,15 @@ extension WaylayError: PlainlyDescribedError {
     case .answeredAfterCancellation: .cancelled
     case .fileNotWritten: .cannotWriteToFile
     default: .unknown
+    }
+  }
+
+  /// As `URLSession` says it of an upload's file.
+  private static func unreadable(_ error: (any Error)?) -> URLError.Code {
+    switch (error as? CocoaError)?.code {
+    case .fileNoSuchFile, .fileReadNoSuchFile: .fileDoesNotExist
+    case .fileReadNoPermission: .noPermissionsToReadFile
+    default: .cannotOpenFile
     }
   }
 }

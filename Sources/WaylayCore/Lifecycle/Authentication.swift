@@ -31,6 +31,8 @@ struct Authentication {
   }
 
   private var answer: Answer?
+  /// Whether the URL's own user and password have been turned down.
+  private var hasRefusedUserInfo = false
   /// What the server has refused in this load, in the order in which it was tried.
   private var refused: [URLCredential] = []
   private var rounds = 0
@@ -66,6 +68,7 @@ struct Authentication {
         decision = ChallengeAnswer(.useCredential, answer.credential)
       } else {
         noteRefusal(in: candidate.space)
+        noteUserInfo(of: request, candidate, response)
         decision = try await decide(candidate.space, at: url, response, load)
       }
       switch decision.disposition {
@@ -107,11 +110,20 @@ struct Authentication {
     answer = nil
   }
 
+  /// The URL's user and password went ahead of the challenge, as Basic, and were wrong.
+  private mutating func noteUserInfo(of request: InterceptedRequest, _ candidate: Candidate, _ response: InterceptedResponse) {
+    guard !hasRefusedUserInfo, candidate.digest == nil, response.source == .network,
+      request.untagged.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
+    else { return }
+    hasRefusedUserInfo = true
+    refused.append(credential)
+  }
+
   /// What the app, or the system's own rule, says about a challenge.
   private func decide(
     _ space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
   ) async throws -> ChallengeAnswer {
-    let storage = load.installation.context.credentialStorage
+    let storage = load.first.context.credentialStorage
     guard let delegate = load.delegate, let asker = try delegate.asker else {
       return ChallengeAnswer.byDefault(proposed(space, at: url, storage), refused)
     }
@@ -131,15 +143,13 @@ struct Authentication {
   /// The URL's user info, else what the storage holds; once a credential has been refused, that one.
   private func proposed(_ space: ProtectionSpace, at url: URL, _ storage: URLCredentialStorage?) -> URLCredential? {
     if let last = refused.last { return last }
-    if let user = url.user(percentEncoded: false), !user.isEmpty {
-      return URLCredential(user: user, password: url.password(percentEncoded: false) ?? "", persistence: .none)
-    }
+    if let credential = url.userInfo { return credential }
     return storage.flatMap { space.credential(in: $0) }
   }
 
   /// The last answer was right: it is kept, if that is what whoever gave it wants.
   private func accepted(in load: Load) {
-    guard let answer, answer.credential.persistence != .none, let storage = load.installation.context.credentialStorage
+    guard let answer, answer.credential.persistence != .none, let storage = load.first.context.credentialStorage
     else { return }
     answer.space.keep(answer.credential, in: storage)
   }
@@ -266,10 +276,22 @@ extension URLCredential {
   }
 }
 
+extension URL {
+  /// User and password, where there is a user.
+  fileprivate var userInfo: URLCredential? {
+    guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
+    return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .none)
+  }
+}
+
 extension InterceptedRequest {
-  /// Takes user name and password out of the URL: a transport would send them unasked.
-  mutating func hideUserInfo() {
+  /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has none: they go ahead of a
+  /// challenge, as with `URLSession`.
+  mutating func moveUserInfo() {
     guard let url, url.user != nil || url.password != nil else { return }
+    if untagged.value(forHTTPHeaderField: "Authorization") == nil, let field = url.userInfo?.basicField {
+      untagged.setValue(field, forHTTPHeaderField: "Authorization")
+    }
     untagged.url = url.withoutUserInfo
   }
 }

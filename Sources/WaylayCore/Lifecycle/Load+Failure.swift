@@ -3,11 +3,13 @@ import Foundation
 extension Load {
   /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule 5).
   func urlError(for error: any Error) -> URLError {
-    var userInfo: [String: Any] = [:]
-    if let url = url?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    var userInfo = URLError.failingURL(url)
     switch error {
     case let error as URLError:
       // The URL of the failing hop is better than that of the first one; an interceptor's own error often has none.
+      if error.userInfo[NSURLErrorFailingURLErrorKey] != nil {
+        userInfo = URLError.failingURL(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)
+      }
       userInfo.merge(error.userInfo) { _, theirs in theirs }
       URLError.hideUserInfo(in: &userInfo)
       return URLError(error.code, userInfo: userInfo)

@@ -31,6 +31,9 @@ extension Load {
         userInfo: [NSLocalizedDescriptionKey: "the load was redirected more than \(policy.maximumHops) times."])
     }
     if let delegate {
+      // While the app makes up its mind, nobody is late.
+      setWaiting(false)
+      defer { setWaiting(true) }
       guard let answer = try await delegate.redirect(to: proposed, after: response) else { return nil }
       proposed = answer
     }

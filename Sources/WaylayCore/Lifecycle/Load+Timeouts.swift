@@ -18,6 +18,12 @@ extension Load {
     state.withLock { $0.clock.lastActivity = now }
   }
 
+  /// Notes that a transport has sent so many bytes of a request's body, from its beginning.
+  func sent(_ total: Int64) {
+    touch()
+    delegate?.sent(total)
+  }
+
   /// Says whether the load waits for progress now.
   func setWaiting(_ isWaiting: Bool) {
     let now = now
@@ -51,7 +57,7 @@ extension Load {
     return true
   }
 
-  private var idleLimit: TimeInterval { installation.context.idleTimeout(of: first.urlRequest) }
+  private var idleLimit: TimeInterval { first.context.idleTimeout(of: first.urlRequest) }
 
   /// Whether the load watches over the timeout of `request`: it does unless an interceptor has given that attempt another.
   func watchesTimeout(of request: URLRequest) -> Bool {
@@ -61,7 +67,7 @@ extension Load {
   /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
   func nextDeadline(now: UInt64) -> UInt64? {
     let idle = Self.nanoseconds(idleLimit)
-    let resource = Self.nanoseconds(installation.context.resourceTimeout)
+    let resource = Self.nanoseconds(first.context.resourceTimeout)
     return state.withLock { state -> UInt64? in
       let clock = state.clock
       let resourceDeadline = clock.startedAt.saturating(adding: resource)
@@ -94,7 +100,7 @@ extension Load {
     fail(
       WaylayError(
         .timedOut,
-        "nothing happened for \(idleLimit) s, or the whole load took longer than \(installation.context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
+        "nothing happened for \(idleLimit) s, or the whole load took longer than \(first.context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
         interceptor: waitingFor, url: url, requestID: id))
   }
 

@@ -75,7 +75,7 @@ final class Load: Sendable {
         if firstHop.hasStoredCookies { base.untagged.setValue(nil, forHTTPHeaderField: "Cookie") }
         isFirstRound = false
       } else {
-        installation.context.prepare(&request.untagged, origin: first.url)
+        first.context.prepare(&request.untagged, origin: first.url)
         authentication.authorize(&request)
         selection = installation.registry.isReentry(from: outer) ? nil : snapshot.index.select(request.untagged)
       }
@@ -91,7 +91,7 @@ final class Load: Sendable {
   }
 
   private func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
-    let ignored = installation.context.storeCookies(of: response, for: request)
+    let ignored = first.context.storeCookies(of: response, for: request)
     guard ignored > 0 else { return }
     installation.registry.logger?.warning(
       "cookies of a response are over cookieCount or cookieBytes of MessageLimits, and were not stored",
@@ -139,7 +139,7 @@ final class Load: Sendable {
     var request = request
     request.stripTag()
     let url = request.url
-    if !leavesChallengesToTransport { request.hideUserInfo() }
+    if !leavesChallengesToTransport { request.moveUserInfo() }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
@@ -163,6 +163,9 @@ protocol LoadDelegate: Sendable {
 
   /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to ask.
   var asker: ObjectIdentifier? { get throws }
+
+  /// A transport has sent so many bytes of a request's body, from its beginning.
+  func sent(_ total: Int64)
 
   /// What to do about a challenge.
   func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer

@@ -9,6 +9,8 @@ final class ClientRelay: Sendable {
   enum Event: Sendable {
     case response(HTTPURLResponse)
     case data(Data)
+    /// All of a download is in its file.
+    case downloaded(DownloadFile)
     case finished
     case failed(URLError)
     /// Apple platforms: the loading system follows the redirect with a new protocol object.
@@ -16,7 +18,7 @@ final class ClientRelay: Sendable {
 
     var isTerminal: Bool {
       switch self {
-      case .response, .data: false
+      case .response, .data, .downloaded: false
       case .finished, .failed, .redirected: true
       }
     }
@@ -171,7 +173,7 @@ final class ClientRelay: Sendable {
   private func run(_ respond: @Sendable () async throws -> InterceptedResponse) async {
     do {
       let response = try await respond()
-      if let answer = Self.answer(response) {
+      if let answer = Self.answer(response, to: client) {
         // The app first: what ends the load need not be waited for.
         post(answer)
         load.report(.responded, response: response)
@@ -185,9 +187,11 @@ final class ClientRelay: Sendable {
     }
   }
 
-  /// The events of a response whose body is in memory; `nil` for one that streams.
-  static func answer(_ response: InterceptedResponse) -> [Event]? {
-    response.body.inMemory.map { answer(PlatformClient.head(of: response), $0) }
+  /// The events of a response whose body is in memory; `nil` for one that streams, or that goes into a file.
+  static func answer(_ response: InterceptedResponse, to client: PlatformClient) -> [Event]? {
+    guard !client.isDownload, let body = response.body.inMemory else { return nil }
+    client.receivedWhole(body)
+    return answer(PlatformClient.head(of: response), body)
   }
 
   /// The event of a failure, which ends the load.
@@ -204,21 +208,47 @@ final class ClientRelay: Sendable {
   private func stream(_ response: InterceptedResponse) async throws {
     let head = PlatformClient.head(of: response)
     let body = WatchedBody(response, load, isOwnTask: true)
+    client.expect(response.body.length)
+    guard !client.isDownload else { return try await download(body, head) }
     guard client.reportsChunks else {
       // Only the last chunk reaches a task with a completion handler (P3).
       var whole = Data()
+      client.collect()
+      post([.response(head)])
       while let chunk = try await body.next() {
         whole.append(chunk)
+        client.received(chunk)
         await ready()
       }
-      return post(Self.answer(head, whole))
+      return post(whole.isEmpty ? [.finished] : [.data(whole), .finished])
     }
     post([.response(head)])
     while let chunk = try await body.next() {
+      client.received(chunk)
       post([.data(chunk)])
       await ready()
     }
     post([.finished])
+  }
+
+  /// Writes the body to a file as it comes, which is what a download task is for.
+  private func download(_ body: WatchedBody, _ head: HTTPURLResponse) async throws {
+    post([.response(head)])
+    do {
+      let file = try DownloadFile()
+      while let chunk = try await body.next() {
+        try file.write(chunk)
+        client.received(chunk)
+        await ready()
+      }
+      try file.close()
+      post([.downloaded(file), .finished])
+    } catch {
+      // Before the body is dropped, which would end the load as cancelled.
+      let failure = load.urlError(for: error)
+      load.end(error: failure)
+      throw failure
+    }
   }
 
   private static func answer(_ head: HTTPURLResponse, _ data: Data) -> [Event] {

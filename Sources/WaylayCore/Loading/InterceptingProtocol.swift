@@ -53,7 +53,9 @@ class InterceptingProtocol: PlatformProtocol {
     }
     do {
       let body = try client.prepare()
-      for event in start(client, body: body, in: installation) { client.deliver(event) }
+      let context = try client.context(in: installation)
+      if let decision, decision.context !== context { self.decision = nil }
+      for event in start(client, body: body, in: installation, context) { client.deliver(event) }
     } catch {
       client.fail(error, url: request.url)
     }
@@ -74,19 +76,20 @@ class InterceptingProtocol: PlatformProtocol {
   /// - Returns: An answer that came inside this call, to be delivered as its last act: whatever the loader's queue does after
   ///   the last word, the next load of any session waits for. So the load is gone by then.
   private func start(
-    _ client: PlatformClient, body: MessageBody, in installation: Installation
+    _ client: PlatformClient, body: MessageBody, in installation: Installation, _ context: LoadContext
   ) -> [ClientRelay.Event] {
     let decision =
       decision
       ?? Installation.Decision(
-        request, in: installation, for: Self.self, bySession: PlatformClient.sessionAddsCookies)
+        request, in: installation, context: context, for: Self.self, bySession: PlatformClient.sessionAddsCookies)
     self.decision = nil
     var bare = decision.request
     if bare.httpBody != nil { bare.httpBody = nil }
     if bare.httpBodyStream != nil { bare.httpBodyStream = nil }
     let inline = PlatformClient.canAnswerInline && decision.selection?.answersInline == true
-    let first = InterceptedRequest(
-      id: client.id, urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: installation.context)
+    var first = InterceptedRequest(
+      id: client.id, urlRequest: bare, body: body, attempt: 1, hop: client.hop, context: context)
+    if client.isUpload { first[UploadedBody.self] = true }
     let load = Load(
       first, in: installation, outer: decision.outer, snapshot: decision.snapshot, inline: inline, delegate: client)
     let firstHop = Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies)
@@ -97,7 +100,7 @@ class InterceptingProtocol: PlatformProtocol {
     let chain = PlatformClient.immediateTask { await load.respondEarly(firstHop) }
     switch load.takeEarlyOutcome() {
     case .success(let response):
-      if let answer = ClientRelay.answer(response) {
+      if let answer = ClientRelay.answer(response, to: client) {
         load.report(.responded, response: response)
         load.end(response)
         return answer

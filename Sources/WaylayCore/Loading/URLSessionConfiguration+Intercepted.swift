@@ -14,11 +14,15 @@ extension URLSessionConfiguration {
   /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs more than an
   /// interceptor does (platform facts P22, P24).
   ///
-  /// Background configurations run outside the app's process and cannot be intercepted.
+  /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy as on any configuration, before
+  /// the session is made from it.
+  ///
+  /// Background configurations run outside the app's process and cannot be intercepted: on Apple platforms the system does not ask, and the
+  /// registry's logger gets an error. On Linux they cannot be made.
   public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
     let copy = copied
-    let inner = copied
-    let protocolClass = registry.makeProtocolClass(configuration: inner)
+    // The installation keeps the copy itself, so that what is set on it from now on counts.
+    let protocolClass = registry.makeProtocolClass(configuration: copy, followsSessions: true)
     copy.protocolClasses = [protocolClass] + (copy.protocolClasses ?? [])
     PlatformClient.adjust(copy)
     return copy
@@ -35,8 +39,11 @@ extension InterceptorRegistry {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
   }
 
-  func makeProtocolClass(configuration: URLSessionConfiguration) -> URLProtocol.Type {
-    let installation = Installation(self, configuration: configuration)
+  func makeProtocolClass(configuration: URLSessionConfiguration, followsSessions: Bool = false) -> URLProtocol.Type {
+    let installation = Installation(self, configuration: configuration, followsSessions: followsSessions)
+    if configuration.identifier != nil {
+      logger?.error("a background session's requests are not intercepted: use a configuration without an identifier")
+    }
     let protocolClass = ProtocolClasses.make(for: installation)
     installation.protocolClass.withLock { $0 = protocolClass }
     let isInvalidated = state.withLock { state in

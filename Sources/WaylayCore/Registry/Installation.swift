@@ -5,6 +5,10 @@ import Foundation
 /// It knows whose loads these are (the context) and has one transport for all of them.
 final class Installation: Sendable {
   fileprivate struct State {
+    /// Whose settings count where no session is known, once somebody has asked.
+    var context: LoadContext?
+    /// What was found out of each session.
+    var sessions: [ObjectIdentifier: SessionContext] = [:]
     var transport: (any Transport)?
     /// For what is neither `http` nor `https`, which the system may know.
     var session: URLSessionTransport?
@@ -12,44 +16,88 @@ final class Installation: Sendable {
   }
 
   let registry: InterceptorRegistry
-  let context: LoadContext
   let challenges: ChallengeDesk
   /// Its protocol class; none for the direct way.
   let protocolClass: Locked<URLProtocol.Type?>
   private let configuration: Locked<URLSessionConfiguration>
+  /// Whether the settings are those of the session that a load comes from.
+  private let followsSessions: Bool
   private let state: Locked<State>
 
   /// All of it but the registry, which may hold this.
   struct Core: Sendable {
-    fileprivate let context: LoadContext
     fileprivate let challenges: ChallengeDesk
     fileprivate let protocolClass: Locked<URLProtocol.Type?>
     fileprivate let configuration: Locked<URLSessionConfiguration>
+    fileprivate let followsSessions: Bool
     fileprivate let state: Locked<State>
   }
 
   var core: Core {
-    Core(context: context, challenges: challenges, protocolClass: protocolClass, configuration: configuration, state: state)
+    Core(
+      challenges: challenges, protocolClass: protocolClass, configuration: configuration, followsSessions: followsSessions, state: state)
   }
 
   /// The same installation again.
   init(_ registry: InterceptorRegistry, _ core: Core) {
     self.registry = registry
-    context = core.context
     challenges = core.challenges
     protocolClass = core.protocolClass
     configuration = core.configuration
+    followsSessions = core.followsSessions
     state = core.state
   }
 
-  /// - Parameter configuration: The session's configuration without this installation's own protocol class.
-  init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration) {
+  /// - Parameters:
+  ///   - configuration: What the context and the transport are made from on first use; so what an app sets between `intercepted(by:)` and its first
+  ///     request counts.
+  ///   - followsSessions: Whether sessions were made from that configuration.
+  init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false) {
     self.registry = registry
     self.configuration = Locked(configuration)
     challenges = ChallengeDesk()
     protocolClass = Locked(nil)
     state = Locked(State())
-    context = LoadContext(configuration, limits: registry.limits)
+    self.followsSessions = followsSessions
+  }
+
+  /// Whose load it is, as far as that can be told without the session.
+  var context: LoadContext {
+    state.withLock { state in
+      if let context = state.context { return context }
+      let context = configuration.withLock { LoadContext($0, limits: registry.limits) }
+      state.context = context
+      return context
+    }
+  }
+
+  /// Whose load it is: an app may have changed a setting of the configuration between the first session and another one, or copied it.
+  func context(of session: URLSession) -> LoadContext {
+    let common = context
+    guard followsSessions else { return common }
+    let key = ObjectIdentifier(session)
+    return state.withLock { state in
+      // An identity may come back once its session is gone.
+      if let known = state.sessions[key], known.session === session { return known.context }
+      let own = LoadContext(session.configuration, limits: registry.limits)
+      let context = own.hasSameSettings(as: common) ? common : own
+      state.sessions = state.sessions.filter { $0.value.session != nil }
+      state.sessions[key] = SessionContext(session: session, context: context)
+      return context
+    }
+  }
+
+  fileprivate struct SessionContext {
+    weak var session: URLSession?
+    let context: LoadContext
+  }
+
+  /// The configuration for what lies beneath: without this installation's own protocol class.
+  private func innerConfiguration() -> URLSessionConfiguration {
+    let inner = configuration.withLock { $0.copied }
+    let own = protocolClass.withLock { $0 }
+    inner.protocolClasses?.removeAll { $0 == own }
+    return inner
   }
 
   /// The transport: the registry's, or the platform's, which is made on the first use.
@@ -59,12 +107,12 @@ final class Installation: Sendable {
     return try state.withLock { state in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
       guard scheme == "http" || scheme == "https" else {
-        let session = state.session ?? configuration.withLock { URLSessionTransport(configuration: $0, limits: context.limits) }
+        let session = state.session ?? URLSessionTransport(configuration: innerConfiguration(), limits: registry.limits)
         state.session = session
         return session
       }
       if let transport = state.transport { return transport }
-      let transport = configuration.withLock { PlatformTransport.make($0, limits: context.limits, logger: registry.logger) }
+      let transport = PlatformTransport.make(innerConfiguration(), limits: registry.limits, logger: registry.logger)
       state.transport = transport
       return transport
     }
@@ -82,6 +130,8 @@ final class Installation: Sendable {
     /// The protocol class that was asked; none in the direct way.
     let owner: ObjectIdentifier?
     let snapshot: InterceptorRegistry.Snapshot
+    /// Whose load it is.
+    let context: LoadContext
     /// The request without a tag and with the session's header fields and cookies.
     let request: URLRequest
     /// The lineage of the code that the request comes from.
@@ -93,15 +143,21 @@ final class Installation: Sendable {
     /// Whether we take the request: a chain accepts it, or its tag must not reach the system (rule 7).
     let isAccepted: Bool
 
-    /// - Parameter bySession: Whether a session has put its cookies into the request already.
-    init(_ request: URLRequest, in installation: Installation, for owner: URLProtocol.Type? = nil, bySession: Bool) {
+    /// - Parameters:
+    ///   - context: Whose load it is; the installation's unless told otherwise.
+    ///   - bySession: Whether a session has put its cookies into the request already.
+    init(
+      _ request: URLRequest, in installation: Installation, context: LoadContext? = nil, for owner: URLProtocol.Type? = nil, bySession: Bool
+    ) {
+      let context = context ?? installation.context
+      self.context = context
       self.installation = installation
       self.owner = owner.map { ObjectIdentifier($0) }
       snapshot = installation.registry.snapshot
       var request = request
       let tagged = RequestTag.lineage(of: request)
       if tagged != nil { RequestTag.strip(&request) }
-      hasStoredCookies = installation.context.prepare(
+      hasStoredCookies = context.prepare(
         &request, origin: PlatformClient.origin(of: request), bySession: bySession)
       self.request = request
       let current = Lineage.current
@@ -120,6 +176,7 @@ extension Installation.Core {
       defer {
         state.transport = nil
         state.session = nil
+        state.sessions = [:]
       }
       return (state.transport, state.session)
     }

@@ -24,8 +24,9 @@ extension InterceptorRegistry {
     let installation = try directInstallation(for: request)
     let decision = Installation.Decision(request, in: installation, bySession: false)
     let (bare, carried) = InterceptedRequest.separatingBody(of: decision.request)
-    let first = InterceptedRequest(
-      id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: installation.context)
+    var first = InterceptedRequest(
+      id: .next(), urlRequest: bare, body: body ?? carried, attempt: 1, hop: 0, context: decision.context)
+    if body != nil { first[UploadedBody.self] = true }
     let load = Load(first, in: installation, outer: decision.outer, snapshot: decision.snapshot)
     return try await run(load, Load.FirstHop(selection: decision.selection, hasStoredCookies: decision.hasStoredCookies))
   }
@@ -116,8 +117,18 @@ extension InterceptorRegistry {
 extension URLError {
   /// An error of ours as an app sees it.
   init(_ code: Code, underlying error: WaylayError, url: URL? = nil) {
-    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message, NSUnderlyingErrorKey: error]
-    if let url = (url ?? error.url)?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
+    var userInfo = Self.failingURL(url ?? error.url)
+    userInfo[NSLocalizedDescriptionKey] = error.message
+    userInfo[NSUnderlyingErrorKey] = error
     self.init(code, userInfo: userInfo)
+  }
+
+  /// `NSURLErrorFailingURLStringErrorKey`, which is deprecated and expected all the same.
+  private static let failingURLString = "NSErrorFailingURLStringKey"
+
+  /// The URL under both of its keys, as `URLSession` has it in every error.
+  static func failingURL(_ url: URL?) -> [String: Any] {
+    guard let url = url?.withoutUserInfo else { return [:] }
+    return [NSURLErrorFailingURLErrorKey: url, failingURLString: url.absoluteString]
   }
 }

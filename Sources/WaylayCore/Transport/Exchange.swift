@@ -11,6 +11,8 @@ final class Exchange: Sendable {
   }
 
   let upload: PlatformExchange.Upload
+  /// Whether the app has put the body into its request, where protocol classes see it.
+  var showsBody: Bool { !request[UploadedBody.self] }
   private let request: InterceptedRequest
   /// Whose timeouts progress puts off.
   let load: Load?
@@ -57,7 +59,7 @@ final class Exchange: Sendable {
   // MARK: What the inner session reports
 
   func sent(_ bytes: Int64) {
-    load?.touch()
+    load?.sent(bytes)
     state.withLock { $0.requestBytesSent = bytes }
   }
 
@@ -83,7 +85,9 @@ final class Exchange: Sendable {
   /// A foreign protocol class may answer with something that is not HTTP.
   private func receivedForeign(_ response: URLResponse) {
     var fields = HTTPFields()
-    if let type = response.mimeType { fields[.contentType] = type }
+    if let type = response.mimeType {
+      fields[.contentType] = response.textEncodingName.map { "\(type);charset=\($0)" } ?? type
+    }
     deliver(status: .ok, fields: fields, url: response.url, length: nil)
   }
 
@@ -142,9 +146,8 @@ final class Exchange: Sendable {
 
   private func transportError(_ error: any Error) -> any Error {
     let sent = state.withLock { $0.requestBytesSent }
-    guard let error = error as? URLError else {
-      return TransportError(.unknown, message: "the inner session failed: \(error.redacted).", underlying: error)
-    }
+    // An error that is not the loading system's comes from a protocol class beneath, and whoever knows it is to find it as it is.
+    guard let error = error as? URLError else { return error }
     let phase: TransportError.Phase =
       switch error.code {
       case .cannotFindHost, .dnsLookupFailed: .resolving

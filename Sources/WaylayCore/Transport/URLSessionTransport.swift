@@ -97,7 +97,7 @@ public final class URLSessionTransport: Transport {
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
       let session = state.session ?? openSession()
       state.session = session
-      let task = exchange.upload.makeTask(request, in: session)
+      let task = exchange.upload.makeTask(request, in: session, showsBody: exchange.showsBody, toForeignClasses: hasForeignClasses)
       exchanges.add(exchange, for: task)
       return task
     }

@@ -183,20 +183,6 @@ struct BridgeTests {
     #expect(runs.all.isEmpty)
   }
 
-  @Test(
-    "a download task fails with an error that names the way out (P13)",
-    .enabled(if: Platform.isLinux, "Apple's loading system serves download tasks"))
-  func downloadTask() async throws {
-    let session = URLSession.intercepted(by: InterceptorRegistry { Link.answer("x") })
-    let error = await failure { try await session.download(for: URLRequest(url: .example)) }
-    #expect(error.flatMap(cause)?.code == .downloadTaskUnsupported)
-    #expect(error.flatMap(cause)?.message.contains("registry.download") == true)
-    let handled = await withCheckedContinuation { continuation in
-      session.downloadTask(with: URL.example) { _, _, error in continuation.resume(returning: error) }.resume()
-    }
-    #expect(handled.flatMap(cause)?.code == .downloadTaskUnsupported)
-  }
-
   @Test("web-socket requests are left alone, whatever the scope")
   func webSocket() throws {
     let registry = InterceptorRegistry()

@@ -89,6 +89,9 @@ final class ManualClock: Sendable {
     }
   }
 
+  /// Seconds that have passed.
+  var seconds: UInt64 { state.withLock { $0.now } / 1_000_000_000 - 1 }
+
   /// Moves the time on by so many seconds, and wakes who is due.
   func advance(by seconds: UInt64) {
     let due = state.withLock { state in

@@ -24,6 +24,10 @@
     static let transportAnswersChallenges = true
     /// The loading system collects chunks for completion handlers itself.
     let reportsChunks = true
+    /// It writes the files of download tasks as well, and tells their delegates.
+    let isDownload = false
+    /// A protocol class cannot tell: the body is always a stream in the request.
+    let isUpload = false
     /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request (rule 4).
     let hop: Int
     let id: InterceptedRequest.ID
@@ -76,6 +80,15 @@
 
     func findWayBack() throws {}
 
+    /// A task does not say whose it is here: the settings are those of the configuration when the first request was made.
+    func context(in installation: Installation) throws -> LoadContext { installation.context }
+
+    /// What the loading system counts by itself.
+    func expect(_ length: Int64?) {}
+    func received(_ chunk: Data) {}
+    func receivedWhole(_ body: Data) {}
+    func collect() {}
+
     /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
     func end() {
       loader.end()
@@ -113,6 +126,8 @@
       switch event {
       case .response(let head): client.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data): client.urlProtocol(loader, didLoad: data)
+      // Never posted here, where no load is a download.
+      case .downloaded: break
       case .finished: client.urlProtocolDidFinishLoading(loader)
       case .failed(let error): client.urlProtocol(loader, didFailWithError: error)
       case .redirected(let request, let head):
@@ -157,6 +172,9 @@
     }
 
     func newBody() async throws -> MessageBody? { nil }
+
+    /// A protocol class has no way to report an upload's progress here.
+    func sent(_ total: Int64) {}
 
     var asker: ObjectIdentifier? { ObjectIdentifier(loader) }
 

@@ -30,7 +30,8 @@
         self.body = body
       }
 
-      func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+      /// A protocol class sees any body as a stream here, whatever task it came from.
+      func makeTask(_ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool) -> URLSessionTask {
         if body.isEmpty { return session.dataTask(with: request) }
         if let data = body.inMemory { return session.uploadTask(with: request, from: data) }
         if let file = body.fileURL { return session.uploadTask(with: request, fromFile: file) }

@@ -6,11 +6,22 @@
   ///
   /// Unchecked: the protocol object and its task are used on the task's work queue only (P1), except for `state`, which Foundation guards.
   final class PlatformClient: @unchecked Sendable {
-    private let loader: InterceptingProtocol
-    private let task: URLSessionTask?
-    private var workQueue: DispatchQueue?
+    let loader: InterceptingProtocol
+    let task: URLSessionTask?
+    private(set) var workQueue: DispatchQueue?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     private(set) var reportsChunks = false
+    /// Whether the body goes into a file.
+    let isDownload: Bool
+    /// Whether the task has the body, rather than its request.
+    let isUpload: Bool
+    /// Who hears of the task.
+    private(set) var listener = TaskInternals.Listener.handler
+    let meter = TaskMeter()
+    /// The file of a download, until it is the app's.
+    private var downloaded: DownloadFile?
+    /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread that posts it.
+    var showsChunks = false
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
 
@@ -30,6 +41,8 @@
     init(_ loader: InterceptingProtocol) {
       self.loader = loader
       task = loader.task
+      isDownload = task is URLSessionDownloadTask
+      isUpload = task is URLSessionUploadTask
     }
 
     /// Keeps what `canInit` found out for the object that is made next.
@@ -61,18 +74,37 @@
     /// Learns what the load needs to know of its task, and returns the request's body.
     func prepare() throws -> MessageBody {
       guard let task else { throw Self.withoutTask }
-      // Finishing a download task that no native protocol serves ends the process (P13).
-      guard !(task is URLSessionDownloadTask) else {
-        throw WaylayError(
-          .downloadTaskUnsupported,
-          "download tasks cannot be intercepted on Linux: use registry.download(for:to:), or a data task.",
-          url: loader.request.url)
+      let body = try body(of: task)
+      meter.willSend(body.length)
+      if isDownload {
+        // Without a file to hand over, the end of a download task ends the process (P13).
+        guard TaskInternals.servesDownloads else {
+          throw WaylayError(
+            .downloadTaskUnsupported,
+            "download tasks cannot be intercepted with this version of Foundation on Linux: use registry.download(for:to:), or a data task.",
+            url: loader.request.url)
+        }
+        listener = try TaskInternals.listener(to: task)
+      } else if task.delegate is any URLSessionDataDelegate {
+        // The delegate is the task's or else the session's, and a task with a completion handler has the session's too (P4).
+        listener = try TaskInternals.listener(to: task)
+        if case .delegate = listener { reportsChunks = true }
+      } else if let listener = try? TaskInternals.listener(to: task) {
+        self.listener = listener
       }
-      // The delegate is the task's or else the session's, and a task with a completion handler has the session's too (P4).
-      if task.delegate is any URLSessionDataDelegate { reportsChunks = try TaskInternals.callsDelegate(task) }
+      return body
+    }
+
+    private func body(of task: URLSessionTask) throws -> MessageBody {
       if task is URLSessionUploadTask { return try TaskInternals.uploadBody(of: task) ?? .asking(self) }
       if let data = loader.request.httpBody { return .data(data) }
       return loader.request.httpBodyStream.map { .stream(reading: $0) } ?? .empty
+    }
+
+    /// Whose load it is: the session's settings count, whatever the configuration said when it was intercepted.
+    func context(in installation: Installation) throws -> LoadContext {
+      guard let task else { throw Self.withoutTask }
+      return installation.context(of: try TaskInternals.session(of: task))
     }
 
     private static let withoutTask = WaylayError(
@@ -83,7 +115,8 @@
       let error =
         switch error {
         case let error as WaylayError: URLError(error.urlErrorCode, underlying: error, url: url)
-        default: URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
+        case let error as URLError: error
+        default: URLError(.unknown, userInfo: URLError.failingURL(url).merging([NSUnderlyingErrorKey: error]) { $1 })
         }
       loader.client?.urlProtocol(loader, didFailWithError: error)
     }
@@ -132,10 +165,11 @@
         loader.client?.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data):
         loader.client?.urlProtocol(loader, didLoad: data)
+        if !showsChunks { pass(data) }
+      case .downloaded(let file):
+        downloaded = file
       case .finished:
-        guarded?.hideFromLoader(true)
-        loader.client?.urlProtocolDidFinishLoading(loader)
-        guarded?.hideFromLoader(false)
+        finish()
       case .failed(let error):
         loader.client?.urlProtocol(loader, didFailWithError: error)
       case .redirected:
@@ -143,88 +177,19 @@
         break
       }
     }
-  }
 
-  extension PlatformClient: LoadDelegate {
-    func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
-      guard let task, let delegate = task.delegate else { return request }
-      return try await ask(task) { session, answer in
-        delegate.urlSession(
-          session, task: task, willPerformHTTPRedirection: response.head, newRequest: request, completionHandler: answer)
+    private func finish() {
+      // Before the last word, because what is told later would come after it.
+      tell()
+      let file = downloaded
+      downloaded = nil
+      if let file {
+        do { try TaskInternals.setDownloadedFile(file.url, of: loader) } catch { return fail(error, url: loader.request.url) }
       }
-    }
-
-    func newBody() async throws -> MessageBody? {
-      guard let task, task is URLSessionUploadTask, let delegate = task.delegate else { return nil }
-      let box: StreamBox = try await ask(task) { session, answer in
-        delegate.urlSession(session, task: task) { answer(StreamBox(stream: $0)) }
-      }
-      return box.stream.map { .stream(reading: $0) }
-    }
-
-    var asker: ObjectIdentifier? {
-      get throws {
-        guard let task, task.delegate != nil else { return nil }
-        return ObjectIdentifier(try TaskInternals.session(of: task))
-      }
-    }
-
-    /// Asks the task's delegate, then the session's. Which of the two methods an app implements cannot be seen on Linux, where both have
-    /// a default; the default is to perform default handling, and so are we left to go on.
-    func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
-      guard let task, let delegate = task.delegate else { return ChallengeAnswer(.performDefaultHandling) }
-      let answer: ChallengeAnswer = try await ask(task) { session, answer in
-        delegate.urlSession(session, task: task, didReceive: challenge) { answer(ChallengeAnswer($0, $1)) }
-      }
-      guard answer.disposition == .performDefaultHandling, let delegate = try TaskInternals.session(of: task).delegate
-      else { return answer }
-      return try await ask(task) { session, answer in
-        delegate.urlSession(session, didReceive: challenge) { answer(ChallengeAnswer($0, $1)) }
-      }
-    }
-
-    /// Puts a question to the app on its session's queue, and waits for the first answer or for the load's end.
-    private func ask<Answer: Sendable>(
-      _ task: URLSessionTask, _ question: @escaping @Sendable (URLSession, @escaping @Sendable (Answer) -> Void) -> Void
-    ) async throws -> Answer {
-      let session = try TaskInternals.session(of: task)
-      let promise = Promise<Answer>()
-      return try await withTaskCancellationHandler {
-        try await promise.value {
-          session.delegateQueue.addOperation { question(session) { promise.settle(.success($0)) } }
-        }
-      } onCancel: {
-        promise.settle(.failure(CancellationError()))
-      }
-    }
-  }
-
-  /// A stream on its way from the delegate to the one body that reads it; nobody else uses it meanwhile.
-  private struct StreamBox: @unchecked Sendable {
-    let stream: InputStream?
-  }
-
-  extension MessageBody {
-    /// The body of an upload task made with `withStreamedRequest:`, for which the delegate is asked when somebody reads it.
-    fileprivate static func asking(_ client: PlatformClient) -> MessageBody {
-      .stream(replaying: { StreamedBody(client: client) })
-    }
-  }
-
-  private struct StreamedBody: AsyncSequence, Sendable {
-    typealias Element = Data
-    let client: PlatformClient
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-      let client: PlatformClient
-      var chunks: MessageBody.AsyncIterator?
-
-      mutating func next() async throws -> Data? {
-        if chunks == nil { chunks = try await client.newBody()?.makeAsyncIterator() }
-        return try await chunks?.next()
-      }
+      guarded?.hideFromLoader(true)
+      loader.client?.urlProtocolDidFinishLoading(loader)
+      guarded?.hideFromLoader(false)
+      if let file { handOver(file) }
     }
   }
 #endif

@@ -70,9 +70,18 @@
         }
       }
 
-      func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+      /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request where the app has put one,
+      /// and none of an upload task (P9).
+      func makeTask(_ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool) -> URLSessionTask {
+        var request = request
         switch form {
         case .none: return session.dataTask(with: request)
+        case .data(let data) where showsBody:
+          request.httpBody = data
+          return session.dataTask(with: request)
+        case .file(let url) where showsBody && toForeignClasses, .spooled(let url) where showsBody && toForeignClasses:
+          request.httpBodyStream = InputStream(url: url)
+          return session.dataTask(with: request)
         case .data(let data): return session.uploadTask(with: request, from: data)
         case .file(let url), .spooled(let url): return session.uploadTask(with: request, fromFile: url)
         }

@@ -1,6 +1,7 @@
 #if canImport(FoundationNetworking)
   import Dispatch
   import Foundation
+  @_spi(Reflection) import Swift
 
   /// What the public interface of a session task does not show, read by reflection: this is the only place that looks inside Foundation.
   ///
@@ -34,17 +35,89 @@
       }
     }
 
-    /// Whether the task hands its chunks to the session's delegate. Call it on the work queue (P4).
+    /// Who hears of a task. Call it on the work queue (P4).
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
-    static func callsDelegate(_ task: URLSessionTask) throws -> Bool {
+    static func listener(to task: URLSessionTask) throws -> Listener {
       guard let registry = child("taskRegistry", of: try session(of: task)),
         let behaviours = child("behaviours", of: registry) as? any DictionaryByInt,
         let behaviour = behaviours.value(for: task.taskIdentifier)
       else { throw changed("URLSession.taskRegistry.behaviours") }
       // A case without a payload has no children: `callDelegate` is the only one.
-      return Mirror(reflecting: behaviour).children.isEmpty
+      guard let payload = Mirror(reflecting: behaviour).children.first else { return .delegate }
+      switch payload.label {
+      case "dataCompletionHandler", "downloadCompletionHandler": return .handler
+      case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate":
+        return .caller(Mirror(reflecting: payload.value).children.lazy.compactMap { Self.delegate($0.value) }.first)
+      default: throw changed("URLSession.taskRegistry.behaviours.\(payload.label ?? "?")")
+      }
     }
+
+    /// Who hears of a task.
+    enum Listener {
+      /// The task's delegate, or else the session's.
+      case delegate
+      /// A completion handler.
+      case handler
+      /// The caller of an `async` function, and the delegate that was named in the call (P25).
+      case caller((any URLSessionTaskDelegate)?)
+    }
+
+    private static func delegate(_ value: Any) -> (any URLSessionTaskDelegate)? {
+      if let delegate = value as? any URLSessionTaskDelegate { return delegate }
+      return Mirror(reflecting: value).children.first?.value as? any URLSessionTaskDelegate
+    }
+
+    // MARK: Downloads
+
+    /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
+    static let servesDownloads: Bool = {
+      guard let url = URL(string: "http://example.com/"), let table = propertyTable else { return false }
+      let probe = URLProtocol(request: URLRequest(url: url), cachedResponse: nil, client: nil)
+      let file = URL(fileURLWithPath: "/waylay")
+      return table.write(file, into: probe) && downloadedFile(of: probe) == file
+    }()
+
+    /// Hands over the file of a download, which the loading system takes from the protocol object at its end (P28).
+    ///
+    /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once ``servesDownloads`` has
+    /// shown that it is there. Call it on the work queue, where the loading system reads it.
+    static func setDownloadedFile(_ file: URL, of loader: URLProtocol) throws {
+      guard servesDownloads, propertyTable?.write(file, into: loader) == true else { throw changed("URLProtocol.properties") }
+    }
+
+    /// What the loading system will hand to the app.
+    static func downloadedFile(of loader: URLProtocol) -> URL? {
+      var mirror: Mirror? = Mirror(reflecting: loader)
+      while let level = mirror, level.subjectType != URLProtocol.self { mirror = level.superclassMirror }
+      let table = mirror?.children.first { $0.label == "properties" }?.value as? any DictionaryByName
+      return table?.value(named: fileKey) as? URL
+    }
+
+    private static let fileKey = "temporaryFileURL"
+
+    /// Where a protocol object keeps what the loading system wants of it.
+    private struct PropertyTable: Sendable {
+      let offset: Int
+      /// Unsafe in name only: a type is a constant.
+      nonisolated(unsafe) let type: any DictionaryByName.Type
+
+      func write(_ file: URL, into loader: URLProtocol) -> Bool {
+        // The loader is alive for as long as this call, and nobody else is on the queue that its properties are used on.
+        type.set(file, named: fileKey, at: Unmanaged.passUnretained(loader).toOpaque() + offset)
+      }
+    }
+
+    private static let propertyTable: PropertyTable? = {
+      var table: PropertyTable?
+      // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
+      _ = _forEachField(of: URLProtocol.self, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+        guard String(cString: name) == "properties" else { return true }
+        if let type = type as? any DictionaryByName.Type { table = PropertyTable(offset: offset, type: type) }
+        return false
+      }
+      return table
+    }()
 
     // MARK: Reflection
 
@@ -86,5 +159,22 @@
 
   extension Dictionary: DictionaryByInt where Key == Int {
     fileprivate func value(for number: Int) -> Any? { self[number] }
+  }
+
+  /// A dictionary whose key type cannot be named, but can be made from a text.
+  private protocol DictionaryByName {
+    func value(named name: String) -> Any?
+    /// Changes the dictionary that is stored at a place. `false` when there is no such key.
+    static func set(_ value: Any, named name: String, at place: UnsafeMutableRawPointer) -> Bool
+  }
+
+  extension Dictionary: DictionaryByName where Key: RawRepresentable, Key.RawValue == String, Value == Any {
+    fileprivate func value(named name: String) -> Any? { Key(rawValue: name).flatMap { self[$0] } }
+
+    fileprivate static func set(_ value: Any, named name: String, at place: UnsafeMutableRawPointer) -> Bool {
+      guard let key = Key(rawValue: name) else { return false }
+      place.assumingMemoryBound(to: Self.self).pointee[key] = value
+      return true
+    }
   }
 #endif

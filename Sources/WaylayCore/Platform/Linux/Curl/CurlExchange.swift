@@ -56,6 +56,8 @@
     private var attempts = 0
     /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a connection is open.
     private var foreignBytes: Int?
+    /// Bytes of the request's body that libcurl has taken.
+    private var sentBytes: Int64 = 0
     /// Our end of the connection that the request is on.
     private(set) var localPort: Int32?
     /// Whether libcurl undoes a coding of the body.
@@ -80,7 +82,7 @@
         load?.watchesTimeout(of: request.urlRequest) ?? false
         ? nil : Duration(limit: request.context.idleTimeout(of: request.urlRequest))
       try request.checkFraming(transport.options.limits)
-      fields = CurlRequest.fields(of: request)
+      fields = CurlRequest.fields(of: request, isApps: load?.id == request.id)
       head = ResponseHead(limits: transport.options.limits)
       upload = try CurlUpload(request.body, declared: CurlRequest.declaredLength(of: request))
       message.initialize(repeating: 0, count: 256)
@@ -155,7 +157,7 @@
         { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
-        { context, offset, origin in CurlExchange.from(context).upload.seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
+        { context, offset, origin in CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
         CurlTransport.hasPrerequest
           ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
     }
@@ -227,7 +229,17 @@
     private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       load?.touch()
       connection?.lastActivity = .now
-      return upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+      let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+      guard read > 0, read <= count else { return read }
+      sentBytes += Int64(read)
+      load?.sent(sentBytes)
+      return read
+    }
+
+    private func seek(to offset: Int64, origin: Int32) -> Bool {
+      guard upload.seek(to: offset, origin: origin) else { return false }
+      sentBytes = offset
+      return true
     }
 
     /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this one was to wait.
@@ -280,7 +292,7 @@
       pending = Data()
       attempts = 0
       foreignBytes = nil
-      _ = upload.seek(to: 0, origin: SEEK_SET)
+      _ = seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
 

@@ -14,7 +14,6 @@
       number(CurlOption.noSignal, 1)
       // Ending a transfer must not wait for a name look-up that goes on (libcurl 7.87; an older one waits, and the other transfers with it).
       number(CurlOption.quickExit, 1)
-      number(CurlOption.pathAsIs, 1)
       // http and https alone, whatever a proxy or a URL might say.
       number(CurlOption.protocols, 3)
       number(CurlOption.suppressConnectHeaders, 1)
@@ -33,12 +32,14 @@
 
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
       let method = request.urlRequest.httpMethod ?? "GET"
+      if method == "HEAD" {
+        // Whatever body the request has: its answer could not be told from that of a GET.
+        number(CurlOption.noBody, 1)
+        return true
+      }
       if !upload.isEmpty {
         number(CurlOption.upload, 1)
         _ = waylay_curl_set_size(easy, CurlOption.inFileSize, upload.length ?? -1)
-      } else if method == "HEAD" {
-        number(CurlOption.noBody, 1)
-        return true
       }
       return method == "GET" && upload.isEmpty || text(CurlOption.customRequest, method)
     }
@@ -117,20 +118,26 @@
     private static let userAgent =
       "User-Agent: \(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlTransport.libraryVersion ?? "")"
 
+    private static let language = Locale.current.language.languageCode?.identifier
+
     /// The header fields as lines; that none of them breaks out of its line has been seen to.
-    static func fields(of request: InterceptedRequest) -> [String] {
+    ///
+    /// - Parameter isApps: Whether it is a request of the app, rather than one that somebody in between makes.
+    static func fields(of request: InterceptedRequest, isApps: Bool = false) -> [String] {
       let given = request.urlRequest.allHTTPHeaderFields ?? [:]
       let names = Set(given.keys.map { $0.lowercased() })
       var lines = given.sorted { $0.key < $1.key }.filter { $0.key.lowercased() != "content-length" }
+        .map { (request.context.spelling(of: $0.key, with: $0.value), $0.value) }
         // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
-        .map { $0.value.utf8.allSatisfy(\.isBlank) ? "\($0.key);" : "\($0.key): \($0.value)" }
+        .map { $0.1.utf8.allSatisfy(\.isBlank) ? "\($0.0);" : "\($0.0): \($0.1)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
-      // As URLSession does, where nobody says what it is.
-      if !names.contains("content-type"), request.method == "POST", !request.body.isEmpty {
+      // As URLSession does: the language it is set to, and a type for what is in the request itself and of which nobody says what it is.
+      if isApps, !names.contains("accept-language"), let language { lines.append("Accept-Language: \(language)") }
+      if !names.contains("content-type"), request.method == "POST", !request.body.isEmpty, !request[UploadedBody.self] {
         lines.append("Content-Type: application/x-www-form-urlencoded")
       }
       // Nothing waits for a 100 that hardly any server sends.
-      if !request.body.isEmpty { lines.append("Expect:") }
+      if !request.body.isEmpty, request.method != "HEAD" { lines.append("Expect:") }
       if request.body.isEmpty, ["POST", "PUT", "PATCH"].contains(request.method) { lines.append("Content-Length: 0") }
       return lines
     }

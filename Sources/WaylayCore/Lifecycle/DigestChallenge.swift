@@ -84,6 +84,8 @@ struct DigestChallenge: Sendable {
 
   /// Path and query, as they stand on the wire.
   private static func target(of url: URL) -> String {
+    // Without dot segments, which no transport sends.
+    let url = url.standardized
     let path = url.path(percentEncoded: true)
     return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
   }

@@ -82,8 +82,6 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {}
 /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open class var `default`: URLSessionConfiguration { fatalError() }
-  /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/identifier
-  open var identifier: String? { fatalError() }
   open class var ephemeral: URLSessionConfiguration { fatalError() }
   /// macOS 10.10, iOS 8.
   open class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }

@@ -108,7 +108,6 @@ struct AuthenticationTests {
         answer.add(String(decoding: data ?? Data(), as: UTF8.self))
         finished.happen()
       }
-      // `data(from:delegate:)` loses its delegate on Linux.
       task.delegate = doorman
       task.resume()
       await finished.wait()

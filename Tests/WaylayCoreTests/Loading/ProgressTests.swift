@@ -61,7 +61,8 @@ struct ProgressTests {
     #expect(zip(sent, sent.dropFirst()).allSatisfy { $0.total < $1.total }, sourceLocation: location)
   }
 
-  @Test("an upload's delegate hears of the bytes that were sent, and progress is complete", arguments: ["data", "file", "httpBody", "stream"])
+  @Test(
+    "an upload's delegate hears of the bytes that were sent, and progress is complete", arguments: ["data", "file", "httpBody", "stream"])
   func uploads(kind: String) async throws {
     try await withOrigin { origin in
       let listener = Listener()

@@ -63,10 +63,4 @@ extension URLSession {
 
 extension URL {
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
-
-  /// Files that a download has left behind in the folder for temporary files.
-  static var leftDownloads: Set<String> {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)) ?? []
-    return Set(names.filter { $0.hasPrefix("waylay-") && $0.hasSuffix(".download") })
-  }
 }

@@ -1,7 +1,9 @@
 import Foundation
 
 /// The file that the body of a download task is written to. It goes with this object, unless somebody has moved it or is to keep it.
-final class DownloadFile: Sendable {
+///
+/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk after the other.
+final class DownloadFile: @unchecked Sendable {
   let url: URL
   private let file: FileHandle
   private let isKept = Locked(false)

@@ -9,6 +9,7 @@ class InterceptingProtocol: PlatformProtocol {
 
   /// The load under way. It holds this object, and is let go with the last word to the client.
   private var relay: ClientRelay?
+  private var hasStarted = false
   private var hasEnded = false
 
   override class func canInit(with request: URLRequest) -> Bool {
@@ -43,6 +44,9 @@ class InterceptingProtocol: PlatformProtocol {
 
   override func startLoading() {
     if let relay { return relay.resume() }
+    // The app resumed the task twice, and the load that the first time began is over (P16).
+    guard !hasStarted else { return }
+    hasStarted = true
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }

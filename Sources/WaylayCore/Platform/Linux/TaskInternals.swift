@@ -68,6 +68,31 @@
       return Mirror(reflecting: value).children.first?.value as? any URLSessionTaskDelegate
     }
 
+    // MARK: The end of a task
+
+    /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last call.
+    ///
+    /// From that call until the app has heard it on its own queue, a task counts as going on and has no protocol object. A `resume()` then fails it
+    /// anew, and when the task leaves its session's table meanwhile, the process ends (P31). With a count of suspensions that nobody resumes away
+    /// it does nothing. What `state` says is not touched.
+    static func close(_ task: URLSessionTask) {
+      guard closesTasks else { return }
+      suspendCount?.write(closedCount, into: task)
+    }
+
+    /// Whether `close(_:)` has an effect: found out once, on a task that belongs to no session. Without it a task is as plain as Foundation's.
+    static let closesTasks: Bool = {
+      guard let suspendCount else { return false }
+      let probe = URLSessionTask()
+      guard child("suspendCount", ofTask: probe) as? Int == 1 else { return false }
+      suspendCount.write(closedCount, into: probe)
+      return child("suspendCount", ofTask: probe) as? Int == closedCount
+    }()
+
+    /// Far from 0 and from the largest number, where `suspend()` ends the process.
+    private static let closedCount = 1 << 40
+    private static let suspendCount = StoredProperty<Int>("suspendCount", of: URLSessionTask.self)
+
     // MARK: Downloads
 
     /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
@@ -109,17 +134,46 @@
     }
 
     private static let propertyTable: PropertyTable? = {
-      var table: PropertyTable?
-      // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
-      _ = _forEachField(of: URLProtocol.self, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
-        guard String(cString: name) == "properties" else { return true }
-        if let type = type as? any DictionaryByName.Type { table = PropertyTable(offset: offset, type: type) }
-        return false
-      }
-      return table
+      guard let (offset, type) = place(of: "properties", in: URLProtocol.self), let type = type as? any DictionaryByName.Type
+      else { return nil }
+      return PropertyTable(offset: offset, type: type)
     }()
 
     // MARK: Reflection
+
+    /// Where objects of a class keep a property.
+    private static func place(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
+      var place: (Int, Any.Type)?
+      // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
+      _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
+        guard String(cString: candidate) == name else { return true }
+        place = (offset, type)
+        return false
+      }
+      return place
+    }
+
+    /// A property that is not public, and is written where it is stored.
+    private struct StoredProperty<Value>: Sendable {
+      private let offset: Int
+
+      init?(_ name: String, of type: AnyClass) {
+        guard let place = TaskInternals.place(of: name, in: type), place.type == Value.self else { return nil }
+        offset = place.offset
+      }
+
+      /// Call it where Foundation uses the property.
+      func write(_ value: Value, into object: AnyObject) {
+        (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
+      }
+    }
+
+    /// A property of a task, of whatever class it is.
+    private static func child(_ name: String, ofTask task: URLSessionTask) -> Any? {
+      var mirror: Mirror? = Mirror(reflecting: task)
+      while let level = mirror, level.subjectType != URLSessionTask.self { mirror = level.superclassMirror }
+      return mirror?.children.first { $0.label == name }?.value
+    }
 
     private static let workQueuePosition = position(of: "workQueue")
     private static let sessionPosition = position(of: "session")

@@ -179,7 +179,10 @@
     }
 
     private func sayFailed(_ error: URLError) {
-      if let task { TaskInternals.close(task) }
+      if let task {
+        TaskRecord.known?.fail(task, error)
+        TaskInternals.close(task)
+      }
       loader.client?.urlProtocol(loader, didFailWithError: error)
     }
 

@@ -1,7 +1,6 @@
 #if canImport(FoundationNetworking)
   import Dispatch
   import Foundation
-  @_spi(Reflection) import Swift
 
   /// What the public interface of a session task does not show, read by reflection: this is the only place that looks inside Foundation.
   ///
@@ -15,6 +14,11 @@
     /// `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
       try property("workQueue", at: workQueuePosition, of: task)
+    }
+
+    /// The queue on which a task guards what it shows to other threads.
+    static func syncQueue(of task: URLSessionTask) throws -> DispatchQueue {
+      try property("syncQ", at: syncQueuePosition, of: task)
     }
 
     /// The session the task belongs to.
@@ -91,7 +95,7 @@
 
     /// Far from 0 and from the largest number, where `suspend()` ends the process.
     private static let closedCount = 1 << 40
-    private static let suspendCount = StoredProperty<Int>("suspendCount", of: URLSessionTask.self)
+    private static let suspendCount = StoredProperty<Int>("suspendCount")
 
     // MARK: Downloads
 
@@ -134,39 +138,12 @@
     }
 
     private static let propertyTable: PropertyTable? = {
-      guard let (offset, type) = place(of: "properties", in: URLProtocol.self), let type = type as? any DictionaryByName.Type
+      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self), let type = type as? any DictionaryByName.Type
       else { return nil }
       return PropertyTable(offset: offset, type: type)
     }()
 
     // MARK: Reflection
-
-    /// Where objects of a class keep a property.
-    private static func place(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
-      var place: (Int, Any.Type)?
-      // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
-      _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
-        guard String(cString: candidate) == name else { return true }
-        place = (offset, type)
-        return false
-      }
-      return place
-    }
-
-    /// A property that is not public, and is written where it is stored.
-    private struct StoredProperty<Value>: Sendable {
-      private let offset: Int
-
-      init?(_ name: String, of type: AnyClass) {
-        guard let place = TaskInternals.place(of: name, in: type), place.type == Value.self else { return nil }
-        offset = place.offset
-      }
-
-      /// Call it where Foundation uses the property.
-      func write(_ value: Value, into object: AnyObject) {
-        (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
-      }
-    }
 
     /// A property of a task, of whatever class it is.
     private static func child(_ name: String, ofTask task: URLSessionTask) -> Any? {
@@ -176,6 +153,7 @@
     }
 
     private static let workQueuePosition = position(of: "workQueue")
+    private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")
     private static let bodyPosition = position(of: "knownBody")
 

@@ -31,7 +31,7 @@ struct DamageTests {
     let truth = try await fill(kind)
     let pristine = directory.files.map { ($0, directory.contents($0)) }
     var misses = 0
-    for (path, contents) in pristine where path != "lock" {
+    for (path, contents) in pristine {
       // Every byte of a plain archive; of an encrypted one, which has the same layout, every seventh.
       for position in stride(from: 0, to: contents.count, by: kind == .disk ? 1 : 7) {
         for (name, bytes) in pristine { try directory.write(bytes, name) }
@@ -218,7 +218,6 @@ struct FailingDiskTests {
     try store.put(.sample("a"), body: .noise(100))
     await store.close()
     var options = DiskStore.Options(logger: .silent)
-    // The lock file is opened for writing, and made where there is none.
     options.system = FailingSystem { [.create, .write, .remove, .makeDirectory, .rename, .setMode].contains($0) ? .error(EROFS) : nil }
     let error = #expect(throws: ArchiveError.self) { try directory.store(options) }
     #expect(error?.code == .directoryUnusable)

@@ -82,19 +82,22 @@ struct DirectoryTests {
     await store.close()
   }
 
-  @Test("whose lock file is removed stays closed to a second writer", arguments: [["lock"], nil])
-  func lockRemoved(names: [String]?) async throws {
+  @Test("whose files are all removed stays closed to a second writer, and is nobody's then")
+  func filesRemoved() async throws {
     let first = try directory.store()
     try first.put(.sample("a"), body: .noise(100))
     try await first.flush()
-    for name in names ?? directory.files { try FileManager.default.removeItem(at: directory.url.appendingPathComponent(name)) }
-    let error = #expect(throws: ArchiveError.self) { try directory.store() }
+    let refused = #expect(throws: ArchiveError.self) { try directory.store() }
+    #expect(refused?.code == .locked)
+    // There is no file that is the lock.
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: directory.url.path)) == ["waylay-archive", "journal", "entries"])
+    for name in directory.files { try FileManager.default.removeItem(at: directory.url.appendingPathComponent(name)) }
     // Without the file that says what it is, it is nobody's archive.
-    #expect(error?.code == (names == nil ? .foreignFormat : .locked))
+    let error = #expect(throws: ArchiveError.self) { try directory.store() }
+    #expect(error?.code == .foreignFormat)
     await first.close()
-    let second = try? directory.store()
-    #expect((second != nil) == (names != nil))
-    await second?.close()
+    let second = #expect(throws: ArchiveError.self) { try directory.store() }
+    #expect(second?.code == .foreignFormat)
   }
 
   @Test("that was there before is for its owner alone")

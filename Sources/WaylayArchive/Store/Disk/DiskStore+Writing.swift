@@ -195,9 +195,16 @@ extension DiskStore {
     let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
     state.partitions[digest] = number
     state.folders[number] = folder
-    let record = JournalRecord.partition(number, digest: digest, folder: folder)
-    state.jobs.append { $0.attempt("note a partition") { try $0.journal?.append(record) } }
+    state.unnoted[number] = .partition(number, digest: digest, folder: folder)
+    state.jobs.append { $0.attempt("note a partition") { try $0.note(partition: number) } }
     return number
+  }
+
+  /// Has the journal know the folder of a partition before anything that is in it.
+  func note(partition number: UInt32) throws {
+    guard let record = state.withLock({ $0.unnoted[number] }) else { return }
+    try journal?.append(record)
+    state.withLock { $0.unnoted[number] = nil }
   }
 
   static func milliseconds(_ date: Date) -> UInt64 {

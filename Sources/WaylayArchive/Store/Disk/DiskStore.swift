@@ -28,6 +28,8 @@ public final class DiskStore: ArchiveStore {
     var lastNumber: UInt64
     var partitions: [UInt64: UInt32]
     var folders: [UInt32: String]
+    /// The records of partitions that are not in the journal yet.
+    var unnoted: [UInt32: JournalRecord] = [:]
     /// Files that exist, or may exist, and that no entry of the journal uses.
     var loose: Set<EntryFile>
     /// Entries that a writer goes on with.
@@ -54,6 +56,8 @@ public final class DiskStore: ArchiveStore {
     var isClosed = false
     /// Nothing is changed in the directory any more: it may be another store's.
     var isSealed = false
+    /// The directory was lost, and the thread of the journal has done what it had begun.
+    var isLeft = false
     /// The directory is free for others.
     var isReleased = false
     /// Those who wait for the end of a close.
@@ -152,6 +156,15 @@ public final class DiskStore: ArchiveStore {
   /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not; ``ArchiveError/Code/directoryUnusable`` when the
   ///   directory is gone, or is another archive's now.
   public func flush() async throws {
+    do {
+      try await flushNow()
+    } catch {
+      await leaving()
+      throw error
+    }
+  }
+
+  private func flushNow() async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       enqueue { store in
         if store.journal != nil, store.isGone() {
@@ -226,6 +239,8 @@ extension DiskStore {
     medium.asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
       state.withLock { $0.isSynchronizing = false }
+      // Nothing else may ever ask: a directory that was renamed takes everything.
+      if isGone() { return }
       try? journal?.synchronize()
     }
   }

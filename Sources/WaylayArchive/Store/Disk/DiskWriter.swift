@@ -259,7 +259,6 @@ extension DiskWriter {
     let file = store.state.withLock { state in
       EntryFile(partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.number())
     }
-    // The partition may be new: its record has to be there before the file's.
     store.work()
     try store.begin([file])
     store.state.withLock { _ = $0.drafts.insert(file) }

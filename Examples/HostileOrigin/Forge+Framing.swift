@@ -168,7 +168,8 @@ extension Forge {
     switch dice.roll(3) {
     case 0:
       let size = dice.pick(sizes)
-      wire = Data("\(size)\r\n".utf8) + wire + Data("\r\n0\r\n\r\n".utf8)
+      // Nothing but the page behind it: some of the sizes are numbers, and what comes is then the beginning of such a chunk.
+      wire = Data("\(size)\r\n".utf8) + wire
       reply.note("a chunk of size \"\(size)\"", .wrong, .transferCoding)
     case 1:
       if wire.isEmpty { wire = Data("full".utf8) }
@@ -176,7 +177,8 @@ extension Forge {
       reply.note("a chunk without its end of line", .wrong, .transferCoding)
     default:
       let size = dice.pick(sizes)
-      wire = chunked(wire).dropLast(5) + Data("\(size)\r\nmore".utf8)
+      let front = wire.prefix(wire.count / 2)
+      wire = chunked(Data(front)).dropLast(5) + Data("\(size)\r\n".utf8) + wire.dropFirst(front.count)
       reply.note("a second chunk of size \"\(size)\"", .wrong, .transferCoding)
     }
   }

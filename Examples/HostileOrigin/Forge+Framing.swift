@@ -172,8 +172,8 @@ extension Forge {
       wire = Data("\(size)\r\n".utf8) + wire
       reply.note("a chunk of size \"\(size)\"", .wrong, .transferCoding)
     case 1:
-      if wire.isEmpty { wire = Data("full".utf8) }
-      wire = Data("\(String(wire.count, radix: 16))\r\n".utf8) + wire + Data("missing0\r\n\r\n".utf8)
+      if !wire.isEmpty { wire = Data("\(String(wire.count, radix: 16))\r\n".utf8) + wire }
+      wire += Data("missing0\r\n\r\n".utf8)
       reply.note("a chunk without its end of line", .wrong, .transferCoding)
     default:
       let size = dice.pick(sizes)

@@ -90,8 +90,8 @@ extension ArchivePolicy {
     if let tag = fields.first(where: { $0.name == .eTag })?.value {
       return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
     }
-    guard record.entityTag == nil, let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
-    return date == record.lastModified
+    guard let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
+    return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
   }
 
   /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no coding of their own

@@ -12,7 +12,7 @@ struct OverlapTests {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0.hasPrefix("0x") ? String($0.dropFirst(2)) : $0, radix: 16) }
   }
 
-  private static let count = ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) } ?? 5_000
+  private static let count = ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) } ?? 10_000
 
   @Test("whatever overlaps, each look-up finds what is there, and nothing is lost, left over or stuck", .heavy)
   func schedules() async throws {

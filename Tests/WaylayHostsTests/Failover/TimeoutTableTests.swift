@@ -43,13 +43,13 @@
       }
     }
 
-    @Test("is a plain timeout once an address has answered: what stays away is the body")
+    @Test("is a plain timeout once an address has answered: what stays away is the body", .heavy)
     func body() async throws {
       let origin = try await TestOrigin.start()
       let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1:\(origin.port)"]]), policy: .require)
       let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
       let url = try #require(URL(string: "http://api.test/chunks/3?pause=60000"))
-      let response = try await registry.load(URLRequest(url: url, timeoutInterval: 3))
+      let response = try await registry.load(URLRequest(url: url, timeoutInterval: 8))
       let error = await failure { try await response.body.collect(upTo: 1_000) } as? URLError
       #expect(error?.code == .timedOut)
       #expect(error?.userInfo[NSUnderlyingErrorKey] is WaylayError)

@@ -62,6 +62,8 @@ extension DiskStore {
     let isThere = state.withLock { state in
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }
+        // A head that was given to it as it was, and waits to be written, is not that of what it is now.
+        if state.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
         slot.pending = state.index[handle].pending
         state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
         state.index[handle] = slot

@@ -36,6 +36,8 @@ struct Opening {
         let opening = try Opening(held, key, secret, options)
         if try held.directory.isOurs() { return opening }
       } catch {
+        // Whoever writes may have put a shorter journal in the place of the one that was just listed.
+        if held.lock == nil, (error as? SystemError)?.isMissing == true { continue }
         // Somebody may have been removing it.
         guard (try? held.directory.isOurs()) == false else { throw error }
       }

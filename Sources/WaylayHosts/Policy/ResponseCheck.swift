@@ -30,7 +30,9 @@ public struct ResponseCheck: Sendable {
 
   /// Why an answer is not taken; `nil` when it is.
   ///
-  /// - Parameter request: What it answers; without, checks that look at the request take every answer.
+  /// - Parameters:
+  ///   - response: The answer.
+  ///   - request: What it answers; without, checks that look at the request take every answer.
   public func rejection(of response: InterceptedResponse, to request: InterceptedRequest? = nil) -> String? { reject(request, response) }
 
   /// The status is one of these.

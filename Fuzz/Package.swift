@@ -13,7 +13,7 @@ let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
 /// A target holds links to the sources that it tests, so that what is internal there can be reached.
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .executableTarget(name: name, dependencies: ["Driver"] + dependencies, swiftSettings: settings, linkerSettings: linking)
+  .executableTarget(name: name, dependencies: ["Core", "Driver"] + dependencies, swiftSettings: settings, linkerSettings: linking)
 }
 
 let types = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -28,6 +28,8 @@ let package = Package(
   ],
   targets: [
     fuzzer("archive", [types]),
+    // What many of them need of WaylayCore.
+    .target(name: "Core", dependencies: [types], swiftSettings: settings),
     fuzzer("cookies", [types]),
     .target(name: "Driver", swiftSettings: [.swiftLanguageMode(.v5)]),
     fuzzer("dns"),

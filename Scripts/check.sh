@@ -66,6 +66,9 @@ swift test 2>&1 | tee "$output" || {
   exit 1
 }
 
+step "Planted secrets"
+Scripts/secrets.sh "$output"
+
 step "Documentation"
 Scripts/documentation.sh
 

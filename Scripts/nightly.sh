@@ -22,8 +22,9 @@ hostile() {
 # Ten million inputs for each parser of outside data.
 fuzz() { Scripts/fuzz.sh "${WAYLAY_NIGHTLY_INPUTS:-10000000}"; }
 
-# Every cell of the matrix of hijackers, and ten thousand races that are cancelled.
+# Every cell of the matrix of hijackers, a thousand requests at once behind five of them, and ten thousand races that are cancelled.
 hosts() {
+  WAYLAY_CROWD=1000 swift test --filter CrowdTests.fiveFirst
   WAYLAY_HIJACK_MATRIX=full swift test --filter HijackMatrixTests
   WAYLAY_CANCELLED_RACES=10000 swift test --filter CurlProcessTests.cancelledRaces
 }

@@ -31,7 +31,8 @@ extension Forge {
     }
     if let range = request["Range"], dice.chance(80) {
       let holds = request["If-Range"].map { $0 == page.tag } ?? true
-      if holds || dice.chance(15) { return part(range, of: page) }
+      // Another version's part in spite of If-Range, where its tag says so: without one, nobody can know.
+      if holds || isTagged && dice.chance(15) { return part(range, of: page) }
     }
     return answer(dice.chance(70) ? 200 : status(), page.bytes)
   }
@@ -51,12 +52,16 @@ extension Forge {
     // All of it is a part as well.
     if bytes.count == total { reply.version = page.version }
     var claim = "bytes \(start)-\(end - 1)/\(total)"
+    (reply.part, reply.total) = (start..<end, total)
     switch dice.roll(20) {
     case 0:
       reply.note("a part of something longer", .either, .malformed)
-      claim = "bytes \(start)-\(end - 1)/\(total + dice.roll(1...1_000))"
+      let more = total + dice.roll(1...1_000)
+      reply.total = more
+      claim = "bytes \(start)-\(end - 1)/\(more)"
     case 1:
       reply.note("a part without a place")
+      reply.part = nil
       return answer(206, bytes, mayCode: false)
     case 2:
       claim = dice.pick([
@@ -68,6 +73,7 @@ extension Forge {
       ])
       reply.note("a part at \"\(claim)\"", .either, .malformed)
       reply.version = nil
+      reply.part = nil
     case 3:
       bytes = bytes.prefix(dice.roll(bytes.count))
       reply.note("a part that is shorter than it says", .either, .malformed)
@@ -79,18 +85,22 @@ extension Forge {
       bytes = page.part(start..<end)
       claim = "bytes \(start)-\(end - 1)/\(total)"
       reply.note("another part than was asked for", .either, .malformed)
+      reply.part = start..<end
     case 6:
       end = dice.roll(start + 1...total)
       bytes = page.part(start..<end)
       claim = "bytes \(start)-\(end - 1)/\(total)"
       reply.note("less than was asked for", .either, .malformed)
+      reply.part = start..<end
     case 7:
       claim = "bytes \(start)-\(end - 1)/*"
+      reply.total = nil
       reply.note("a part of nobody knows what", .either, .malformed)
     case 8:
       lines.append("Content-Type: multipart/byteranges; boundary=a")
       reply.note("many parts", .either, .malformed)
       reply.version = nil
+      reply.part = nil
       return answer(206, Data("--a\r\nContent-Range: \(claim)\r\n\r\n".utf8) + bytes + Data("\r\n--a--\r\n".utf8), mayCode: false)
     default: reply.note("a part")
     }

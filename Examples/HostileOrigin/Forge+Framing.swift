@@ -39,7 +39,12 @@ extension Forge {
     }
   }
 
+  /// Bytes that came with an answer must not be taken for the next one. Those that come after the next request has gone out look like the answer
+  /// to it, whoever reads them (RFC 9112, section 11.1): so only what the network carries in one piece has any.
+  private static let largestWithExcess = 8_000
+
   private mutating func excess() {
+    guard wire.count <= Self.largestWithExcess else { return reply.note("which is too large for that") }
     hasExcess = true
     // An answer that nobody asked for: it must not be taken for that to the next request.
     wire.append(
@@ -99,7 +104,7 @@ extension Forge {
       if more > 1 << 29 { reply.codes.insert(.dataLengthExceedsMaximum) }
       end([.close, .reset])
     case 2:
-      guard wire.count > 1, reply.body == wire else { return length() }
+      guard wire.count > 1, wire.count <= Self.largestWithExcess, reply.body == wire else { return length() }
       let length = dice.roll(wire.count)
       lines.append("Content-Length: \(length)")
       reply.note("\(wire.count - length) bytes too many")
@@ -117,7 +122,6 @@ extension Forge {
   }
 
   private mutating func unreadableLength() {
-    reply.version = nil
     // Who reads on until the end has to see that it comes.
     reply.script.end = .close
     switch dice.roll(10) {
@@ -142,6 +146,7 @@ extension Forge {
   private mutating func refuse(_ lengths: [String]) {
     lines += lengths
     reply.isWhole = false
+    reply.version = nil
     reply.note(lengths.joined(separator: " and "), .wrong, .malformed)
   }
 
@@ -163,15 +168,17 @@ extension Forge {
     switch dice.roll(3) {
     case 0:
       let size = dice.pick(sizes)
-      wire = Data("\(size)\r\n".utf8) + wire + Data("\r\n0\r\n\r\n".utf8)
+      // Nothing but the page behind it: some of the sizes are numbers, and what comes is then the beginning of such a chunk.
+      wire = Data("\(size)\r\n".utf8) + wire
       reply.note("a chunk of size \"\(size)\"", .wrong, .transferCoding)
     case 1:
-      if wire.isEmpty { wire = Data("full".utf8) }
-      wire = Data("\(String(wire.count, radix: 16))\r\n".utf8) + wire + Data("missing0\r\n\r\n".utf8)
+      if !wire.isEmpty { wire = Data("\(String(wire.count, radix: 16))\r\n".utf8) + wire }
+      wire += Data("missing0\r\n\r\n".utf8)
       reply.note("a chunk without its end of line", .wrong, .transferCoding)
     default:
       let size = dice.pick(sizes)
-      wire = chunked(wire).dropLast(5) + Data("\(size)\r\nmore".utf8)
+      let front = wire.prefix(wire.count / 2)
+      wire = chunked(Data(front)).dropLast(5) + Data("\(size)\r\n".utf8) + wire.dropFirst(front.count)
       reply.note("a second chunk of size \"\(size)\"", .wrong, .transferCoding)
     }
   }
@@ -207,12 +214,12 @@ extension Forge {
     case 0:
       lines.append("Content-Length: \(full.count)")
       reply.note("a body where there is none")
-      wire = full
+      wire = full.prefix(Self.largestWithExcess)
       hasExcess = true
     case 1:
       lines.append("Transfer-Encoding: chunked")
       reply.note("chunks where there is no body")
-      wire = chunked(full)
+      wire = chunked(full.prefix(Self.largestWithExcess))
       hasExcess = true
     case 2:
       lines.append("Content-Length: \(Int.max)")
@@ -220,7 +227,6 @@ extension Forge {
     case 3:
       lines.append("Content-Length: -1")
       reply.note("no length of nothing", .either, .malformed)
-      reply.isWhole = false
     default:
       if reply.status != 204 { lines.append("Content-Length: \(full.count)") }
       reply.note("no body")

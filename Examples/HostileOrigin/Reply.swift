@@ -27,6 +27,10 @@ struct Reply: Sendable {
   var isBeginning = false
   /// Of which version it is all, a part or a beginning, under a strong validator.
   var version: Int?
+  /// The place of the body in the whole, where the answer says that it is a part and is the part it says.
+  var part: Range<Int>?
+  /// How long it says the whole is.
+  var total: Int?
   /// Whether what was sent of it is a representation that a later request may be answered with.
   var isWhole = true
   var script = ScriptedOrigin.Script([])

@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import WaylayCore
 
 /// Hands out the exchanges, and keeps count of what came of them.
@@ -65,17 +66,10 @@ final class Tally: Sendable {
 
   /// Ends the process when nothing happens for a minute, and says which exchanges hang.
   func watch() async {
-    var last = -1
-    while !Task.isCancelled {
-      try? await Task.sleep(for: .seconds(60))
-      let (done, running) = state.withLock { ($0.done, $0.running) }
-      if done == last, !Task.isCancelled {
-        say(
-          "FAULT  nothing happened for a minute; seed \(seed), under way: \(running.sorted().prefix(20).map(String.init).joined(separator: ", "))"
-        )
-        exit(1)
-      }
-      last = done
+    await Measurements.watch {
+      let (done, running) = self.state.withLock { ($0.done, $0.running) }
+      let first = running.sorted().prefix(20)
+      return (done, "seed \(self.seed), " + first.map(String.init).joined(separator: ", "))
     }
   }
 

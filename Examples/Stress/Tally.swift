@@ -61,16 +61,10 @@ final class Tally: Sendable {
 
   /// Ends the process when nothing happens for a minute, and says which loads hang.
   func watch() async {
-    var last = -1
-    while !Task.isCancelled {
-      try? await Task.sleep(for: .seconds(60))
-      let (done, running) = state.withLock { ($0.done, $0.running) }
-      if done == last, !Task.isCancelled {
-        let hanging = running.sorted().prefix(20).map { "\($0) (\(kind(of: $0).name))" }.joined(separator: ", ")
-        print("FAULT  nothing happened for a minute; under way: \(hanging)")
-        exit(1)
-      }
-      last = done
+    await Measurements.watch {
+      let (done, running) = self.state.withLock { ($0.done, $0.running) }
+      let first = running.sorted().prefix(20)
+      return (done, first.map { "\($0) (\(self.kind(of: $0).name))" }.joined(separator: ", "))
     }
   }
 

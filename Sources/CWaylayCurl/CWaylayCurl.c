@@ -393,6 +393,8 @@ void *waylay_curl_context(void *easy) {
   return curl_easy_getinfo(easy, info_private, &value) == 0 ? value : NULL;
 }
 
+void waylay_curl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
 int waylay_curl_pause(void *easy, int mask) { return curl_easy_pause(easy, mask); }
 
 /* struct curl_slist, which has been the same since 7.1. */

@@ -10,10 +10,16 @@ public final class ClosedPort: Sendable {
   private let descriptor: NIOLockedValueBox<CInt?>
 
   /// Takes a port of a loopback address: a free one, or a particular one.
-  public init(host: String = "127.0.0.1", port: Int = 0) throws {
+  public convenience init(host: String = "127.0.0.1", port: Int = 0) throws {
+    try self.init(host: host, port: port, besideListener: false)
+  }
+
+  /// - Parameter besideListener: Whether a listener of this process has the port still, and lets it be shared.
+  init(host: String, port: Int, besideListener: Bool) throws {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
     let descriptor = try Self.socket(for: address)
     do {
+      if besideListener { try Self.set(SO_REUSEPORT, of: descriptor, true) }
       do {
         try Self.bind(descriptor, to: address)
       } catch  where port > 0 {
@@ -22,6 +28,8 @@ public final class ClosedPort: Sendable {
         try Self.bind(descriptor, to: address)
         try Self.setReusable(descriptor, false)
       }
+      // Nobody else is let in.
+      if besideListener { try Self.set(SO_REUSEPORT, of: descriptor, false) }
       self.port = try Self.port(of: descriptor)
     } catch {
       Foundation.close(descriptor)
@@ -54,8 +62,12 @@ public final class ClosedPort: Sendable {
   }
 
   private static func setReusable(_ descriptor: CInt, _ isReusable: Bool) throws {
-    var value: CInt = isReusable ? 1 : 0
-    try check("setsockopt", setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout<CInt>.size)))
+    try set(SO_REUSEADDR, of: descriptor, isReusable)
+  }
+
+  private static func set(_ option: CInt, of descriptor: CInt, _ isOn: Bool) throws {
+    var value: CInt = isOn ? 1 : 0
+    try check("setsockopt", setsockopt(descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<CInt>.size)))
   }
 
   /// A socket that a process started from this one does not get: it would keep the port when this one gives it back.

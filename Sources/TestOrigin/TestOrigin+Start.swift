@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
@@ -88,8 +89,10 @@ actor Listeners {
 
   func refuse(_ host: String) async throws {
     guard let channel = listening.removeValue(forKey: host) else { return }
+    // The port is taken before it is given back: other servers look for free ones all the time.
+    try await channel.setOption(.socketOption(.init(rawValue: SO_REUSEPORT)), value: 1).get()
+    refusing[host] = try ClosedPort(host: host, port: port, besideListener: true)
     try await channel.close().get()
-    refusing[host] = try ClosedPort(host: host, port: port)
   }
 
   func accept(_ host: String) async throws {

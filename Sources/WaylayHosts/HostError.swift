@@ -22,7 +22,7 @@ public struct HostError: LoadError {
   public let timeToLive: Duration?
   /// The error that was thrown first, where there was one.
   public let underlying: (any Error)?
-  /// What was tried, in the order in which it ended; for ``Code/allAddressesFailed``.
+  /// What was tried, in the order in which it ended; for ``Code/allAddressesFailed`` and ``Code/timedOut``.
   public internal(set) var attempts: [HostAttempt] = []
   /// The URL of the request that failed, where it is about one.
   public internal(set) var url: URL?
@@ -80,6 +80,11 @@ extension HostError {
     public static let answerRefused = Code("answerRefused")
     /// No address of the host has answered: see ``HostError/attempts``.
     public static let allAddressesFailed = Code("allAddressesFailed")
+    /// The request's own timeout was over before an address had answered: see ``HostError/attempts``, where
+    /// ``HostAttempt/Outcome/unfinished`` is what was under way. The timeout itself is ``HostError/underlying``.
+    public static let timedOut = Code("timedOut")
+    /// A WebSocket task to a host that has a rule: no transport routes one.
+    public static let webSocketNotRouted = Code("webSocketNotRouted")
     /// The answer over plain `http` is not the host's own, as the response check says.
     public static let responseRejected = Code("responseRejected")
     /// The transport cannot dial addresses, and the policy allows no other way.
@@ -99,7 +104,8 @@ extension HostError {
   /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.
   public var isNetworkFailure: Bool {
     switch code {
-    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed, .listExpired: true
+    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed, .timedOut, .listExpired:
+      true
     default: false
     }
   }

@@ -14,6 +14,9 @@ public import Logging
 /// answers with a certificate of somebody else, is left for the next one within the same request, before any byte of the request was
 /// sent; what was learnt holds for the requests after it. A redirect to another host is routed anew.
 ///
+/// WebSocket tasks cannot be routed, on any platform. On Linux one to a host that a rule routes is cancelled under ``Policy/require``, and
+/// goes the system's way under ``Policy/prefer``; both are said aloud in the log, and there is a ``HostEvent``.
+///
 /// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule lists is left
 /// alone.
 ///
@@ -106,7 +109,7 @@ public final class HostRewriter: RequestInterceptor {
     self.faults = faults
     self.problems = problems
     health = HostHealth(policy: policy, clock: clock)
-    reporter = HostReporter(logger: logger)
+    reporter = HostReporter(logger: logger ?? FallbackLogger.current)
     for problem in problems { logger?.error("\(problem)") }
   }
 
@@ -142,11 +145,11 @@ public final class HostRewriter: RequestInterceptor {
     if let transport { remember(transport) }
     do {
       do {
-        return try await failover(request, next, place, transport, epoch).load(decision.ranking.entries)
+        return try await load(decision, failover(request, next, place, transport, epoch))
       } catch  where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
         // The network has changed under it: what failed in the old one is tried in the new one.
         guard let decision = try await decide(place, request.url) else { throw error }
-        return try await failover(request, next, place, transport, health.epoch).load(decision.ranking.entries)
+        return try await load(decision, failover(request, next, place, transport, health.epoch))
       }
     } catch {
       if !(error is CancellationError) {
@@ -155,6 +158,14 @@ public final class HostRewriter: RequestInterceptor {
       }
       throw error
     }
+  }
+
+  /// Has the addresses tried; the request's own timeout, should it be over meanwhile, tells of them.
+  private func load(_ decision: Decision, _ failover: Failover) async throws -> InterceptedResponse {
+    failover.next.setAccountOfTimeout(failover.account)
+    let response = try await failover.load(decision.ranking.entries)
+    failover.next.setAccountOfTimeout(nil)
+    return response
   }
 
   private func failover(

@@ -38,7 +38,7 @@ private func lookedUp(dohURL: URL) throws {
 
 private func closed(rules: HostRules, resolver: any HostResolver) throws {
   var policy = HostRewriter.Policy.require
-  policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])
+  policy.responseCheck = .header("X-Served-By", equals: "example") && .noPortal(redirectsWithin: ["example.com"])
   let closed = HostRewriter(rules: rules, resolver: resolver, policy: policy)
   _ = closed
 }

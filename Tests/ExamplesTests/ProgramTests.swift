@@ -58,9 +58,7 @@ struct ProgramTests {
     let (code, output) = try await Program("hostile-origin").run(["--exchanges", "2000"])
     #expect(output.contains("exchanges            2000"), "\(output)")
     #expect(!output.contains("descriptors stayed open") && !output.contains("resident memory grew"), "\(output)")
-    withKnownIssue("412, 416 and 417 are stored; a joined answer that is short ends well", isIntermittent: true) {
-      #expect(code == 0, "\(output)")
-    }
+    #expect(code == 0, "\(output)")
   }
 
   @Test("stress: hits, misses, validations, collapses and cancels through one archive, without a fault")

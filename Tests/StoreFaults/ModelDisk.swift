@@ -203,7 +203,7 @@ extension ModelDisk {
       let contents = state.nodes[try state.number(file)]?.bytes ?? []
       guard offset < Int64(contents.count) else { return 0 }
       let count = min(bytes.count, contents.count - Int(offset))
-      bytes.copyBytes(from: contents[Int(offset)..<Int(offset) + count])
+      contents.withUnsafeBytes { bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count])) }
       return count
     }
   }
@@ -214,7 +214,9 @@ extension ModelDisk {
       let (start, end) = (Int(offset), Int(offset) + bytes.count)
       let count = state.nodes[number]?.bytes.count ?? 0
       if count < end { state.nodes[number]?.bytes += [UInt8](repeating: 0, count: end - count) }
-      state.nodes[number]?.bytes.replaceSubrange(start..<end, with: bytes)
+      state.nodes[number]?.bytes.withUnsafeMutableBytes {
+        UnsafeMutableRawBufferPointer(rebasing: $0[start..<end]).copyMemory(from: bytes)
+      }
       state.change(number, pages: min(start, count) / Self.page..<(end + Self.page - 1) / Self.page)
       return bytes.count
     }

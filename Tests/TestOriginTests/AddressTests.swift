@@ -55,6 +55,9 @@ struct AddressTests {
   func refusing() async throws {
     try await withOrigin(hosts: ["127.0.0.1", "127.0.0.2"]) { origin in
       let early = try await RawClient(origin, host: "127.0.0.2")
+      // Only then has the server taken the connection, too.
+      try await early.request("/hello")
+      #expect(try await early.read(through: "hello").hasSuffix("hello"))
       try await origin.stopListening(on: "127.0.0.2")
       #expect(await failure { try await RawClient(origin, host: "127.0.0.2") } != nil)
 

@@ -2,31 +2,36 @@ import Foundation
 package import Logging
 import WaylayCore
 
-/// What a test run has said, in log lines, events, descriptions and errors: all of it is searched for what must not be there.
+/// What a test run has said, in log lines, events, descriptions, errors and the output of programs: all of it is searched for what must not be
+/// there.
 ///
-/// Secrets that tests plant contain ``mark``. What is recorded goes through ``note(_:)``; loggers of tests are made by
-/// ``Logging/Logger/recording(_:)``, and `Logger(label:)` without a handler of its own records too. When the process ends, the marks that were
-/// found are printed, and the run fails.
+/// Secrets that tests plant contain ``mark``. What is recorded goes through ``note(_:)``: every line, at any level, of loggers that are made by
+/// `Logger.recording`, or by `Logger(label:)`, and of registries, archives and rewriters without a logger of their own.
+/// When the process ends, it says how many texts it has searched, which `Scripts/secrets.sh` wants to see; where a mark was found, it says
+/// where, and the run fails.
 package enum Recording {
   /// What every planted secret contains, so that its bytes can be found.
   package static let mark = "pl4nted"
+  /// The exit code of a process that has found one.
+  package static let exitCode: Int32 = 70
 
   private struct State {
     var count = 0
     var finds: [String] = []
+    var awaited: [String: Int] = [:]
   }
 
   private static let state = Locked(State())
 
-  /// Sees to it that what is recorded is searched at the end. Once per process.
+  /// Sees to it that all that is logged is recorded, and searched at the end. Once per process.
   package static let begin: Void = {
     LoggingSystem.bootstrap { _ in RecordingHandler(add: { _ in }) }
+    FallbackLogger.current = Logger(label: "whatever has none")
     atexit {
       let (count, finds) = Recording.state.withLock { ($0.count, $0.finds) }
-      guard !finds.isEmpty else { return }
-      let text = "planted secrets in \(finds.count) of \(count) recorded texts:\n" + finds.prefix(20).joined(separator: "\n") + "\n"
-      FileHandle.standardError.write(Data(text.utf8))
-      _exit(70)
+      let list = finds.isEmpty ? "none was found." : "\(finds.count) were found:\n" + finds.prefix(20).joined(separator: "\n")
+      FileHandle.standardError.write(Data("searched \(count) recorded texts for planted secrets: \(list)\n".utf8))
+      if !finds.isEmpty { _exit(Recording.exitCode) }
     }
   }()
 
@@ -37,7 +42,17 @@ package enum Recording {
     state.withLock { state in
       state.count += 1
       if isFind { state.finds.append(String(text.prefix(500))) }
+      for awaited in state.awaited.keys where text.contains(awaited) { state.awaited[awaited, default: 0] += 1 }
     }
+  }
+
+  /// How many of the texts that are recorded during some work hold a text that nobody else says.
+  package static func count(of text: String, during work: () async throws -> Void) async rethrows -> Int {
+    _ = begin
+    state.withLock { $0.awaited[text] = 0 }
+    defer { state.withLock { _ = $0.awaited.removeValue(forKey: text) } }
+    try await work()
+    return state.withLock { $0.awaited[text] ?? 0 }
   }
 
   /// Records what an error says, and what is beneath it: all of it, but the text that Foundation makes of a `URLError` with the URL that failed.
@@ -57,9 +72,6 @@ package enum Recording {
       }
     if let beneath, beneath is any LoadError || beneath is any PlainlyDescribedError { note(beneath) }
   }
-
-  /// How many texts have been recorded.
-  package static var count: Int { state.withLock { $0.count } }
 }
 
 /// Gives every line, with its metadata, to a closure and to ``Recording``.
@@ -89,7 +101,12 @@ package struct RecordingHandler: LogHandler {
 extension Logger {
   /// A logger whose lines, `level message key=value…`, go to a list and are searched for planted secrets.
   package static func recording(_ lines: Log<String>? = nil) -> Logger {
+    recording { lines?.add($0) }
+  }
+
+  /// A logger whose lines go to a closure and are searched for planted secrets.
+  package static func recording(_ add: @escaping @Sendable (String) -> Void) -> Logger {
     _ = Recording.begin
-    return Logger(label: "test") { _ in RecordingHandler { lines?.add($0) } }
+    return Logger(label: "test") { _ in RecordingHandler(add: add) }
   }
 }

@@ -5,7 +5,7 @@ import Waylay
 extension Scenario {
   /// Host rewriting: what a decision costs, and what a routed request costs beside one that is not.
   static func hosts(_ origin: TestOrigin) -> [Scenario] {
-    decisions() + routed(origin)
+    decisions() + routed(origin) + failover(origin)
   }
 
   private static func decisions() -> [Scenario] {
@@ -60,6 +60,35 @@ extension Scenario {
       Scenario("hosts: direct load, routed, two addresses", against: reference) { _ = try await two.data(for: URLRequest(url: named)) },
       Scenario("32 MiB: direct load, routed", against: "32 MiB: direct load, as a stream") {
         for try await _ in try await one.load(URLRequest(url: large)).body {}
+      }.large(),
+    ]
+  }
+
+  /// What a silent address in front costs: the first time, once it is known, and after the network has changed. The goals are 0.3 s, 5 ms and 1 s,
+  /// with 1, 10 and 100 in flight.
+  private static func failover(_ origin: TestOrigin) -> [Scenario] {
+    let reference = "hosts: direct load, unrouted"
+    // Its port is free on that address, or nearly always.
+    guard let hole = try? BlackHole(host: "127.0.0.7", port: origin.port) else { return [] }
+    let named = origin.url("/hello", host: "api.test")
+    func rewriter() -> HostRewriter { HostRewriter(["api.test": ["127.0.0.7", "127.0.0.1"]]) }
+    let known = rewriter()
+    let registry = InterceptorRegistry(configuration: .ephemeral) { known }
+    return [
+      Scenario("hosts: failover, a silent address that nobody knows", against: reference) {
+        let rewriter = rewriter()
+        let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
+        _ = try await registry.data(for: URLRequest(url: named))
+        registry.invalidate()
+        withExtendedLifetime(hole) {}
+      }.large(),
+      Scenario("hosts: failover, a silent address that is known", against: reference) {
+        _ = try await registry.data(for: URLRequest(url: named))
+        withExtendedLifetime(hole) {}
+      },
+      Scenario("hosts: failover, the network has changed", against: reference) {
+        known.networkChanged()
+        _ = try await registry.data(for: URLRequest(url: named))
       }.large(),
     ]
   }

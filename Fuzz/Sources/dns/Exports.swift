@@ -1,4 +1,2 @@
-@_exported public import Foundation
-
-/// Stands in for what errors of the rewriter list, which needs the core.
-public struct HostAttempt: Sendable {}
+// What the sources of the package see through WaylayCore.
+@_exported public import Core

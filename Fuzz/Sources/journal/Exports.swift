@@ -1,1 +1,2 @@
-@_exported public import Foundation
+// What the sources of the package see through WaylayCore.
+@_exported public import Core

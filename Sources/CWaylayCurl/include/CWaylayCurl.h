@@ -28,6 +28,9 @@ const char *_Nullable waylay_curl_authorities(void);
 /* A file in memory with those bytes, close-on-exec, to be read as /proc/self/fd/N and closed by the caller. -1 where there is none. */
 int waylay_curl_memory_file(const void *_Nonnull bytes, size_t count);
 
+/* Names the calling thread, for debuggers and top; at most 15 characters. */
+void waylay_curl_name_thread(const char *_Nonnull name);
+
 typedef size_t (*waylay_curl_transfer)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
 typedef int (*waylay_curl_seek)(void *_Nullable context, int64_t offset, int origin);
 typedef int (*waylay_curl_prerequest)(void *_Nullable context, char *_Nullable address, char *_Nullable local, int port, int local_port);

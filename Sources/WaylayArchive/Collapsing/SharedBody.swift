@@ -51,6 +51,8 @@ final class SharedBody: Sendable {
   let original: MessageBody
   /// The bytes of the whole body, what is stored of it already included; `nil` where they are not known.
   let length: Int64?
+  /// The bytes that the body must have.
+  private let required: Int64?
   private let sink: any BodySink
   private let state: Locked<State>
 
@@ -58,14 +60,19 @@ final class SharedBody: Sendable {
   ///   - original: The body as it comes from the network.
   ///   - sink: Where it is kept.
   ///   - stored: Bytes before it that the sink has already.
-  init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0) {
+  ///   - required: The bytes that the whole body has, where something else than the body itself says so: when it ends before them, or
+  ///     goes on behind them, the transfer has failed.
+  init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0, required: Int64? = nil) {
     self.original = original
     self.sink = sink
+    self.required = required
     // A length is what a server, or a link of the app's, claims: one that no body can have is none.
-    length = original.length.flatMap { claimed in
-      let (sum, isOverflow) = claimed.addingReportingOverflow(stored)
-      return claimed < 0 || isOverflow ? nil : sum
-    }
+    length =
+      required
+      ?? original.length.flatMap { claimed in
+        let (sum, isOverflow) = claimed.addingReportingOverflow(stored)
+        return claimed < 0 || isOverflow ? nil : sum
+      }
     state = Locked(State(start: stored, received: stored, stored: stored))
   }
 
@@ -112,7 +119,9 @@ final class SharedBody: Sendable {
       while true {
         await demand()
         try Task.checkCancellation()
-        guard let chunk = try await chunks.next() else { break }
+        let chunk = try await chunks.next()
+        try checkLength(with: chunk)
+        guard let chunk else { break }
         publish(chunk)
         await keep(chunk)
       }
@@ -127,6 +136,18 @@ final class SharedBody: Sendable {
     // In a task of its own, because this one may have been cancelled: what there is, is stored all the same.
     await Task { await finish(end) }.value
     conclude(failure.map { .failure($0) } ?? .success(()))
+  }
+
+  /// Fails when the body is over before it has the bytes that it must have, or has more of them.
+  private func checkLength(with chunk: Data?) throws {
+    guard let required else { return }
+    let received = state.withLock { $0.received }
+    if chunk == nil, received < required {
+      throw TransportError(.networkConnectionLost, phase: .receiving, message: "the body ended after \(received) of \(required) bytes.")
+    }
+    if let chunk, Int64(chunk.count) > required - received {
+      throw TransportError(.badServerResponse, phase: .receiving, message: "the body goes on behind its \(required) bytes.")
+    }
   }
 
   private func publish(_ chunk: Data) {

@@ -83,13 +83,24 @@ extension ArchivePolicy {
 
   /// Whether a part goes on to the end of the representation that `record` is the beginning of.
   private func isRest(_ part: ContentRange, _ fields: HTTPFields, of record: CacheRecord) -> Bool {
-    guard let length = part.completeLength, part.bytes.upperBound == length, record.completeLength == nil || record.completeLength == length
+    guard let length = part.completeLength, part.bytes.upperBound == length, isPlain(part, fields),
+      record.completeLength == nil || record.completeLength == length
     else { return false }
     // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is missing is not.
     if let tag = fields.first(where: { $0.name == .eTag })?.value {
       return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
     }
-    guard record.entityTag == nil, let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
-    return date == record.lastModified
+    guard let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
+    return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
+  }
+
+  /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no coding of their own
+  /// was undone before they came here.
+  private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
+    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { return false }
+    guard !fields.contains(.transferEncoding), let text = fields.first(where: { $0.name == .contentLength })?.value,
+      let length = FieldBytes.number(Array(text.utf8)[...])
+    else { return true }
+    return length == part.bytes.upperBound - part.bytes.lowerBound
   }
 }

@@ -17,7 +17,7 @@ final class ArchiveEngine: Sendable {
     self.configuration = configuration
     self.opening = opening
     modes = Locked(ArchiveCache.Modes(general: configuration.mode))
-    outlets = Outlets(logger: configuration.logger)
+    outlets = Outlets(logger: configuration.logger ?? FallbackLogger.current)
   }
 
   /// Opens the store, and listens to it.

@@ -188,9 +188,11 @@ extension ArchiveLoad {
       return try await exchange(decision.unconditional, [], flight, send)
     }
     let placement = placement(judged, taking: [stored.entry])
+    // What the app gets as a whole answer is as long as the whole is, whatever the message says of the length of the part, or does not say.
     let shared = SharedBody(
       response.body,
-      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }, after: offset)
+      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }, after: offset,
+      required: isWhole ? record.completeLength : nil)
     var whole = record
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<max(offset, shared.length ?? .max)) else { return response }
@@ -205,7 +207,8 @@ extension ArchiveLoad {
         final = record.completed(bodyLength: count) ?? record.truncated(at: count)
       case .partial(let count):
         bytes = count
-        final = record.truncated(at: count)
+        // All of it, and yet a failure: nobody knows what that is a beginning of.
+        final = count == record.completeLength ? nil : record.truncated(at: count)
       case .lost(let error):
         bytes = 0
         engine.outlets.report(event(.refused, reason: error.redacted))

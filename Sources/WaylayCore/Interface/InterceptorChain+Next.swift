@@ -42,6 +42,13 @@ extension InterceptorChain {
       return try turn.transport(for: url)
     }
 
+    /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells what was tried, with the
+    /// timeout beneath. `nil` takes it back. Does nothing for a closure.
+    package func setAccountOfTimeout(_ account: (@Sendable (WaylayError) -> any Error)?) {
+      guard case .turn(let turn) = target else { return }
+      turn.setAccount(account)
+    }
+
     /// Sends `request` down the rest of the chain.
     ///
     /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.

@@ -97,7 +97,7 @@ extension MessageBody {
 
     /// A file, opened anew by each reader.
     init(file: URL, length: Int64?) {
-      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
+      self.length = Self.believable(length)
       self.file = file
       isReplayable = true
       trailersWhenRead = { [:] }
@@ -108,7 +108,7 @@ extension MessageBody {
 
     /// A stream that is made anew for each reader.
     init(replayable length: Int64?, _ make: @escaping @Sendable () -> Chunks) {
-      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
+      self.length = Self.believable(length)
       file = nil
       isReplayable = true
       trailersWhenRead = { [:] }
@@ -123,7 +123,7 @@ extension MessageBody {
       metrics: @escaping @Sendable () -> LoadMetrics? = { nil },
       _ make: @escaping @Sendable () -> Chunks
     ) {
-      self.length = length.flatMap { $0 >= 0 ? $0 : nil }
+      self.length = Self.believable(length)
       file = nil
       isReplayable = false
       trailersWhenRead = trailers
@@ -131,6 +131,9 @@ extension MessageBody {
       self.make = make
       claim = Locked(nil)
     }
+
+    /// A length that a body can have: what somebody claims may be any number.
+    private static func believable(_ length: Int64?) -> Int64? { length.flatMap { $0 >= 0 ? $0 : nil } }
 
     /// Who has read a one-shot stream.
     var reader: String? { claim?.withLock { $0 } }

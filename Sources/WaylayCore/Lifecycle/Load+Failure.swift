@@ -19,7 +19,8 @@ extension Load {
       return URLError(error.code, userInfo: userInfo)
     case let error as WaylayError:
       userInfo[NSLocalizedDescriptionKey] = error.message
-      userInfo[NSUnderlyingErrorKey] = error
+      let account = error.code == .timedOut ? state.withLock { $0.account } : nil
+      userInfo[NSUnderlyingErrorKey] = account?(error) ?? error
       return URLError(error.urlErrorCode, userInfo: userInfo)
     case is CancellationError:
       return URLError(.cancelled, userInfo: userInfo)

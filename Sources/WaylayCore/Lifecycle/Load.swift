@@ -18,6 +18,8 @@ final class Load: Sendable {
     /// Whether timeouts and the registry watch the load.
     var isWatched = false
     var hasEnded = false
+    /// Makes of the load's own timeout an error that says what was tried until then.
+    var account: (@Sendable (WaylayError) -> any Error)?
   }
 
   let id: InterceptedRequest.ID

@@ -121,9 +121,10 @@ extension LoadContext {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)
     }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
-    let ours = withRoom(small.filter { $0.mayBeSet(by: url) }, in: cookieStorage, url)
+    let allowed = small.compactMap { $0.settable(by: url) }
+    let ours = withRoom(allowed, in: cookieStorage, url)
     if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: document) }
-    let foreign = small.count { !$0.mayBeSet(by: url) }
+    let foreign = small.count - allowed.count
     return max(0, values.count - ours.count - foreign)
   }
 
@@ -168,13 +169,18 @@ extension HTTPCookie {
       || path.isEmpty
   }
 
-  /// Whether a server at `url` may set the cookie (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a parent
-  /// domain that is more than one label.
-  fileprivate func mayBeSet(by url: URL) -> Bool {
-    guard let host = url.host?.lowercased() else { return false }
-    let domain = (self.domain.hasPrefix(".") ? String(self.domain.dropFirst()) : self.domain).lowercased()
-    if host == domain { return true }
+  /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a parent domain that is more
+  /// than one label; `nil` for any other. A host of one label has it alone: `com` sets nothing for all that ends in `.com`.
+  fileprivate func settable(by url: URL) -> HTTPCookie? {
+    guard let host = url.host?.lowercased() else { return nil }
+    let isForSubdomains = domain.hasPrefix(".")
+    let domain = (isForSubdomains ? String(self.domain.dropFirst()) : self.domain).lowercased()
+    if host == domain {
+      guard isForSubdomains, !domain.contains("."), var properties else { return self }
+      properties[.domain] = host
+      return HTTPCookie(properties: properties)
+    }
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-    return !isAddress && host.hasSuffix("." + domain) && domain.contains(".")
+    return !isAddress && host.hasSuffix("." + domain) && domain.contains(".") ? self : nil
   }
 }

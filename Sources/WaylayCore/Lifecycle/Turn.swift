@@ -55,6 +55,15 @@ final class Turn: @unchecked Sendable {
     }
   }
 
+  func setAccount(_ account: (@Sendable (WaylayError) -> any Error)?) {
+    let old = load.state.withLock { state in
+      defer { state.account = account }
+      return state.account
+    }
+    // What it holds is let go without the lock.
+    _ = old
+  }
+
   func transport(for url: URL) throws -> any Transport {
     try load.installation.transport(for: url)
   }

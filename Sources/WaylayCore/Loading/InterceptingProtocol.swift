@@ -9,11 +9,13 @@ class InterceptingProtocol: PlatformProtocol {
 
   /// The load under way. It holds this object, and is let go with the last word to the client.
   private var relay: ClientRelay?
+  private var hasStarted = false
   private var hasEnded = false
 
   override class func canInit(with request: URLRequest) -> Bool {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
     guard let installation else { return true }
+    guard !mustRefuse(webSocket: request, in: installation) else { return true }
     let decision = Installation.Decision(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
     PlatformClient.keep(decision)
@@ -22,8 +24,19 @@ class InterceptingProtocol: PlatformProtocol {
 
   override class func canInit(with task: URLSessionTask) -> Bool {
     // Asked on Apple platforms only (P6).
-    guard !(task is URLSessionWebSocketTask), let request = task.currentRequest else { return false }
-    return canInit(with: request)
+    guard let request = task.currentRequest else { return false }
+    guard task is URLSessionWebSocketTask else { return canInit(with: request) }
+    if let installation, mustRefuse(webSocket: request, in: installation) { PlatformClient.leavingQueue { task.cancel() } }
+    return false
+  }
+
+  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19), where libcurl has WebSockets.
+  private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
+    for link in installation.registry.snapshot.index.links(forWebSocket: request) {
+      guard let warden = link as? any WebSocketWarden else { continue }
+      do { try warden.admit(webSocket: request) } catch { return true }
+    }
+    return false
   }
 
   /// Canonicalisation happens inside the chain, because Linux never asks (P6).
@@ -31,9 +44,14 @@ class InterceptingProtocol: PlatformProtocol {
 
   override func startLoading() {
     if let relay { return relay.resume() }
+    // The app resumed the task twice, and the load that the first time began is over (P16).
+    guard !hasStarted else { return }
+    hasStarted = true
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }
+    // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a client can be told.
+    if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
     guard let installation = decision?.installation ?? Self.installation else {
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }

@@ -60,6 +60,18 @@ final class ChainIndex: Sendable {
     let inline: InlineLinks
   }
 
+  /// The links of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain serves such a task.
+  func links(forWebSocket request: URLRequest) -> [any RequestInterceptor] {
+    guard let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket,
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    else { return [] }
+    components.scheme = components.scheme?.lowercased() == "wss" ? "https" : "http"
+    guard let handshake = components.url else { return [] }
+    var request = request
+    request.url = handshake
+    return select(request)?.links ?? []
+  }
+
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).
   func select(_ request: URLRequest) -> Selection? {
     guard let url = request.url else { return nil }

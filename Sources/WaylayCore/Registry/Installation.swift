@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It knows whose loads these are (the context) and has one transport for all of them.
 final class Installation: Sendable {
-  private struct State {
+  fileprivate struct State {
     /// Whose settings count where no session is known, once somebody has asked.
     var context: LoadContext?
     /// What was found out of each session.
@@ -16,13 +16,37 @@ final class Installation: Sendable {
   }
 
   let registry: InterceptorRegistry
-  let challenges = ChallengeDesk()
+  let challenges: ChallengeDesk
   /// Its protocol class; none for the direct way.
-  let protocolClass = Locked<URLProtocol.Type?>(nil)
+  let protocolClass: Locked<URLProtocol.Type?>
   private let configuration: Locked<URLSessionConfiguration>
   /// Whether the settings are those of the session that a load comes from.
   private let followsSessions: Bool
-  private let state = Locked(State())
+  private let state: Locked<State>
+
+  /// All of it but the registry, which may hold this.
+  struct Core: Sendable {
+    fileprivate let challenges: ChallengeDesk
+    fileprivate let protocolClass: Locked<URLProtocol.Type?>
+    fileprivate let configuration: Locked<URLSessionConfiguration>
+    fileprivate let followsSessions: Bool
+    fileprivate let state: Locked<State>
+  }
+
+  var core: Core {
+    Core(
+      challenges: challenges, protocolClass: protocolClass, configuration: configuration, followsSessions: followsSessions, state: state)
+  }
+
+  /// The same installation again.
+  init(_ registry: InterceptorRegistry, _ core: Core) {
+    self.registry = registry
+    challenges = core.challenges
+    protocolClass = core.protocolClass
+    configuration = core.configuration
+    followsSessions = core.followsSessions
+    state = core.state
+  }
 
   /// - Parameters:
   ///   - configuration: What the context and the transport are made from on first use; so what an app sets between `intercepted(by:)` and its first
@@ -31,6 +55,9 @@ final class Installation: Sendable {
   init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false) {
     self.registry = registry
     self.configuration = Locked(configuration)
+    challenges = ChallengeDesk()
+    protocolClass = Locked(nil)
+    state = Locked(State())
     self.followsSessions = followsSessions
   }
 
@@ -60,7 +87,7 @@ final class Installation: Sendable {
     }
   }
 
-  private struct SessionContext {
+  fileprivate struct SessionContext {
     weak var session: URLSession?
     let context: LoadContext
   }
@@ -92,18 +119,7 @@ final class Installation: Sendable {
   }
 
   func invalidate() {
-    let (transport, session) = state.withLock { state in
-      state.isInvalidated = true
-      defer {
-        state.transport = nil
-        state.session = nil
-        state.sessions = [:]
-      }
-      return (state.transport, state.session)
-    }
-    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
-    transport?.invalidate()
-    session?.invalidate()
+    core.invalidate()
   }
 
   /// What is to become of a request.
@@ -150,5 +166,22 @@ final class Installation: Sendable {
       selection = isReentry ? nil : snapshot.index.select(request)
       isAccepted = isReentry || selection != nil
     }
+  }
+}
+
+extension Installation.Core {
+  func invalidate() {
+    let (transport, session) = state.withLock { state in
+      state.isInvalidated = true
+      defer {
+        state.transport = nil
+        state.session = nil
+        state.sessions = [:]
+      }
+      return (state.transport, state.session)
+    }
+    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
+    transport?.invalidate()
+    session?.invalidate()
   }
 }

@@ -29,9 +29,9 @@ extension InterceptorRegistry {
   private func directInstallation(for request: URLRequest) throws -> Installation {
     let installation = state.withLock { state -> Installation? in
       guard !state.isInvalidated else { return nil }
-      if let direct = state.direct { return direct }
+      if let direct = state.direct { return Installation(self, direct) }
       let direct = configuration.withLock { Installation(self, configuration: $0) }
-      state.direct = direct
+      state.direct = direct.core
       return direct
     }
     guard let installation else {

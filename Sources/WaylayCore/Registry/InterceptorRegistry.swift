@@ -17,13 +17,15 @@ public import Logging
 /// Chains are asked newest first; the first that accepts a request owns it. A request that no chain accepts is never touched.
 /// Registering while requests run is safe and takes effect for the next request.
 ///
-/// An installation keeps its registry alive until ``invalidate()``, so a registry made inline does not die under its session. Sessions
-/// that are made by the thousand, in tests for example, should be matched by a call of it.
+/// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made inline does not die under
+/// its session. Sessions that are made by the thousand, in tests for example, should be matched by a call of it. A registry that is used the
+/// direct way alone ends when it is let go, with its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
     var snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
     var installations: [Installation] = []
-    var direct: Installation?
+    /// What the direct way keeps from one load to the next. Not the installation, which holds its registry: one that is let go would stay.
+    var direct: Installation.Core?
     var isInvalidated = false
   }
 
@@ -73,7 +75,7 @@ public final class InterceptorRegistry: Sendable {
     watch = LoadWatch(clock: clock)
     self.transport = transport
     self.configuration = Locked(configuration.copied)
-    self.logger = logger
+    self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
     self.limits = limits
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
@@ -119,16 +121,17 @@ public final class InterceptorRegistry: Sendable {
   /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry is left to whoever
   /// made it, who may use it elsewhere.
   public func invalidate() {
-    let (installations, subscribers) = state.withLock { state in
+    let (installations, direct, subscribers) = state.withLock { state in
       state.isInvalidated = true
       defer {
         state.installations = []
         state.direct = nil
         state.snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
       }
-      return (state.installations + [state.direct].compactMap { $0 }, state.snapshot.subscribers.values)
+      return (state.installations, state.direct, state.snapshot.subscribers.values)
     }
     watch.close()
+    direct?.invalidate()
     for installation in installations { installation.invalidate() }
     for subscriber in subscribers { subscriber.finish() }
   }

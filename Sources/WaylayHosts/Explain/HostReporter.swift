@@ -5,6 +5,8 @@ final class HostReporter: Sendable {
     var lastSubscriber: UInt64 = 0
     var counters = HostCounters()
     var hasWarned = false
+    /// Hosts whose WebSocket tasks were spoken of.
+    var warnedHosts: Set<HostName> = []
   }
 
   private let state = Locked(State())
@@ -59,9 +61,20 @@ final class HostReporter: Sendable {
       return !state.hasWarned
     }
     guard isFirst else { return }
-    let logger = logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) }
-    logger.warning("hosts are not routed", metadata: [LogKey.error: "\(error.message)"])
+    aloud.warning("hosts are not routed", metadata: [LogKey.error: "\(error.message)"])
   }
+
+  /// Says aloud, once for each host, that its WebSocket tasks are not routed; on the standard error where the app has given no logger.
+  func warnOnce(_ error: HostError, about host: HostName) {
+    let isFirst = state.withLock { state in
+      // More hosts than that are made up by somebody.
+      state.warnedHosts.count < 100 && state.warnedHosts.insert(host).inserted
+    }
+    guard isFirst else { return }
+    aloud.warning("a WebSocket task is not routed", metadata: [HostLogKey.host: "\(host)", LogKey.error: "\(error.message)"])
+  }
+
+  private var aloud: Logger { logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) } }
 
   /// Something else than an attempt.
   func happened(_ kind: HostEvent.Kind, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {

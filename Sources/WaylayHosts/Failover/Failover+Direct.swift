@@ -19,7 +19,7 @@ extension Failover {
   func direct(_ entry: Ranking.Entry, limit: Duration?, others: [Ranking.Entry]) async throws -> Round {
     let begin = clock.now()
     let candidate = entry.candidate
-    if silence != nil, isRepeatable, hasGates, begin - entry.record.lastUse >= Self.freshness {
+    if silence != nil, isHedgeable, hasGates, begin - entry.record.lastUse >= Self.freshness {
       return try await round([entry], Plan(limit: limit, spares: others))
     }
     switch await attempt(candidate, gate: nil, limit: limit).result {

@@ -6,6 +6,13 @@ extension Failover {
     return error.urlError(Self.code(of: attempts), of: request)
   }
 
+  /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds nothing of the load.
+  var account: @Sendable (WaylayError) -> any Error {
+    { [log, clock, start, place] timeout in
+      HostError(timedOut: log.table(start: start, now: clock.now()), host: place.host.description, timeout)
+    }
+  }
+
   /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
   static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
     guard request.body.isReplayable, !(error is CancellationError) else { return false }
@@ -41,6 +48,15 @@ extension HostError {
     let held = heldBack.map { " The system's way was not taken: \($0)." } ?? ""
     let story = list.isEmpty ? "there is none" : list
     self.init(.allAddressesFailed, "no address of \(host) has answered: \(story).\(hint)\(held)", host: host)
+    self.attempts = attempts
+  }
+
+  /// The request's own timeout was over before an address had answered.
+  init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
+    let list = attempts.map(\.description).joined(separator: "; ")
+    let story = list.isEmpty ? "none was tried yet" : list
+    self.init(
+      .timedOut, "the request's timeout was over before an address of \(host) had answered: \(story).", host: host, underlying: timeout)
     self.attempts = attempts
   }
 }

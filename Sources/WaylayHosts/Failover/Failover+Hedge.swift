@@ -17,15 +17,21 @@ extension Failover {
     policy.silence.map { min($0, timeout * 9 / 10) }
   }
 
+  /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only idempotent, such as PUT and
+  /// DELETE, may be repeated after it has failed, but two of them side by side end in either order, and a later change may be undone.
+  var isHedgeable: Bool {
+    [.get, .head, .options, .trace].contains(request.method) && request.body.isReplayable
+  }
+
   /// The request's own timeout; a day for none.
-  private var timeout: Duration {
+  var timeout: Duration {
     let seconds = request.idleTimeout
     return seconds > 0 && seconds < 86_400 ? .seconds(seconds) : .seconds(86_400)
   }
 
   /// When the attempt that has taken the request has been silent for too long.
   func silenceEnd(_ attempts: Attempts, _ gate: DialGate) -> Duration? {
-    guard let silence, attempts.hedge == .possible, isRepeatable, let index = claimant(attempts, gate) else { return nil }
+    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimant(attempts, gate) else { return nil }
     return attempts.running[index].map { $0 + silence }
   }
 

@@ -177,7 +177,7 @@ extension Failover {
     var times: [Duration] = []
     if let stagger = plan.stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { times.append(last + stagger) }
     // The gate is claimed without a word, and then silence counts.
-    if let silence, attempts.hedge == .possible, isRepeatable, let first = attempts.running.values.min() {
+    if let silence, attempts.hedge == .possible, isHedgeable, let first = attempts.running.values.min() {
       times.append(first + silence > now ? first + silence : now + silence / 4)
     }
     return times.min()

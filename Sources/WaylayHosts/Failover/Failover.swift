@@ -45,6 +45,8 @@ struct Failover: Sendable {
   final class Log: Sendable {
     struct State {
       var attempts: [HostAttempt] = []
+      /// Attempts that are under way, and since when.
+      var running: [(candidate: HostCandidate, begin: Duration)] = []
       /// Addresses that were late: held against them only when another one proves that the network is not to blame.
       var late: [Late] = []
       /// Who has answered the request.
@@ -62,6 +64,16 @@ struct Failover: Sendable {
     var late: [Late] { state.withLock { $0.late } }
 
     var answeredBy: HostCandidate? { state.withLock { $0.answeredBy } }
+
+    /// All that was tried, with what is late or still under way.
+    func table(start: Duration, now: Duration) -> [HostAttempt] {
+      let state = state.withLock { $0 }
+      let late = state.late.map {
+        HostAttempt($0.candidate, $0.isOwn ? .timedOut : .skipped, start: $0.begin - start, duration: $0.duration, error: $0.error)
+      }
+      let open = state.running.map { HostAttempt($0.candidate, .unfinished, start: $0.begin - start, duration: now - $0.begin) }
+      return state.attempts + late + open
+    }
 
     /// Those that were late, which are none any more.
     func takeLate() -> [Late] {
@@ -94,8 +106,8 @@ struct Failover: Sendable {
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
-    // allowed; not that long when the system's way is left.
-    let patience = policy.fallback.allowsSystem ? min(policy.deadlines.maximum, policy.deadlines.initial * 3) : policy.deadlines.maximum
+    // allowed; not that long when the system's way is left, which needs time of its own within the request's timeout.
+    let patience = lastPatience
     let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
     if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: patience) { return response }
     settleLate(afterAnswerIn: nil, hasAnswer: false)
@@ -125,6 +137,13 @@ struct Failover: Sendable {
     Self.isIdempotent(request.method) && request.body.isReplayable
   }
 
+  /// How long late addresses are waited for at last.
+  private var lastPatience: Duration {
+    guard policy.fallback.allowsSystem else { return policy.deadlines.maximum }
+    let left = timeout - (clock.now() - start)
+    return max(.milliseconds(1), min(policy.deadlines.maximum, policy.deadlines.initial * 3, left / 2))
+  }
+
   static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
     [.get, .head, .options, .trace, .put, .delete].contains(method)
   }
@@ -151,6 +170,17 @@ struct Failover: Sendable {
   private func dial(
     _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false, whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
+    let begin = clock.now()
+    log.state.withLock { $0.running.append((candidate, begin)) }
+    defer {
+      // One that was given up stays: that it was under way is what is to be told of it.
+      if !Task.isCancelled {
+        log.state.withLock { state in
+          let index = state.running.firstIndex { $0.candidate == candidate && $0.begin == begin }
+          if let index { state.running.remove(at: index) }
+        }
+      }
+    }
     do {
       var request = request
       var route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
@@ -187,7 +217,7 @@ struct Failover: Sendable {
 
   /// Why an answer is not taken for the host's own.
   func rejection(of response: InterceptedResponse) -> HostError? {
-    guard !isSecure, let reason = policy.responseCheck?.rejection(of: response) else { return nil }
+    guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
     return HostError(.responseRejected, "the response check has rejected the answer: \(reason).", host: place.host.description)
   }
 

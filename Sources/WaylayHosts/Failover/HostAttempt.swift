@@ -54,6 +54,8 @@ public struct HostAttempt: Sendable {
     public static let notUnderstood = Outcome(description: "not understood")
     /// The response check has rejected the answer.
     public static let responseRejected = Outcome(description: "response rejected")
+    /// It was still under way when the request's own timeout was over; see ``HostError/Code/timedOut``.
+    public static let unfinished = Outcome(description: "not finished")
     /// It failed in a way that says nothing about the address.
     public static let failed = Outcome(description: "failed")
 
@@ -64,7 +66,7 @@ public struct HostAttempt: Sendable {
     var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }
 
     /// Whether it speaks against the address.
-    var isAddressFault: Bool { ![.answered, .overtaken, .skipped, .failed].contains(self) }
+    var isAddressFault: Bool { ![.answered, .overtaken, .skipped, .unfinished, .failed].contains(self) }
   }
 }
 

@@ -18,8 +18,9 @@ extension HostRewriter {
     /// one is tried beside it, or its own once more where the connection was a kept one; at most a third of the request's timeout. `nil` for
     /// no limit. Default: 3 seconds.
     ///
-    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http` it is banned. For
-    /// idempotent requests with a body that can be sent again. Giving up after so long, or by a timeout, counts against the address too.
+    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http` it is banned. For safe
+    /// methods alone (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is ever with two servers at once, though it is sent
+    /// again once it has failed. Giving up after so long, or by a timeout, counts against the address too.
     public var silence: Duration? = .seconds(3)
     /// What an answer over plain `http` must look like to be taken for the host's own; `nil` takes every answer.
     public var responseCheck: ResponseCheck?

@@ -8,17 +8,32 @@
 /// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker who knows it. An
 /// answer that is rejected bans its address as a suspected hijack, and an idempotent request goes to the next one. Not asked for `https`.
 public struct ResponseCheck: Sendable {
-  private let reject: @Sendable (InterceptedResponse) -> String?
+  private let reject: @Sendable (InterceptedRequest?, InterceptedResponse) -> String?
 
   /// Makes a check from a closure.
   ///
   /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the body.
   public init(_ reject: @escaping @Sendable (InterceptedResponse) -> String?) {
+    self.reject = { _, response in reject(response) }
+  }
+
+  /// Makes a check from a closure that looks at the request too.
+  ///
+  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the bodies.
+  public init(byRequest reject: @escaping @Sendable (InterceptedRequest, InterceptedResponse) -> String?) {
+    self.reject = { request, response in request.flatMap { reject($0, response) } }
+  }
+
+  private init(both reject: @escaping @Sendable (InterceptedRequest?, InterceptedResponse) -> String?) {
     self.reject = reject
   }
 
   /// Why an answer is not taken; `nil` when it is.
-  public func rejection(of response: InterceptedResponse) -> String? { reject(response) }
+  ///
+  /// - Parameters:
+  ///   - response: The answer.
+  ///   - request: What it answers; without, checks that look at the request take every answer.
+  public func rejection(of response: InterceptedResponse, to request: InterceptedRequest? = nil) -> String? { reject(request, response) }
 
   /// The status is one of these.
   public static func status(in statuses: ClosedRange<Int>) -> ResponseCheck {
@@ -49,14 +64,14 @@ public struct ResponseCheck: Sendable {
 
   /// Both hold.
   public static func && (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
-    ResponseCheck { one.rejection(of: $0) ?? other.rejection(of: $0) }
+    ResponseCheck(both: { one.reject($0, $1) ?? other.reject($0, $1) })
   }
 
   /// One of them holds.
   public static func || (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
-    ResponseCheck { response in
-      guard let first = one.rejection(of: response), let second = other.rejection(of: response) else { return nil }
+    ResponseCheck(both: { request, response in
+      guard let first = one.reject(request, response), let second = other.reject(request, response) else { return nil }
       return "\(first), and \(second)"
-    }
+    })
   }
 }

@@ -29,7 +29,7 @@ public struct HostAddress: Sendable {
 
   /// The address that a text is the literal of.
   init?(parsing text: String) {
-    guard text.utf8.count <= 47 else { return nil }
+    guard text.utf8.count <= 47, Self.mayBeAddress(text) else { return nil }
     var bare = text
     if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") { bare = String(text.dropFirst().dropLast()) }
     var bytes = [UInt8](repeating: 0, count: 16)
@@ -40,6 +40,16 @@ public struct HostAddress: Sendable {
       guard bare.utf8.count == text.utf8.count, inet_pton(AF_INET, bare, &bytes) == 1 else { return nil }
       self.init(bytes: Array(bytes.prefix(4)))
     }
+  }
+
+  /// A look at the bytes, because nearly all texts are names: an address has a colon, or nothing but digits and dots.
+  private static func mayBeAddress(_ text: String) -> Bool {
+    var isIPv4 = true
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ":") { return true }
+      if byte != UInt8(ascii: "."), !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { isIPv4 = false }
+    }
+    return isIPv4
   }
 
   /// The address of four or sixteen bytes in network order; `nil` for any other number.

@@ -38,7 +38,7 @@ public struct HostPattern: Hashable, Sendable {
       try self.init(HostName(address.literal))
       return
     }
-    if let scheme = text.range(of: "://") {
+    if text.utf8.contains(UInt8(ascii: "/")), let scheme = text.range(of: "://") {
       let rest = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
       throw HostError(.invalidName, "\"\(text)\" is a URL: write the host alone, \"\(rest)\".", host: text)
     }
@@ -48,7 +48,7 @@ public struct HostPattern: Hashable, Sendable {
       self.init(everythingAt: port)
       return
     }
-    let isWildcard = host.hasPrefix("*.")
+    let isWildcard = host.utf8.starts(with: "*.".utf8)
     try self.init(HostName(isWildcard ? String(host.dropFirst(2)) : host), isWildcard: isWildcard, port: port)
   }
 
@@ -66,7 +66,7 @@ public struct HostPattern: Hashable, Sendable {
 
   /// What comes before a port, and the port.
   static func separatingPort(of text: String) throws -> (host: String, port: Int?) {
-    guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else { return (text, nil) }
+    guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else { return (text, nil) }
     let digits = text[text.index(after: colon)...]
     guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits) else {
       throw HostError(.invalidName, "\"\(digits)\" in \"\(text)\" is not a port: use 1 to 65535.", host: text)

@@ -1,3 +1,4 @@
+package import Foundation
 import TestOrigin
 package import WaylayCore
 
@@ -11,16 +12,25 @@ package enum Platform {
     package static let hasCurl = true
 
     /// A `CurlTransport`, where there is one.
-    package static func curlTransport(limits: MessageLimits = MessageLimits()) -> (any Transport)? {
+    package static func curlTransport(
+      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral, connectTimeout: TimeInterval? = nil,
+      bufferSize: Int? = nil, connectionsPerHost: Int? = nil
+    ) -> (any Transport)? {
       var options = CurlTransport.Options()
       options.limits = limits
-      return CurlTransport(configuration: .ephemeral, options: options)
+      options.connectTimeout = connectTimeout ?? options.connectTimeout
+      options.bufferSize = bufferSize ?? options.bufferSize
+      options.maximumConnectionsPerHost = connectionsPerHost ?? options.maximumConnectionsPerHost
+      return CurlTransport(configuration: configuration, options: options)
     }
   #else
     package static let isLinux = false
     package static let hasCurl = false
 
-    package static func curlTransport(limits: MessageLimits = MessageLimits()) -> (any Transport)? { nil }
+    package static func curlTransport(
+      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral, connectTimeout: TimeInterval? = nil,
+      bufferSize: Int? = nil, connectionsPerHost: Int? = nil
+    ) -> (any Transport)? { nil }
   #endif
 
   /// Whether a delegate is told of each chunk by itself and at once. Apple's loading system may put chunks together, and holds back the

@@ -20,11 +20,16 @@ package import Foundation
       }
 
       package static var openDescriptors: Int {
+        get throws { try descriptors.count }
+      }
+
+      /// What is open: the number and what it leads to, for a failure that says what has stayed.
+      package static var descriptors: [String] {
         get throws {
           // Without timers: Dispatch opens one for each of its clocks when somebody first waits by it.
-          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+          try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
-            return target.map { $0 != "anon_inode:[timerfd]" } ?? false
+            return target.flatMap { $0 == "anon_inode:[timerfd]" ? nil : "\(number) \($0)" }
           }
         }
       }

@@ -59,7 +59,9 @@ package import Foundation
           }
         }
         let signal = status & 0x7F
-        return (signal == 0 ? status >> 8 & 0xFF : -signal, try String(contentsOf: output, encoding: .utf8))
+        let text = try String(contentsOf: output, encoding: .utf8)
+        Recording.note(text)
+        return (signal == 0 ? status >> 8 & 0xFF : -signal, text)
       }
     }
 

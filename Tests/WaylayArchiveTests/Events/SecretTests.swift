@@ -1,40 +1,23 @@
 import Crypto
 import Foundation
 import HTTPTypes
-import Logging
 import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
 
-/// A logger that keeps everything it is given, metadata included.
-private struct WholeLog: LogHandler {
-  let lines: Locked<[String]>
-  var metadata: Logger.Metadata = [:]
-  var logLevel: Logger.Level = .trace
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:]) \(metadata)") }
-  }
-}
-
 @Suite("Secrets", .timeLimit(.minutes(5)))
 struct SecretTests {
   /// An app's error that says everything.
   private struct Telling: Error, CustomStringConvertible {
-    let description = "failed with planted-of-error"
+    let description = "failed with pl4nted-of-error"
   }
 
-  private static let url = "http://user:planted-password@example.com/a?token=planted-query&empty"
+  private static let url = "http://user:pl4nted-password@example.com/a?token=pl4nted-query&empty"
 
   private static func telling(_ request: InterceptedRequest) -> [any Error] {
     let info: [String: Any] = [
-      NSURLErrorFailingURLErrorKey: request.url as Any, NSLocalizedDescriptionKey: "no planted-of-error", NSUnderlyingErrorKey: Telling(),
+      NSURLErrorFailingURLErrorKey: request.url as Any, NSLocalizedDescriptionKey: "no pl4nted-of-error", NSUnderlyingErrorKey: Telling(),
     ]
     return [
       Telling(), URLError(.notConnectedToInternet, userInfo: info), URLError(.cannotParseResponse, userInfo: info),
@@ -44,9 +27,9 @@ struct SecretTests {
   }
 
   private func request(_ request: inout URLRequest) {
-    request.setValue("Bearer planted-header", forHTTPHeaderField: "Authorization")
-    request.setValue("session=planted-cookie", forHTTPHeaderField: "Cookie")
-    request.setValue("planted-header", forHTTPHeaderField: "X-Key")
+    request.setValue("Bearer pl4nted-header", forHTTPHeaderField: "Authorization")
+    request.setValue("session=pl4nted-cookie", forHTTPHeaderField: "Cookie")
+    request.setValue("pl4nted-header", forHTTPHeaderField: "X-Key")
   }
 
   /// Runs an archive through whatever it can do, and collects all that it says.
@@ -55,7 +38,7 @@ struct SecretTests {
     var said: [String] = []
     let script = ScriptedNext()
     let fields: HTTPFields = [
-      .cacheControl: "max-age=10, stale-while-revalidate=15", .setCookie: "session=planted-set-cookie", .eTag: "\"1\"",
+      .cacheControl: "max-age=10, stale-while-revalidate=15", .setCookie: "session=pl4nted-set-cookie", .eTag: "\"1\"",
       .vary: "X-Key, Cookie",
     ]
     func load(_ change: (inout URLRequest) -> Void = { _ in }) async {
@@ -69,7 +52,7 @@ struct SecretTests {
         if let error = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? ArchiveError { said.append("\(error) \(error.message)") }
       }
     }
-    for text in ["planted-body", "planted-body, a second one"] {
+    for text in ["pl4nted-body", "pl4nted-body, a second one"] {
       script.answers(text, fields)
       await load()
       await load()
@@ -87,7 +70,7 @@ struct SecretTests {
         // A body that breaks off.
         script.answers { request in
           let chunks = AsyncThrowingStream<Data, any Error> { stream in
-            stream.yield(Data("planted-body".utf8))
+            stream.yield(Data("pl4nted-body".utf8))
             stream.finish(throwing: Self.telling(request)[number])
           }
           return InterceptedResponse(to: request, fields: fields, body: .stream(chunks, length: 100), source: .network)
@@ -103,7 +86,7 @@ struct SecretTests {
         let explanation = await archive.explain(asked)
         said.append("\(explanation) \(explanation.rows) \(explanation.variants)")
         await load()
-        await load { $0.url = URL(string: Self.url + "&other=planted-query") }
+        await load { $0.url = URL(string: Self.url + "&other=pl4nted-query") }
       }
       archive.mode = .online
     }
@@ -118,7 +101,7 @@ struct SecretTests {
   @Test("nothing that is said, and nothing on the disk, has a credential in it", arguments: [false, true])
   func nowhere(isEncrypted: Bool) async throws {
     let wall = Wall()
-    let lines = Locked<[String]>([])
+    let lines = Log<String>()
     try await withDirectory { directory in
       var options = DiskStore.Options()
       if isEncrypted { options.encryptionKey = { SymmetricKey(data: [UInt8](repeating: 3, count: 32)) } }
@@ -126,18 +109,21 @@ struct SecretTests {
         $0.now = { wall.now }
         $0.cacheStatus = .always
         $0.keepsQueryValues = false
-        $0.logger = Logger(label: "whole") { _ in WholeLog(lines: lines) }
-        $0.willStore = { candidate in lines.withLock { $0.append("\(candidate)") } }
+        $0.logger = .recording(lines)
+        $0.willStore = { candidate in lines.add("\(candidate)") }
       }
       try await archive.opened()
-      let said = try await run(archive, wall) + lines.withLock { $0 }
+      let said = try await run(archive, wall) + lines.all
       #expect(said.count > 50)
-      for text in said { #expect(!text.contains("planted"), "\(text)") }
+      for text in said {
+        Recording.note(text)
+        #expect(!text.contains(Recording.mark), "\(text)")
+      }
       // Bodies are the app's content, and in clear unless the store encrypts them.
       let hidden = ["password", "query", "header", "cookie", "set-cookie", "of-error"] + (isEncrypted ? ["body"] : [])
       for file in FileManager.default.enumerator(atPath: directory.path)?.allObjects as? [String] ?? [] {
         let bytes = (try? Data(contentsOf: directory.appendingPathComponent(file))) ?? Data()
-        for secret in hidden { #expect(bytes.range(of: Data("planted-\(secret)".utf8)) == nil, "\(file): \(secret)") }
+        for secret in hidden { #expect(bytes.range(of: Data("pl4nted-\(secret)".utf8)) == nil, "\(file): \(secret)") }
       }
     }
   }

@@ -7,26 +7,30 @@ enum Content {
   /// The longest body, and so the most that a writer may add.
   static let most = 400_000
 
+  /// The key of entries that are stored only to be removed.
+  static let passing = ArchiveKey("passing")
+
   static func key(_ key: Int) -> ArchiveKey { ArchiveKey("key \(key)", partition: key == 0 ? "apart" : .shared) }
 
   /// The first bytes of a version's body. Any two versions differ in every few hundred bytes, and any two places of one.
-  static func body(_ version: Int, _ length: Int) -> Data {
-    var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: version &* 37 &+ 11), count: length)
-    bytes.withUnsafeMutableBytes { bytes in
-      var place = 0
-      while place < length {
+  static func body(_ version: Int, _ length: Int) -> Data { body(version, 0..<length) }
+
+  /// The part of it from a place on.
+  static func body(_ version: Int, _ range: Range<Int>) -> Data {
+    var data = Data(repeating: UInt8(truncatingIfNeeded: version &* 37 &+ 11), count: range.count)
+    data.withUnsafeMutableBytes { (bytes: UnsafeMutableRawBufferPointer) in
+      var place = range.lowerBound - range.lowerBound % (range.lowerBound < 512 ? 64 : 512)
+      while place < range.upperBound {
         // Also the beginning of one at the end: a shorter body is the beginning of a longer one.
-        withUnsafeBytes(of: UInt64(version) << 32 | UInt64(place)) {
-          bytes[place..<min(place + 8, length)].copyBytes(from: $0.prefix(length - place))
+        let part = range.clamped(to: place..<place + 8)
+        withUnsafeBytes(of: UInt64(version) << 32 | UInt64(place)) { mark in
+          for offset in part { bytes[offset - range.lowerBound] = mark[offset - place] }
         }
         place += place < 512 ? 64 : 512
       }
     }
-    return Data(bytes)
+    return data
   }
-
-  /// The part of it from a place on.
-  static func body(_ version: Int, _ range: Range<Int>) -> Data { body(version, most)[range.lowerBound..<range.upperBound] }
 
   struct Head: Equatable {
     var key: Int

@@ -30,6 +30,8 @@ struct History {
   private var clears = 0
   private(set) var violations: [String] = []
   private var evicted: Set<EntryID> = []
+  /// Whether what is done is kept as text, which takes time.
+  var isLogging = false
   /// What has been done, for whoever looks into a violation.
   private(set) var log: [String] = []
 
@@ -46,6 +48,7 @@ struct History {
   }
 
   mutating func note(_ line: @autoclosure () -> String) {
+    guard isLogging else { return }
     log.append("\(clock): \(line())")
     if log.count > 400 { log.removeFirst(200) }
   }

@@ -6,32 +6,44 @@ import WaylayCore
 extension World {
   func open(_ dice: inout Dice) async {
     if isInMemory {
-      if handle(&dice) == nil { add(MemoryStore(limits: limits), isReader: false) }
+      if handle(&dice) == nil { add(MemoryStore(limits: limits), isReader: false, Hold()) }
       return
     }
     // Opening is done on the caller's thread, which must not be held up.
     guard !brake.isOn else { return }
     var chosen = dice
     dice = Dice(dice.word())
-    await moving {
-      let wantsReader = chosen.chance(35)
-      let (isTaken, mayBeTaken) = state.withLock { state in
-        let owners = state.handles.filter { !$0.isReader && $0.incarnation == state.incarnation && $0.closed == nil }
-        state.departing.removeAll { $0.store == nil }
-        return (owners.contains { $0.isWhole }, !owners.isEmpty || !state.departing.isEmpty)
+    // Some do not care who opens or moves it at the same time.
+    if chosen.chance(30) { await openNow(&chosen) } else { await alone { await openNow(&chosen) } }
+  }
+
+  private func openNow(_ dice: inout Dice) async {
+    let wantsReader = dice.chance(35)
+    let (owners, incarnation, isMoving, begun, isCrowded) = state.withLock { state in
+      state.openings.begun += 1
+      let isCrowded = state.mayBeTaken || state.openings.begun - state.openings.ended > 1
+      return (state.owners, state.incarnation, state.isMoving, state.openings.begun, isCrowded)
+    }
+    let hold = Hold()
+    let outcome = Result { try DiskStore(at: directory, options: options(&dice, isReader: wantsReader, hold)) }
+    defer { state.withLock { $0.openings.ended += 1 } }
+    let (still, isMoved, mayBeTaken) = state.withLock { state in
+      (state.owners, isMoving || state.isMoving || state.incarnation != incarnation, isCrowded || state.openings.begun != begun)
+    }
+    switch outcome {
+    case .success(let store):
+      if !store.isReadOnly, !isMoved, !owners.isDisjoint(with: still) { violate("two stores write to one directory") }
+      if store.isReadOnly, !wantsReader || !mayBeTaken && !isMoved { violate("a store is for reading though nobody writes") }
+      if !isMoving, add(store, isReader: store.isReadOnly, hold, since: incarnation) {
+        return note("opened for \(store.isReadOnly ? "reading" : "writing")")
       }
-      do {
-        let store = try DiskStore(at: directory, options: options(&chosen, isReader: wantsReader))
-        if !store.isReadOnly, isTaken { violate("two stores write to one directory") }
-        if store.isReadOnly, !wantsReader || !mayBeTaken { violate("a store is for reading though nobody writes") }
-        add(store, isReader: store.isReadOnly)
-        note("opened for \(store.isReadOnly ? "reading" : "writing")")
-      } catch let error as ArchiveError where error.code == .locked && mayBeTaken && !wantsReader {
-        note("locked")
-      } catch {
-        // A reader that comes while the archive is being made, or made anew, is too early.
-        violate("opening: \(error)")
-      }
+      note("opened while the directory is moved")
+      await store.close()
+    case .failure(let error as ArchiveError) where error.code == .locked && (mayBeTaken || isMoved):
+      note("locked")
+    case .failure(let error as ArchiveError) where isMoved && [.directoryUnusable, .foreignFormat].contains(error.code):
+      note("half of it is there: \(error.code)")
+    case .failure(let error): violate("opening: \(error)")
     }
   }
 
@@ -43,7 +55,7 @@ extension World {
       // Let go: the last one who has it lets go of the directory.
       state.withLock { state in
         state.handles.removeAll { $0.number == handle.number }
-        if handle.closed == nil { state.departing.append(Weak(store: handle.store as? DiskStore)) }
+        if handle.store is DiskStore, state.marks[handle.number]?.closed == nil { state.departing.append(Weak(hold: handle.hold)) }
         for (number, writer) in state.writers where writer.handle == handle.number { state.writers[number] = nil }
       }
       note("\(handle.name) is let go")
@@ -51,20 +63,19 @@ extension World {
   }
 
   func close(_ handle: Handle) async {
-    let start = state.withLock { state in
+    let (start, isFirst) = state.withLock { state in
       let now = state.history.tick()
+      let isFirst = state.marks[handle.number]?.leaving == nil
+      if isFirst { state.marks[handle.number]?.leaving = now }
       state.history.note("\(handle.name) is closed")
-      return now
+      return (now, isFirst)
     }
-    change(handle.number) { $0.leaving = $0.leaving ?? start }
     await handle.store.close()
-    let now = self.handle(handle.number) ?? handle
     state.withLock { state in
-      if !handle.isReader, now.orphaned == nil { state.history.flushed(handle.incarnation, since: start) }
+      let marks = state.marks[handle.number] ?? Marks()
+      if isFirst, !handle.isReader, marks.orphaned == nil { state.history.flushed(handle.incarnation, since: start) }
       let end = state.history.tick()
-      if let index = state.handles.firstIndex(where: { $0.number == handle.number }) {
-        state.handles[index].closed = state.handles[index].closed ?? end
-      }
+      state.marks[handle.number]?.closed = marks.closed ?? end
     }
   }
 
@@ -72,15 +83,17 @@ extension World {
   func move(_ dice: inout Dice) async {
     guard !brake.isOn else { return }
     let isRenamed = dice.chance(50)
-    await moving {
+    await alone {
       guard FileManager.default.fileExists(atPath: directory.path) else { return }
       state.withLock { state in
         let now = state.history.tick()
-        for index in state.handles.indices where state.handles[index].orphaned == nil { state.handles[index].orphaned = now }
+        for number in state.marks.keys where state.marks[number]?.orphaned == nil { state.marks[number]?.orphaned = now }
         state.departing = []
+        state.isMoving = true
         state.incarnation += 1
         state.history.note("the directory is \(isRenamed ? "renamed" : "removed")")
       }
+      defer { state.withLock { $0.isMoving = false } }
       // Whoever writes meanwhile may make a file where everything had been removed.
       for _ in 0..<20 where !isRenamed && FileManager.default.fileExists(atPath: directory.path) {
         try? FileManager.default.removeItem(at: directory)
@@ -89,11 +102,5 @@ extension World {
       let aside = directory.deletingLastPathComponent().appendingPathComponent("aside-\(UUID().uuidString)")
       try? FileManager.default.moveItem(at: directory, to: aside)
     }
-  }
-
-  /// Takes the lock's file away, as cleaners do that know better.
-  func removeLock() {
-    try? FileManager.default.removeItem(at: directory.appendingPathComponent("lock"))
-    note("the lock's file is removed")
   }
 }

@@ -6,6 +6,7 @@ import WaylayCore
 /// One schedule: steps chosen by a seed, one after the other or several at once, and an end at which everything has to be there.
 struct Schedule {
   let seed: UInt64
+  let isLogging: Bool
 
   struct Outcome: Sendable {
     var violations: [String] = []
@@ -19,6 +20,7 @@ struct Schedule {
     try? FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: home) }
     let world = World(home.appendingPathComponent("archive"), &dice)
+    world.state.withLock { $0.history.isLogging = isLogging }
     await world.open(&dice)
     if dice.chance(50) { await oneByOne(world, &dice) } else { await atOnce(world, &dice) }
     world.brake.release()
@@ -78,7 +80,7 @@ struct Schedule {
   private func closeAll(_ world: World, _ dice: inout Dice) async -> [World.Weak] {
     world.state.withLock { $0.writers = [:] }
     let handles = world.state.withLock { $0.handles }
-    for handle in handles where !handle.isReader && handle.isWhole { await world.flush(handle) }
+    for handle in handles where !handle.isReader && world.marks(handle.number).isWhole { await world.flush(handle) }
     for handle in handles {
       for key in 0..<Content.keys { await world.look(up: key, in: handle, &dice) }
     }
@@ -87,7 +89,7 @@ struct Schedule {
         for _ in 0..<(dice.chance(20) ? 2 : 1) { group.addTask { await world.close(handle) } }
       }
     }
-    let weak = handles.map { World.Weak(store: $0.store as? DiskStore) } + world.state.withLock { $0.departing }
+    let weak = handles.map { World.Weak(hold: $0.store is DiskStore ? $0.hold : nil) } + world.state.withLock { $0.departing }
     world.state.withLock { state in
       state.handles = []
       state.departing = []
@@ -100,8 +102,9 @@ struct Schedule {
     // Stores that were let go may have something to write yet.
     while true {
       do {
-        let store = try DiskStore(at: world.directory, options: world.options(&dice, isReader: false))
-        world.add(store, isReader: false)
+        let hold = World.Hold()
+        let store = try DiskStore(at: world.directory, options: world.options(&dice, isReader: false, hold))
+        world.add(store, isReader: false, hold)
         break
       } catch let error as ArchiveError where error.code == .locked && start.duration(to: .now) < .seconds(20) {
         await Task.yield()
@@ -129,7 +132,7 @@ struct Schedule {
   /// Waits until nobody holds the stores any more: whoever does works for ever, or waits for ever.
   private func released(_ stores: [World.Weak], _ world: World) async {
     let start = ContinuousClock.now
-    while stores.contains(where: { $0.store != nil }) {
+    while stores.contains(where: { $0.hold != nil }) {
       guard start.duration(to: .now) < .seconds(20) else { return world.violate("somebody still holds a store that was closed and let go") }
       await Task.yield()
     }

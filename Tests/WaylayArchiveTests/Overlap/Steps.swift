@@ -18,15 +18,14 @@ extension World {
     case 85..<87: await clear(&dice)
     case 87: await burst(&dice)
     case _ where isInMemory: await look(&dice)
-    case 88..<92: await open(&dice)
-    case 92..<96: await leave(&dice)
-    case 96..<98: await move(&dice)
-    default: removeLock()
+    case 88..<93: await open(&dice)
+    case 93..<97: await leave(&dice)
+    default: await move(&dice)
     }
   }
 
   private func length(_ dice: inout Dice) -> Int {
-    switch dice.roll(20) {
+    switch dice.roll(30) {
     case 0: 131_000 + dice.roll(3000)
     case 1, 2: 65_000 + dice.roll(2000)
     case 3: 0
@@ -60,8 +59,8 @@ extension World {
         seen.append(History.Seen(head: head, length: Int(entry.bodyLength), body: body))
       }
       state.withLock { state in
-        let now = state.handles.first { $0.number == handle.number } ?? handle
-        if let closed = handle.closed, closed < start, !entries.isEmpty {
+        let now = state.marks[handle.number] ?? Marks()
+        if let closed = now.closed, closed < start, !entries.isEmpty {
           state.history.violate("\(handle.name) gave something out after it was closed")
         }
         state.history.note("\(handle.name) has \(seen.map { "\($0.head.version)[\($0.length)]" }) under \(key), from \(start) to \(end)")
@@ -87,7 +86,7 @@ extension World {
     if dice.chance(10) {
       let start = state.withLock { $0.history.tick() }
       guard let entries = try? await handle.store.list() else { return }
-      for entry in entries {
+      for entry in entries where entry.key != Content.passing {
         guard let head = Content.Head(entry.head) else { violate("a head that nobody wrote"); continue }
         state.withLock { state in
           state.history.check(
@@ -105,7 +104,7 @@ extension World {
 
   /// A store to write to: mostly one that can be.
   private func writable(_ dice: inout Dice) async -> Handle? {
-    if let handle = handle(&dice, where: { !$0.isReader && $0.isWhole }), dice.chance(90) { return handle }
+    if let handle = handle(&dice, where: { !$0.isReader && $1.isWhole }), dice.chance(90) { return handle }
     if let handle = handle(&dice), dice.chance(50) { return handle }
     await open(&dice)
     return nil
@@ -152,7 +151,7 @@ extension World {
   }
 
   private func makeWriter(_ dice: inout Dice) {
-    guard let handle = handle(&dice, where: { !$0.isReader }) else { return }
+    guard let handle = handle(&dice, where: { handle, _ in !handle.isReader }) else { return }
     let key = dice.roll(Content.keys)
     do {
       let writer = try handle.store.makeWriter(for: Content.key(key), length: nil)
@@ -184,6 +183,7 @@ extension World {
   private func write(_ dice: inout Dice) async {
     guard let writer = takeWriter(&dice) else { return makeWriter(&dice) }
     guard let handle = handle(writer.handle) else { return }
+    let isClosed = marks(writer.handle).closed != nil
     let start = Int(writer.writer.length)
     let choice = dice.roll(10)
     do {
@@ -191,7 +191,7 @@ extension World {
       case 0..<5:
         let end = min(start + length(&dice), Content.most)
         try await writer.writer.append(Content.body(writer.version, start..<end))
-        if handle.closed != nil, end > start { violate("a writer of \(handle.name), which was closed, took bytes") }
+        if isClosed, end > start { violate("a writer of \(handle.name), which was closed, took bytes") }
         giveBack(writer)
       case 5..<8:
         let isLast = choice > 5
@@ -202,7 +202,7 @@ extension World {
         }
         let entry = try await isLast ? writer.writer.commit(Content.draft(head)) : writer.writer.checkpoint(Content.draft(head))
         state.withLock { $0.history.published(writer.version, length: start, entry.id) }
-        if handle.closed != nil { violate("a writer of \(handle.name), which was closed, stored something") }
+        if isClosed { violate("a writer of \(handle.name), which was closed, stored something") }
         if !isLast { giveBack(writer) }
       case 8:
         let bytes = try await writer.writer.read(at: Int64(start / 2), upTo: 100)
@@ -234,18 +234,17 @@ extension World {
       state.history.note("\(handle.name) removes \(versions)")
     }
     handle.store.remove(entries.map(\.id))
-    let now = self.handle(handle.number) ?? handle
-    if now.isWhole { state.withLock { $0.history.left(versions) } }
+    if marks(handle.number).isWhole { state.withLock { $0.history.left(versions) } }
   }
 
   private func clear(_ dice: inout Dice) async {
-    guard let handle = handle(&dice, where: { !$0.isReader }) else { return }
+    guard let handle = handle(&dice, where: { handle, _ in !handle.isReader }) else { return }
     let doomed = state.withLock { $0.history.beginClear(handle.incarnation) }
     note("\(handle.name) removes everything: \(doomed)")
     var isDone = false
     do {
       try await handle.store.removeAll(dice.chance(50) ? .all : .host("example.com"))
-      isDone = (self.handle(handle.number) ?? handle).isWhole
+      isDone = marks(handle.number).isWhole
     } catch {
       judge(error, "removing everything", handle)
     }
@@ -253,7 +252,7 @@ extension World {
   }
 
   func flush(_ dice: inout Dice) async {
-    guard let handle = handle(&dice, where: { !$0.isReader }) else { return }
+    guard let handle = handle(&dice, where: { handle, _ in !handle.isReader }) else { return }
     await flush(handle)
   }
 
@@ -261,8 +260,7 @@ extension World {
     let start = state.withLock { $0.history.tick() }
     do {
       try await handle.store.flush()
-      let now = self.handle(handle.number) ?? handle
-      if now.isWhole { state.withLock { $0.history.flushed(handle.incarnation, since: start) } }
+      if marks(handle.number).isWhole { state.withLock { $0.history.flushed(handle.incarnation, since: start) } }
     } catch {
       judge(error, "flushing", handle)
     }
@@ -270,11 +268,11 @@ extension World {
 
   /// Enough records for a journal to be shortened, now and then.
   private func burst(_ dice: inout Dice) async {
-    guard dice.chance(5), let handle = handle(&dice, where: { !$0.isReader && $0.isWhole }) else { return }
-    let key = ArchiveKey("passing")
+    guard dice.chance(5), let handle = handle(&dice, where: { !$0.isReader && $1.isWhole }) else { return }
     do {
       for count in 0..<1100 {
-        let draft = EntryDraft(key: key, head: [], details: EntryDetails(url: "passing", stored: Date(timeIntervalSince1970: 0)))
+        let details = EntryDetails(url: "passing", stored: Date(timeIntervalSince1970: 0))
+        let draft = EntryDraft(key: Content.passing, head: [], details: details)
         handle.store.remove([try handle.store.put(draft, body: Data()).id])
         if count % 100 == 99 { await flush(handle) }
       }

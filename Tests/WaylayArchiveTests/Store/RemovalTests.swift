@@ -25,7 +25,7 @@ struct RemovalTests {
   func url(kind: StoreKind) async throws {
     let store = try kind.make(directory)
     for name in ["news", "news/1", "newspaper", "news?page=2"] { try store.put(.sample(name), body: Data(name.utf8)) }
-    let url = try #require(URL(string: "HTTPS://user:password@Example.com:443/news#top"))
+    let url = try #require(URL(string: "HTTPS://user:pl4nted@Example.com:443/news#top"))
     #expect(try await store.removeAll(.url(url)) == 1)
     #expect(try await store.list().map(\.details.url) == ["news/1", "newspaper", "news?page=2"].map { "https://example.com/\($0)" })
     await store.close()

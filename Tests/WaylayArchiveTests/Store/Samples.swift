@@ -80,23 +80,7 @@ extension Logger {
 
   /// A logger that keeps its lines.
   static func keeping(_ lines: Locked<[String]>) -> Logger {
-    Logger(label: "kept") { _ in KeepingHandler(lines: lines) }
-  }
-
-  private struct KeepingHandler: LogHandler {
-    let lines: Locked<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      Recording.note("\(event.message) \(event.metadata ?? [:])")
-      lines.withLock { $0.append("\(event.level): \(event.message)") }
-    }
+    .recording { line in lines.withLock { $0.append(line) } }
   }
 }
 

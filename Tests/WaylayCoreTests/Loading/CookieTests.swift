@@ -109,6 +109,24 @@ struct CookieTests {
     #expect(storage.cookies?.map(\.name).sorted() == ["own", "parent"])
   }
 
+  @Test("a host of one label sets cookies for itself alone: com sets none for all that ends in .com", arguments: ["com", ".com", "COM"])
+  func singleLabel(domain: String) async throws {
+    let storage = try storage()
+    let sent = Log<String?>()
+    let registry = InterceptorRegistry {
+      Link { request, _ in
+        sent.add(request.urlRequest.value(forHTTPHeaderField: "Cookie"))
+        var response = InterceptedResponse(to: request)
+        if request.url?.host == "com" { response.fields.append(HTTPField(name: .setCookie, value: "top=1; Domain=\(domain); Path=/")) }
+        return response
+      }
+    }
+    for host in ["com", "com", "www.example.com"] {
+      _ = try await session(registry, storage).data(from: #require(URL(string: "http://\(host)/")))
+    }
+    #expect(sent.all == [nil, "top=1", nil])
+  }
+
   @Test("httpShouldHandleCookies = false keeps the storage out of a request")
   func off() async throws {
     try await withOrigin { origin in
@@ -127,7 +145,7 @@ struct CookieTests {
       for own in [nil, "mine=1; also=2"] {
         let storage = try storage()
         for (name, isSecure) in [("plain", false), ("secret", true)] {
-          var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "planted", .domain: "127.0.0.1", .path: "/"]
+          var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "pl4nted", .domain: "127.0.0.1", .path: "/"]
           if isSecure { properties[.secure] = "TRUE" }
           storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
@@ -155,7 +173,7 @@ struct CookieTests {
       let storage = try storage()
       origin.reply(to: "/login") { _ in .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")]) }
       storage.setCookie(
-        try #require(HTTPCookie(properties: [.name: "old", .value: "planted", .domain: "127.0.0.1", .path: "/"])))
+        try #require(HTTPCookie(properties: [.name: "old", .value: "pl4nted", .domain: "127.0.0.1", .path: "/"])))
       var request = URLRequest(url: origin.url("/login"))
       request.httpShouldHandleCookies = false
       _ = try await session(InterceptorRegistry { Link.pass() }, storage).data(for: request)
@@ -169,7 +187,7 @@ struct CookieTests {
     try await withOrigin { origin in
       let storage = try storage()
       storage.setCookie(
-        try #require(HTTPCookie(properties: [.name: "old", .value: "planted", .domain: "127.0.0.1", .path: "/"])))
+        try #require(HTTPCookie(properties: [.name: "old", .value: "pl4nted", .domain: "127.0.0.1", .path: "/"])))
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpCookieStorage = storage
       configuration.httpShouldSetCookies = false

@@ -155,62 +155,102 @@
 
     @Test("leaves no descriptor and no thread behind after races that were cancelled", .heavy)
     func cancelledRaces() async {
-      // However many races there are, so it is not they that stay open: of one transport.
-      await withKnownIssue("two descriptors stay open for a transport whose races were cancelled", isIntermittent: true) {
-        await #expect(processExitsWith: .success) {
-          let count = ProcessInfo.processInfo.environment["WAYLAY_CANCELLED_RACES"].flatMap { Int($0) } ?? 400
-          let origin = try await TestOrigin.start(behaviour: .silent)
-          let url = try Self.require(URL(string: "https://api.test:\(origin.port)/"))
-          func race(_ registry: InterceptorRegistry) -> Task<Void, any Error> {
-            Task {
-              let gate = DialGate()
-              try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<3 {
-                  group.addTask {
-                    let route = try Route("127.0.0.1", gate: gate)
-                    _ = try await Race.$route.withValue(route) { try await registry.data(for: URLRequest(url: url)) }
-                  }
+      await #expect(processExitsWith: .success) {
+        let count = ProcessInfo.processInfo.environment["WAYLAY_CANCELLED_RACES"].flatMap { Int($0) } ?? 400
+        let origin = try await TestOrigin.start(behaviour: .silent)
+        let url = try Self.require(URL(string: "https://api.test:\(origin.port)/"))
+        func race(_ registry: InterceptorRegistry) -> Task<Void, any Error> {
+          Task {
+            let gate = DialGate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+              for _ in 0..<3 {
+                group.addTask {
+                  let route = try Route("127.0.0.1", gate: gate)
+                  _ = try await Race.$route.withValue(route) { try await registry.data(for: URLRequest(url: url)) }
                 }
-                try await group.waitForAll()
               }
+              try await group.waitForAll()
             }
           }
-          func registry() -> InterceptorRegistry {
-            InterceptorRegistry(transport: CurlTransport(configuration: .ephemeral), configuration: .ephemeral) {
-              Link { request, next in
-                var request = request
-                request.route = Race.route
-                return try await next(request)
-              }
-            }
-          }
-          func rounds(_ count: Int) async throws {
-            let registry = registry()
-            var done = 0
-            while done < count {
-              let races = (0..<min(100, count - done)).map { _ in race(registry) }
-              for _ in 0..<done % 97 { await Task.yield() }
-              for race in races { race.cancel() }
-              for race in races { _ = await race.result }
-              done += races.count
-            }
-            registry.invalidate()
-            await origin.until { $0.openConnectionCount == 0 }
-          }
-          // The second round may open what the first one did not need, for good.
-          for _ in 0..<3 { try await rounds(100) }
-          // Threads of the concurrency pool come and stay: let all of them come.
-          try await Task.sleep(for: .milliseconds(200))
-          let before = (try Process.openDescriptors, Self.threads.count)
-          try await rounds(count)
-          for _ in 0..<1000 where try Process.openDescriptors > before.0 || Self.threads.count > before.1 {
-            try await Task.sleep(for: .milliseconds(10))
-          }
-          let after = (try Process.openDescriptors, Self.threads.count)
-          Process.require(after.0 <= before.0, "\(after.0 - before.0) descriptors stayed open")
-          Process.require(after.1 <= before.1, "\(after.1 - before.1) threads stayed")
-          await origin.stop()
         }
+        func registry() -> InterceptorRegistry {
+          InterceptorRegistry(transport: CurlTransport(configuration: .ephemeral), configuration: .ephemeral) {
+            Link { request, next in
+              var request = request
+              request.route = Race.route
+              return try await next(request)
+            }
+          }
+        }
+        func rounds(_ count: Int) async throws {
+          let registry = registry()
+          var done = 0
+          while done < count {
+            let races = (0..<min(100, count - done)).map { _ in race(registry) }
+            for _ in 0..<done % 97 { await Task.yield() }
+            for race in races { race.cancel() }
+            for race in races { _ = await race.result }
+            done += races.count
+          }
+          registry.invalidate()
+          await origin.until { $0.openConnectionCount == 0 }
+        }
+        // The second round may open what the first one did not need, for good.
+        for _ in 0..<3 { try await rounds(100) }
+        // Threads of the concurrency pool come and stay: let all of them come, and those of the transports go.
+        try await Task.sleep(for: .milliseconds(200))
+        for _ in 0..<1000 where Self.threads.contains(where: { $0.contains("waylay-curl") }) {
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        let before = (try Process.openDescriptors, Self.threads.count)
+        try await rounds(count)
+        for _ in 0..<1000 where try Process.openDescriptors > before.0 || Self.threads.count > before.1 {
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        let after = (try Process.openDescriptors, Self.threads.count)
+        let (isOpen, names) = (try Process.descriptors, Self.threads)
+        Process.require(after.0 <= before.0, "\(after.0 - before.0) descriptors stayed open of \(isOpen); threads \(names)")
+        Process.require(after.1 <= before.1, "\(after.1 - before.1) threads stayed of \(names)")
+        await origin.stop()
+      }
+    }
+
+    @Test("a registry that is let go takes its connections, their descriptors and its thread with it", .heavy)
+    func letGo() async {
+      await #expect(processExitsWith: .success) {
+        let origin = try await TestOrigin.start()
+        func use(_ count: Int) async throws {
+          let registries = (0..<count).map { _ in InterceptorRegistry(configuration: .ephemeral) { Link.pass() } }
+          for registry in registries { _ = try await registry.data(for: URLRequest(url: origin.url("/hello"))) }
+          Process.require(origin.openConnectionCount == count, "\(origin.openConnectionCount) connections")
+        }
+        let loops = { Self.threads.count { $0.contains("waylay-curl") } }
+        try await use(1)
+        await origin.until { $0.openConnectionCount == 0 }
+        for _ in 0..<1000 where loops() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let before = try Process.openDescriptors
+        try await use(30)
+        await origin.until { $0.openConnectionCount == 0 }
+        for _ in 0..<1000 where try Process.openDescriptors > before || loops() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let (after, threads) = (try Process.openDescriptors, loops())
+        Process.require(after <= before && threads == 0, "\(after - before) descriptors and \(threads) threads stayed")
+        await origin.stop()
+      }
+    }
+
+    @Test("what a proxy is asked for is nothing of the request: a proxy that opens no tunnel has been sent none of it")
+    func refusedTunnel() async {
+      await #expect(processExitsWith: .success) {
+        let proxy = try await TestOrigin.start()
+        setenv("https_proxy", proxy.url().absoluteString, 1)
+        let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+        let url = try Self.require(URL(string: "https://api.test/"))
+        let error = await failure { try await registry.data(for: URLRequest(url: url)) } as? URLError
+        let cause = error?.userInfo[NSUnderlyingErrorKey] as? TransportError
+        Process.require(proxy.connectionCount == 1, "\(proxy.connectionCount) connections to the proxy")
+        Process.require(cause?.requestBytesSent == 0, "\(cause?.requestBytesSent ?? -1) bytes were counted: \(cause?.message ?? "")")
+        registry.invalidate()
+        await proxy.stop()
       }
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayHosts
@@ -41,13 +42,13 @@ struct CacheFileTests {
   func damaged(text: String) async throws {
     try await withFile {
       try Data(text.utf8).write(to: file)
-      let log = LineLog()
+      let lines = Log<String>()
       let bench = try CacheBench {
         $0.file = file
-        $0.logger = log.logger
+        $0.logger = .recording(lines)
       }
       #expect(bench.cache.cached(bench.query) == nil)
-      #expect(log.lines.count == 1 && log.lines[0].contains("ignored"))
+      #expect(lines.all.count == 1 && lines.all[0].contains("ignored"))
       try await bench.fill()
       try bench.cache.save()
       #expect(try Data(contentsOf: file).starts(with: Data(#"{"#.utf8)))

@@ -9,8 +9,12 @@
   import WaylayHosts
 
   /// Many requests at once through one transport, as an app starts.
+  ///
+  /// A hundred of them unless `WAYLAY_CROWD` says another number.
   @Suite("Hijackers and a crowd of requests", .timeLimit(.minutes(10)))
   struct CrowdTests {
+    private static let crowd = ProcessInfo.processInfo.environment["WAYLAY_CROWD"].flatMap { Int($0) } ?? 100
+
     /// How many of so many loads get the good server's answer.
     private func answered(_ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 15) async -> Int {
       await withTaskGroup(of: Bool.self) { group in
@@ -42,15 +46,25 @@
       "five bad addresses in front of the good one are found bad by one request for all of a hundred", .heavy,
       arguments: [
         [Hijacker.silence, .blackHole, .rogueCertificate, .close, .refusal], [.wrongName, .reset, .portal, .silence, .rogueCertificate],
+        [.portal, .refusal, .wrongName, .blackHole, .reset],
       ])
     func fiveFirst(hijackers: [Hijacker]) async throws {
       try await HijackLab.with(isSecure: true) { lab in
-        let (registry, rewriter) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"])
-        #expect(await answered(100, lab.url(), registry) == 100)
+        // On a busy machine the good server may be silent for seconds: a GET would be asked for twice then.
+        var policy = HostRewriter.Policy.require
+        policy.silence = nil
+        let (registry, rewriter) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"], policy)
+        let (alone, _) = try lab.routed(hijackers.map(\.address) + ["127.0.0.1"], policy)
+        let clock = ContinuousClock()
+        let one = await clock.measure { #expect(await answered(1, lab.url(), alone) == 1) }
+        alone.invalidate()
+        let all = await clock.measure { #expect(await answered(Self.crowd, lab.url(), registry, timeout: 60) == Self.crowd) }
+        // Written down and not expected: the machine may be busy with other tests.
+        print("one: \(one), \(Self.crowd) at once: \(all)")
         for hijacker in hijackers { #expect((lab.server(hijacker)?.connectionCount ?? 1) < 10, "\(hijacker)") }
         #expect(rewriter.counters.failures == 0)
         #expect(lab.leaks() == [])
-        #expect(lab.good.requests.count == 100)
+        #expect(lab.good.requests.count == Self.crowd + 1)
         registry.invalidate()
       }
     }

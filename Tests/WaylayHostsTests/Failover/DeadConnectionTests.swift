@@ -71,6 +71,8 @@
         let code = await failureCode { [request] in try await registry.data(for: request) }
         #expect(code == .timedOut)
         await origin.until { $0.openConnectionCount == 0 }
+        // A new connection takes what time it needs.
+        request.timeoutInterval = 60
         let data = try await registry.data(for: request).0
         #expect(String(decoding: data, as: UTF8.self) == "connection 2")
         registry.invalidate()

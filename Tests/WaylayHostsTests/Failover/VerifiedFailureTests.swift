@@ -28,6 +28,38 @@ struct VerifiedFailureTests {
     #expect(try await rig.load("POST", url.absoluteString) == "127.0.0.2")
   }
 
+  @Test(
+    "only safe requests are with two servers at once: a PUT or DELETE waits for the one that has it",
+    arguments: ["PUT", "DELETE", "POST"])
+  func notHedged(method: String) async throws {
+    let rig = try Rig(["127.0.0.1": .takesAndIsSilent, "127.0.0.2": good])
+    await rig.check(waiting: method)
+    #expect(rig.network.sent == ["127.0.0.1"])
+  }
+
+  @Test("a safe one is answered by the next address meanwhile", arguments: ["GET", "HEAD", "OPTIONS"])
+  func hedged(method: String) async throws {
+    let rig = try Rig(["127.0.0.1": .takesAndIsSilent, "127.0.0.2": good])
+    #expect(try await rig.loadWhileTimePasses(method) == "127.0.0.2")
+  }
+
+  @Test("with .prefer, late addresses are tried again for no longer than half of what the request's own timeout leaves")
+  func shortTimeout() async throws {
+    var policy = HostRewriter.Policy.prefer
+    policy.deadlines.initial = .seconds(3)
+    let rig = try Rig(["127.0.0.1": .hangs, "system": good], policy: policy)
+    let url = try #require(URL(string: "https://api.test/"))
+    async let answer = rig.rewriter.startLoading(
+      InterceptedRequest(URLRequest(url: url, timeoutInterval: 6)), next: rig.network.next)
+    await rig.network.time.sleeper(until: .seconds(3))
+    rig.network.time.advance(by: .seconds(3))
+    // 3 of 6 seconds are left: half of them for the address, half for the system's way.
+    await rig.network.time.sleeper(until: .milliseconds(4500))
+    rig.network.time.advance(by: .milliseconds(1500))
+    _ = try await answer
+    #expect(rig.network.sent == ["system"])
+  }
+
   @Test("what one host finds out of an address that does not answer, the others need not")
   func sharedAddress() async throws {
     let network = FakeNetwork(["127.0.0.1": .hangs, "127.0.0.2": good, "127.0.0.3": .fails(.rogue)])

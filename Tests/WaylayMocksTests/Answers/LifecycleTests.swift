@@ -35,7 +35,7 @@ import WaylayMocks
     arguments: [nil, URLCredential(user: "eve", password: "x", persistence: .none)])
   func basicRefused(credential: URLCredential?) async throws {
     let log = DelegateLog(credential: credential)
-    let session = Answering(.text("secret").requiringBasic(user: "ada", password: "s3cret")).session(delegate: log)
+    let session = Answering(.text("secret").requiringBasic(user: "ada", password: "pl4nted")).session(delegate: log)
     defer { session.invalidateAndCancel() }
     session.dataTask(with: .mocked).resume()
     #expect(try await log.completed() == [.response(401), .completed(nil)])
@@ -43,8 +43,8 @@ import WaylayMocks
 
   @Test("credentials in the request need no challenge; other schemes do")
   func preemptive() async throws {
-    let response = MockResponse.text("secret").requiringBasic(user: "ada", password: "s3cret")
-    let field = "basic " + Data("ada:s3cret".utf8).base64EncodedString()
+    let response = MockResponse.text("secret").requiringBasic(user: "ada", password: "pl4nted")
+    let field = "basic " + Data("ada:pl4nted".utf8).base64EncodedString()
     #expect(try await response.direct(to: .mocked("GET", ["Authorization": field])).status == .ok)
     for wrong in ["Bearer x", "Basic", "Basic !!", "Basic " + Data("ada:".utf8).base64EncodedString()] {
       let refusal = try await response.direct(to: .mocked("GET", ["Authorization": wrong]))

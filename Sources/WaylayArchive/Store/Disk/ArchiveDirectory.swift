@@ -12,8 +12,8 @@ final class ArchiveDirectory: Sendable {
     /// The folders that are open, by their names: those of the archive itself, and those of partitions.
     var own: [String: FileDescriptor] = [:]
     var partitions: [String: FileDescriptor] = [:]
-    /// The file that says which archive it is.
-    var mark: FileStatus.Identity?
+    /// The file that says which archive it is; open, so that no other file gets its number.
+    var mark: (file: FileDescriptor, identity: FileStatus.Identity)?
   }
 
   let path: String
@@ -31,8 +31,9 @@ final class ArchiveDirectory: Sendable {
   }
 
   /// Notes which file says which archive it is; once it is another one, so is the archive.
-  func note(mark: FileStatus.Identity) {
-    state.withLock { $0.mark = mark }
+  func note(mark: FileDescriptor) throws(SystemError) {
+    let identity = try files.status(of: mark).identity
+    state.withLock { $0.mark = (mark, identity) }
   }
 
   /// Whether the path leads to this directory.
@@ -44,7 +45,7 @@ final class ArchiveDirectory: Sendable {
   func isOurs() throws(SystemError) -> Bool {
     guard try isAtItsPath() else { return false }
     let mark = try files.status(of: Identity.fileName, in: root)?.identity
-    guard let known = state.withLock({ $0.mark }) else { return true }
+    guard let known = state.withLock({ $0.mark?.identity }) else { return true }
     return mark == known
   }
 

@@ -1,27 +1,19 @@
-/// What keeps a second writer from a directory: the lock of a file in it, and that of the directory itself, so that whoever removes the
-/// file does not open the door.
-struct DirectoryLock: Sendable {
-  static let fileName = "lock"
-
+/// What keeps a second writer from a directory: the lock of the directory itself. There is no file that somebody could remove to open the
+/// door, and where a directory takes the place of another one, its lock is another one, too.
+final class DirectoryLock: Sendable {
   private let directory: ArchiveDirectory
-  private let file: FileDescriptor
 
-  /// Takes both locks, unless somebody else has one of them.
+  /// Takes the lock, unless somebody else has it.
   init(_ directory: ArchiveDirectory) throws(SystemError) {
     self.directory = directory
-    file = try directory.files.openForWriting(Self.fileName, in: directory.root, creating: true)
-    try directory.files.lock(file)
     try directory.files.lock(directory.root)
   }
 
-  /// Whether the file that is locked is the one that others find.
-  func isAtItsName() throws(SystemError) -> Bool {
-    try directory.files.status(of: Self.fileName, in: directory.root)?.identity == directory.files.status(of: file).identity
+  deinit {
+    // Closing would not do: a process that is just being started may have the descriptor for a moment, too.
+    release()
   }
 
-  /// Lets others in.
-  func release() {
-    directory.files.unlock(file)
-    directory.files.unlock(directory.root)
-  }
+  /// Lets others in; twice does no harm.
+  func release() { directory.files.unlock(directory.root) }
 }

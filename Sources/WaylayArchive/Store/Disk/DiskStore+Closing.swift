@@ -18,12 +18,33 @@ extension DiskStore {
     // What was to be done before may have left something to do.
     for _ in 0..<2 { try? await perform { _ in } }
     try? await perform { $0.end() }
+    free()
+  }
+
+  /// Lets go of a directory that is ours no more, once nothing of this store works in it: whoever opens the one that is at the path now,
+  /// or finds this one elsewhere, need not wait for a close.
+  func leave() {
+    enqueue { store in
+      store.state.withLock { $0.isLeft = true }
+      store.releaseIfLeft()
+    }
+  }
+
+  private func releaseIfLeft() {
+    guard state.withLock({ $0.isLeft && $0.writing == 0 }) else { return }
+    free()
+  }
+
+  private func free() {
     lock?.release()
     state.withLock { state in
       state.isReleased = true
       return state.closers.takeAll()
     }.wake()
   }
+
+  /// Waits until a directory that was lost is free for others.
+  func leaving() async { await wait { $0.isReleased || !$0.isLost } }
 
   /// Waits also when the task has been cancelled: whoever waits relies on it.
   private func wait(until isReached: @escaping @Sendable (State) -> Bool) async {
@@ -85,6 +106,7 @@ extension DiskStore {
         state.writing -= 1
         return state.writing == 0 ? state.closers.takeAll() : []
       }.wake()
+      releaseIfLeft()
     }
     try work()
   }

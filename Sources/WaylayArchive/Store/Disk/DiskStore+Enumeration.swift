@@ -59,6 +59,7 @@ extension DiskStore {
     var goesOn = true
     while goesOn {
       goesOn = state.withLock { state in
+        if state.isClosed || state.isLost { return false }
         let number = wanted.map { state.partitions[$0] }
         let end = min(place + 256, state.index.places)
         while place < end {
@@ -76,7 +77,7 @@ extension DiskStore {
   /// An entry as it is now, from memory or from the disk.
   private func current(_ slot: DiskSlot, _ low: UInt64) -> StoredEntry? {
     let id = EntryID(number: slot.number, hash: low)
-    for _ in 0..<3 {
+    for _ in 0..<8 {
       let now = state.withLock { state in
         state.find(id).map { (state.index[$0], state.tier.first(low) { $0.id == id }.map { state.tier[$0] }) }
       }

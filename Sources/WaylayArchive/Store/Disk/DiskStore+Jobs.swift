@@ -171,6 +171,7 @@ extension DiskStore {
 extension DiskStore {
   /// Says in the journal that files are about to be made.
   func begin(_ made: [EntryFile]) throws {
+    for number in Set(made.map(\.partition)) { try note(partition: number) }
     state.withLock { $0.loose.formUnion(made) }
     try journal?.append(made.map(\.looseRecord))
   }

@@ -18,11 +18,12 @@ extension DiskStore {
   /// Makes an entry of a written body; on the thread of the journal.
   func publish(_ publication: Publication) throws -> StoredEntry {
     let (draft, digest) = (publication.draft, publication.digest)
+    let folderName = folderName(of: draft.key.partition)
     let (old, number, partition) = try state.withLock { state in
       try check(state, head: draft.head.count, bytes: 0)
       let old = publication.known.flatMap { state.find($0) }.map { state.index[$0] }
       if publication.known != nil, old == nil { throw ArchiveError.writerOvertaken }
-      return (old, state.number(), self.partition(draft.key.partition, in: &state))
+      return (old, state.number(), self.partition(draft.key.partition, folderName, in: &state))
     }
     var record = JournalRecord(.put)
     record.flags = draft.details.isPinned ? .pinned : []
@@ -61,6 +62,8 @@ extension DiskStore {
     let isThere = state.withLock { state in
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }
+        // A head that was given to it as it was, and waits to be written, is not that of what it is now.
+        if state.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
         slot.pending = state.index[handle].pending
         state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
         state.index[handle] = slot

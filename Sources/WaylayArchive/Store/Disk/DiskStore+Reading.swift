@@ -35,8 +35,8 @@ extension DiskStore {
   private func entriesNow(for key: ArchiveKey, _ digest: (UInt64, UInt64)) throws -> [StoredEntry] {
     var result: [StoredEntry] = []
     var failure: (any Error)?
-    // An entry that changes while it is read is read again; three changes in a row are a busy entry, and a miss.
-    for _ in 0..<3 {
+    // An entry that changes while it is read is read again; that many changes in a row are a busy entry, and a miss.
+    for _ in 0..<8 {
       let found = state.withLock { state in
         state.isClosed || state.isLost ? [] : state.slots(digest)
       }
@@ -161,6 +161,8 @@ extension DiskStore {
       return true
     }
     if damage.isMissing, isGone() { return true }
+    // What the writer has removed or replaced since is no damage; the journal says so before the files go.
+    if journal == nil { attempt("read the journal") { try $0.refresh() } }
     let isDropped = state.withLock { state in
       guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head,
         state.index[handle].bodyLength == slot.bodyLength
@@ -197,8 +199,7 @@ extension DiskStore {
     }
     if isNews {
       seal()
-      // Whoever opens the directory that is at the path now, or finds this one elsewhere, need not wait for us.
-      lock?.release()
+      leave()
       options.logger.error(
         "the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing found until it is opened anew"
       )

@@ -11,6 +11,7 @@ extension DiskStore {
   @discardableResult
   public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
     let digest = hash.digest(draft.key)
+    let folder = folderName(of: draft.key.partition)
     let bytes = Self.estimate(draft, body: Int64(body.count))
     // Also after a failure: what made room has gone, and its files are to follow.
     defer { work() }
@@ -24,7 +25,7 @@ extension DiskStore {
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
       guard makeRoom(for: bytes, count: 1, in: &state) else { throw ArchiveError.storeFull }
-      let (entry, slot) = enter(draft, digest, body, bytes, in: &state)
+      let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
       state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned)
       state.usage.bytes += bytes
       state.usage.count += 1
@@ -150,10 +151,10 @@ extension DiskStore {
   }
 
   private func enter(
-    _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, in state: inout State
+    _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, _ folder: String?, in state: inout State
   ) -> (StoredEntry, DiskSlot) {
     var record = JournalRecord(.put)
-    record.partition = partition(draft.key.partition, in: &state)
+    record.partition = partition(draft.key.partition, folder, in: &state)
     record.high = digest.1
     record.number = state.number()
     record.head = record.number
@@ -179,18 +180,31 @@ extension DiskStore {
     for (slot, low) in slots { state.jobs.append { $0.drop(slot, low, nil) } }
   }
 
+  /// The name that the app gives the folder of a new partition; asked for without the lock, as the app may use the store.
+  func folderName(of partition: ArchivePartition) -> String? {
+    guard let name = options.folderName else { return nil }
+    let digest = hash.digest(partition.bytes).0
+    return state.withLock { $0.partitions[digest] != nil } ? nil : name(partition)
+  }
+
   /// The number of a partition, which gets a folder the first time.
-  func partition(_ partition: ArchivePartition, in state: inout State) -> UInt32 {
+  func partition(_ partition: ArchivePartition, _ wanted: String?, in state: inout State) -> UInt32 {
     let digest = hash.digest(partition.bytes).0
     if let number = state.partitions[digest] { return number }
     let number = (state.folders.keys.max() ?? 0) + 1
-    let wanted = options.folderName?(partition)
     let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
     state.partitions[digest] = number
     state.folders[number] = folder
-    let record = JournalRecord.partition(number, digest: digest, folder: folder)
-    state.jobs.append { $0.attempt("note a partition") { try $0.journal?.append(record) } }
+    state.unnoted[number] = .partition(number, digest: digest, folder: folder)
+    state.jobs.append { $0.attempt("note a partition") { try $0.note(partition: number) } }
     return number
+  }
+
+  /// Has the journal know the folder of a partition before anything that is in it.
+  func note(partition number: UInt32) throws {
+    guard let record = state.withLock({ $0.unnoted[number] }) else { return }
+    try journal?.append(record)
+    state.withLock { $0.unnoted[number] = nil }
   }
 
   static func milliseconds(_ date: Date) -> UInt64 {

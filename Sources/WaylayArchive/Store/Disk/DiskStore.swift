@@ -28,6 +28,8 @@ public final class DiskStore: ArchiveStore {
     var lastNumber: UInt64
     var partitions: [UInt64: UInt32]
     var folders: [UInt32: String]
+    /// The records of partitions that are not in the journal yet.
+    var unnoted: [UInt32: JournalRecord] = [:]
     /// Files that exist, or may exist, and that no entry of the journal uses.
     var loose: Set<EntryFile>
     /// Entries that a writer goes on with.
@@ -54,6 +56,8 @@ public final class DiskStore: ArchiveStore {
     var isClosed = false
     /// Nothing is changed in the directory any more: it may be another store's.
     var isSealed = false
+    /// The directory was lost, and the thread of the journal has done what it had begun.
+    var isLeft = false
     /// The directory is free for others.
     var isReleased = false
     /// Those who wait for the end of a close.
@@ -146,10 +150,26 @@ public final class DiskStore: ArchiveStore {
 
   /// Waits until everything stored so far is written, and has the system bring the journal to the medium.
   ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not.
+  /// A kill costs nothing of it then. A loss of power may: the files of entries go to the medium when the system writes them by itself,
+  /// usually within some tens of seconds, and an entry whose file did not get there is a miss.
+  ///
+  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not; ``ArchiveError/Code/directoryUnusable`` when the
+  ///   directory is gone, or is another archive's now.
   public func flush() async throws {
+    do {
+      try await flushNow()
+    } catch {
+      await leaving()
+      throw error
+    }
+  }
+
+  private func flushNow() async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       enqueue { store in
+        if store.journal != nil, store.isGone() {
+          return continuation.resume(throwing: ArchiveError.unusable(store.directory, SystemError("open", code: ENOENT)))
+        }
         store.medium.async {
           continuation.resume(
             with: Result { try store.journal?.synchronize() }.mapError { error in
@@ -219,6 +239,8 @@ extension DiskStore {
     medium.asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
       state.withLock { $0.isSynchronizing = false }
+      // Nothing else may ever ask: a directory that was renamed takes everything.
+      if isGone() { return }
       try? journal?.synchronize()
     }
   }

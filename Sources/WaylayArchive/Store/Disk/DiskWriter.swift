@@ -255,10 +255,10 @@ extension DiskWriter {
 
   /// Makes the file.
   private func begin() throws -> File {
+    let folder = store.folderName(of: key.partition)
     let file = store.state.withLock { state in
-      EntryFile(partition: store.partition(key.partition, in: &state), low: digest.0, number: state.number())
+      EntryFile(partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.number())
     }
-    // The partition may be new: its record has to be there before the file's.
     store.work()
     try store.begin([file])
     store.state.withLock { _ = $0.drafts.insert(file) }

@@ -68,6 +68,15 @@ extension ArchiveError {
     )
   }
 
+  static func locked(_ directory: String, _ error: any Error, isBeingMade: Bool) -> ArchiveError {
+    ArchiveError(
+      .locked,
+      isBeingMade
+        ? "the archive in \(directory) is just being made by another process or another store: try again."
+        : "the archive in \(directory) is in use by another process or another store: give each a directory of its own, or open it with whenLocked: .readOnly.",
+      underlying: error)
+  }
+
   static func unusable(_ directory: String, _ error: any Error) -> ArchiveError {
     ArchiveError(
       .directoryUnusable, "the archive's directory \(directory) cannot be used (\(error)): check the path and its permissions.",

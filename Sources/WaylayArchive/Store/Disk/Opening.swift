@@ -1,9 +1,12 @@
 import Crypto
 import Foundation
 
-/// Opens a directory: the identity, the lock, the key, the journal, in this order. Until the identity is known to be ours, nothing is
-/// changed but the lock file.
+/// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be ours, nothing is
+/// changed.
 struct Opening {
+  /// How often it is begun anew because the directory was replaced meanwhile.
+  private static let mostAttempts = 16
+
   let path: String
   let files: FileSystem
   let directory: ArchiveDirectory
@@ -15,38 +18,63 @@ struct Opening {
   private(set) var generation: UInt64
   private(set) var records: UInt64
 
+  /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is let go of again.
   init(path: String, options: DiskStore.Options, secret: [UInt8]?) throws {
-    self.path = path
-    files = FileSystem(options.system)
     let key = try options.encryptionKey?()
     do {
-      let held = try Self.hold(path, files, options)
-      directory = held.directory
-      lock = held.lock
-      if let known = held.identity {
-        identity = known
-      } else if lock == nil {
-        throw ArchiveError.unusable(path, SystemError("open", code: ENOENT))
-      } else {
-        identity = try Self.make(directory, Identity(secret: secret, key: key))
-      }
-      sealing = try identity.sealing(key, directory: path)
-      if lock != nil { try Self.tighten(directory) }
-      let found = try Self.read(directory, identity, repairs: lock != nil)
-      replay = found.replay
-      generation = found.generation
-      records = found.records
-      if lock != nil {
-        let archive = Self.seed(identity)
-        if let file = found.file {
-          journal = Journal(
-            folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation, records: records)
-        } else {
-          journal = try Self.begin(directory, archive, generation)
-        }
-      }
+      self = try Self.open(path, key, secret, options)
     } catch let error as SystemError {
       throw ArchiveError.unusable(path, error)
+    }
+  }
+
+  private static func open(_ path: String, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws -> Opening {
+    let files = FileSystem(options.system)
+    for _ in 0..<mostAttempts {
+      guard let held = try hold(path, files, options) else { continue }
+      do {
+        let opening = try Opening(held, key, secret, options)
+        if try held.directory.isOurs() { return opening }
+      } catch {
+        // Whoever writes may have put a shorter journal in the place of the one that was just listed.
+        if held.lock == nil, (error as? SystemError)?.isMissing == true { continue }
+        // Somebody may have been removing it.
+        guard (try? held.directory.isOurs()) == false else { throw error }
+      }
+    }
+    throw SystemError("open", code: EAGAIN)
+  }
+
+  /// Opens for reading what may not be written to.
+  private init(_ held: Held, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws {
+    do {
+      self = try Self(held, key, secret)
+    } catch let error as SystemError where error.isForbidden && options.whenLocked.opensForReading && held.identity != nil {
+      held.lock?.release()
+      self = try Self(Held(directory: held.directory, lock: nil, identity: held.identity), key, secret)
+    }
+  }
+
+  private init(_ held: Held, _ key: SymmetricKey?, _ secret: [UInt8]?) throws {
+    directory = held.directory
+    (path, files) = (directory.path, directory.files)
+    lock = held.lock
+    identity = try held.identity ?? Self.make(directory, Identity(secret: secret, key: key))
+    sealing = try identity.sealing(key, directory: path)
+    if lock != nil { try Self.tighten(directory) }
+    let found = try Self.read(directory, identity, repairs: lock != nil)
+    replay = found.replay
+    generation = found.generation
+    records = found.records
+    guard lock != nil else { return }
+    let archive = Self.seed(identity)
+    if let file = found.file {
+      // A loss of power may have left one without the other.
+      try directory.makeFolders()
+      journal = Journal(
+        folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation, records: records)
+    } else {
+      journal = try Self.begin(directory, archive, generation)
     }
   }
 
@@ -65,71 +93,70 @@ struct Opening {
 // MARK: The directory
 
 extension Opening {
+  /// A directory with its lock, or without and with an identity.
   private struct Held {
     var directory: ArchiveDirectory
     var lock: DirectoryLock?
     var identity: Identity?
   }
 
-  /// Opens the directory, sees that there is nothing of somebody else's in it, and locks it.
+  /// Opens the directory, locks it, and sees that there is nothing of somebody else's in it; `nil` when it went away meanwhile.
   ///
   /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path leads to what is locked.
-  private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held {
-    for _ in 0..<8 {
-      let directory = try open(path, files)
-      let known = try identity(directory)
-      if known == nil { try refuseForeign(directory) }
-      let lock = try lock(directory, options)
-      guard try directory.isAtItsPath(), try lock?.isAtItsName() ?? true else { continue }
-      // Somebody may have made the archive while we waited for nothing but the lock.
-      return Held(directory: directory, lock: lock, identity: try known ?? identity(directory))
+  private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held? {
+    guard let directory = try open(path, files) else { return nil }
+    let (lock, refusal) = try lock(directory)
+    guard try directory.isAtItsPath() else { return nil }
+    let known = try identity(directory)
+    if known == nil, try isForeign(directory) {
+      // Without the lock, what another one makes is seen in any order.
+      if lock == nil, try identity(directory) != nil { return nil }
+      throw ArchiveError.foreign(path)
     }
-    throw SystemError("open", code: EAGAIN)
+    if let refusal, known == nil || !options.whenLocked.opensForReading {
+      throw refusal.isLocked ? ArchiveError.locked(path, refusal, isBeingMade: known == nil) : refusal
+    }
+    return Held(directory: directory, lock: lock, identity: known)
   }
 
-  private static func open(_ path: String, _ files: FileSystem) throws(SystemError) -> ArchiveDirectory {
-    do {
-      return try ArchiveDirectory(path: path, files)
-    } catch {
-      guard error.code == ENOENT else { throw error }
-      try files.makeDirectory(path: path)
-      return try ArchiveDirectory(path: path, files)
+  private static func open(_ path: String, _ files: FileSystem) throws(SystemError) -> ArchiveDirectory? {
+    for isMade in [false, true] {
+      do {
+        return try ArchiveDirectory(path: path, files)
+      } catch {
+        guard error.code == ENOENT else { throw error }
+        if !isMade { try files.makeDirectory(path: path) }
+      }
     }
+    return nil
   }
 
   private static func identity(_ directory: ArchiveDirectory) throws -> Identity? {
     do {
       let file = try directory.files.openForReading(Identity.fileName, in: directory.root)
       let identity = try Identity(decoding: directory.files.read(4096, from: file, at: 0), in: directory.path)
-      directory.note(mark: try directory.files.status(of: file).identity)
+      try directory.note(mark: file)
       return identity
     } catch let error as SystemError where error.isMissing {
       return nil
     }
   }
 
-  private static func refuseForeign(_ directory: ArchiveDirectory) throws {
-    let ours: Set = [DirectoryLock.fileName, Identity.fileName, Identity.fileName + ".new"]
-    // An archive that was killed while it was made has none of these but the lock and a draft.
-    guard try directory.files.names(in: directory.root).allSatisfy(ours.contains) else { throw ArchiveError.foreign(directory.path) }
+  /// Whether a directory without an identity has anything in it. An archive that was killed while it was made has nothing but a draft.
+  private static func isForeign(_ directory: ArchiveDirectory) throws -> Bool {
+    try !directory.files.names(in: directory.root).allSatisfy { [Identity.fileName, Identity.fileName + ".new"].contains($0) }
   }
 
-  private static func lock(_ directory: ArchiveDirectory, _ options: DiskStore.Options) throws -> DirectoryLock? {
-    do {
+  /// The lock of a directory, or why there is none: somebody else has it, or this process may not write there.
+  private static func lock(_ directory: ArchiveDirectory) throws(SystemError) -> (DirectoryLock?, SystemError?) {
+    do throws(SystemError) {
       let status = try directory.files.status(of: directory.root)
       // Whoever owns a directory can put links and other files in it at any time.
       guard status.owner == directory.files.system.user else { throw SystemError("open, as it belongs to another user", code: EPERM) }
-      return try DirectoryLock(directory)
-    } catch let error as SystemError where error.isLocked {
-      guard options.whenLocked.opensForReading else {
-        throw ArchiveError(
-          .locked,
-          "the archive in \(directory.path) is in use by another process or another store: give each a directory of its own, or open it with whenLocked: .readOnly.",
-          underlying: error)
-      }
-      return nil
-    } catch let error as SystemError where error.isForbidden && options.whenLocked.opensForReading {
-      return nil
+      return (try DirectoryLock(directory), nil)
+    } catch {
+      guard error.isLocked || error.isForbidden else { throw error }
+      return (nil, error)
     }
   }
 
@@ -139,6 +166,7 @@ extension Opening {
     if mode & 0o077 != 0 { try directory.files.setMode(of: directory.root, to: mode & 0o700) }
   }
 
+  /// Makes an archive of an empty directory that is locked.
   private static func make(_ directory: ArchiveDirectory, _ identity: Identity) throws -> Identity {
     let (files, root, name) = (directory.files, directory.root, Identity.fileName)
     try files.remove(name + ".new", in: root)
@@ -146,7 +174,9 @@ extension Opening {
     try files.write(identity.encoded, to: file, at: 0)
     try files.synchronize(file)
     try files.rename(name + ".new", to: name, in: root)
-    directory.note(mark: try files.status(of: file).identity)
+    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's, for ever.
+    try files.synchronize(directory: root)
+    try directory.note(mark: file)
     Protection.apply(to: directory.path)
     return identity
   }

@@ -41,7 +41,7 @@ extension Journal {
   /// - Parameter rest: The records of loose files, asked for when nothing can be appended to the old journal any more.
   func finish(_ draft: Draft, rest: () -> [JournalRecord]) throws {
     let old = try state.withLock { state -> UInt64? in
-      guard let current = state.draft, current.generation == draft.generation else { return nil }
+      guard !state.isSealed, let current = state.draft, current.generation == draft.generation else { return nil }
       let records = current.tail + rest()
       try Self.write(records, to: draft.file, from: draft.records, seed: seed(draft.generation), files)
       try files.rename(draftName(draft.generation), to: Self.name(draft.generation), in: folder)

@@ -71,8 +71,8 @@ final class Journal: Sendable {
 
   /// Has every later change fail.
   func seal() {
-    abandonDraft()
     state.withLock { $0.isSealed = true }
+    abandonDraft()
   }
 
   /// Brings what was written to the medium.

@@ -59,6 +59,8 @@ struct Replay {
     case .put:
       lastNumber = max(lastNumber, record.number, record.head, record.body)
       let slot = DiskSlot(record)
+      // More than there can be: sums of what is stored do not overflow.
+      guard slot.cost >= 0, usage.bytes <= (1 << 62) - min(slot.cost, 1 << 62) else { return damaged += 1 }
       if let handle = index.first(record.low, where: { $0.number == record.number }) {
         let old = index[handle]
         usage.bytes &+= slot.cost - old.cost

@@ -113,7 +113,7 @@
         case let error as URLError: error
         default: URLError(.unknown, userInfo: URLError.failingURL(url).merging([NSUnderlyingErrorKey: error]) { $1 })
         }
-      loader.client?.urlProtocol(loader, didFailWithError: error)
+      sayFailed(error)
     }
 
     /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
@@ -166,11 +166,19 @@
       case .finished:
         finish()
       case .failed(let error):
-        loader.client?.urlProtocol(loader, didFailWithError: error)
+        sayFailed(error)
       case .redirected:
         // Never posted on Linux: the call would be a `fatalError` (P5), so redirects are followed inside the load.
         break
       }
+    }
+
+    private func sayFailed(_ error: URLError) {
+      if let task {
+        TaskRecord.known?.fail(task, error)
+        TaskInternals.close(task)
+      }
+      loader.client?.urlProtocol(loader, didFailWithError: error)
     }
 
     private func finish() {
@@ -182,6 +190,7 @@
         do { try TaskInternals.setDownloadedFile(file.url, of: loader) } catch { return fail(error, url: loader.request.url) }
       }
       guarded?.hideFromLoader(true)
+      if let task { TaskInternals.close(task) }
       loader.client?.urlProtocolDidFinishLoading(loader)
       guarded?.hideFromLoader(false)
       if let file { handOver(file) }

@@ -40,6 +40,7 @@
     func tell() {
       guard let task, task.state == .running || task.state == .suspended else { return }
       let news = meter.take()
+      TaskRecord.known?.count(task, news)
       let progress = task.progress
       let completed = news.totalSent + news.totalReceived
       if progress.totalUnitCount != news.total { progress.totalUnitCount = news.total }

@@ -9,11 +9,16 @@
     }
 
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
-      guard let task, let delegate else { return request }
-      return try await ask(task) { session, answer in
-        delegate.urlSession(
-          session, task: task, willPerformHTTPRedirection: response.head, newRequest: request, completionHandler: answer)
+      guard let task else { return request }
+      var answer: URLRequest? = request
+      if let delegate {
+        answer = try await ask(task) { session, answer in
+          delegate.urlSession(
+            session, task: task, willPerformHTTPRedirection: response.head, newRequest: request, completionHandler: answer)
+        }
       }
+      if let answer { TaskRecord.known?.follow(task, answer) }
+      return answer
     }
 
     func newBody() async throws -> MessageBody? {

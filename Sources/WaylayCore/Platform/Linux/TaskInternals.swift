@@ -1,7 +1,6 @@
 #if canImport(FoundationNetworking)
   import Dispatch
   import Foundation
-  @_spi(Reflection) import Swift
 
   /// What the public interface of a session task does not show, read by reflection: this is the only place that looks inside Foundation.
   ///
@@ -15,6 +14,11 @@
     /// `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
       try property("workQueue", at: workQueuePosition, of: task)
+    }
+
+    /// The queue on which a task guards what it shows to other threads.
+    static func syncQueue(of task: URLSessionTask) throws -> DispatchQueue {
+      try property("syncQ", at: syncQueuePosition, of: task)
     }
 
     /// The session the task belongs to.
@@ -68,6 +72,31 @@
       return Mirror(reflecting: value).children.first?.value as? any URLSessionTaskDelegate
     }
 
+    // MARK: The end of a task
+
+    /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last call.
+    ///
+    /// From that call until the app has heard it on its own queue, a task counts as going on and has no protocol object. A `resume()` then fails it
+    /// anew, and when the task leaves its session's table meanwhile, the process ends (P31). With a count of suspensions that nobody resumes away
+    /// it does nothing. What `state` says is not touched.
+    static func close(_ task: URLSessionTask) {
+      guard closesTasks else { return }
+      suspendCount?.write(closedCount, into: task)
+    }
+
+    /// Whether `close(_:)` has an effect: found out once, on a task that belongs to no session. Without it a task is as plain as Foundation's.
+    static let closesTasks: Bool = {
+      guard let suspendCount else { return false }
+      let probe = URLSessionTask()
+      guard child("suspendCount", ofTask: probe) as? Int == 1 else { return false }
+      suspendCount.write(closedCount, into: probe)
+      return child("suspendCount", ofTask: probe) as? Int == closedCount
+    }()
+
+    /// Far from 0 and from the largest number, where `suspend()` ends the process.
+    private static let closedCount = 1 << 40
+    private static let suspendCount = StoredProperty<Int>("suspendCount")
+
     // MARK: Downloads
 
     /// Whether a download task can be given its file: found out once, on an object that belongs to no task.
@@ -109,19 +138,22 @@
     }
 
     private static let propertyTable: PropertyTable? = {
-      var table: PropertyTable?
-      // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
-      _ = _forEachField(of: URLProtocol.self, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
-        guard String(cString: name) == "properties" else { return true }
-        if let type = type as? any DictionaryByName.Type { table = PropertyTable(offset: offset, type: type) }
-        return false
-      }
-      return table
+      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self), let type = type as? any DictionaryByName.Type
+      else { return nil }
+      return PropertyTable(offset: offset, type: type)
     }()
 
     // MARK: Reflection
 
+    /// A property of a task, of whatever class it is.
+    private static func child(_ name: String, ofTask task: URLSessionTask) -> Any? {
+      var mirror: Mirror? = Mirror(reflecting: task)
+      while let level = mirror, level.subjectType != URLSessionTask.self { mirror = level.superclassMirror }
+      return mirror?.children.first { $0.label == name }?.value
+    }
+
     private static let workQueuePosition = position(of: "workQueue")
+    private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")
     private static let bodyPosition = position(of: "knownBody")
 

@@ -52,6 +52,8 @@
     private var pending = Data()
     /// Connections on which the request was begun.
     private var attempts = 0
+    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a connection is open.
+    private var foreignBytes: Int?
     /// Bytes of the request's body that libcurl has taken.
     private var sentBytes: Int64 = 0
     /// Our end of the connection that the request is on.
@@ -167,6 +169,7 @@
         return false
       }
       attempts += 1
+      if foreignBytes == nil { foreignBytes = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) } }
       localPort = port
       connection = loop.noteBegun(self, from: port)
       beganAt = .now
@@ -174,7 +177,13 @@
       if let gate = request.route?.gate, !gate.claim(ticket, isOnKeptConnection: isKept) { return false }
       guard attempts > 1, let easy else { return true }
       // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
-      return CurlRequest.isIdempotent(request.method) || waylay_curl_get_number(easy, CurlInfo.requestSize) == 0
+      return CurlRequest.isIdempotent(request.method) || headBytesSent(easy) == 0
+    }
+
+    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all counts, a CONNECT too.
+    private func headBytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
+      guard CurlTransport.hasPrerequest else { return waylay_curl_get_number(easy, CurlInfo.requestSize) }
+      return foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
     }
 
     private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
@@ -191,7 +200,7 @@
       }
       guard !wasComplete, head.isComplete, let fault = head.framingFault(for: request.method) else { return count }
       refusal = TransportError(
-        .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(waylay_curl_get_number($0, CurlInfo.requestSize)) },
+        .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
         address: easy.flatMap(LoadMetrics.address), message: "the answer cannot be read: \(fault).")
       return CurlAnswer.writeError
     }
@@ -257,6 +266,7 @@
     func forgetConnection() {
       mustReconnect = false
       attempts = 0
+      foreignBytes = nil
       freeLists()
     }
 
@@ -275,6 +285,7 @@
       refusal = nil
       pending = Data()
       attempts = 0
+      foreignBytes = nil
       _ = seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
@@ -341,7 +352,7 @@
       }
       hasEnded = true
       if let easy, let localPort { loop.noteEnded(on: localPort, isHTTP1: waylay_curl_get_number(easy, CurlInfo.httpVersion) <= 2) }
-      if let gate = request.route?.gate, !isDelivered, easy.map({ waylay_curl_get_number($0, CurlInfo.requestSize) }) ?? 0 == 0 {
+      if let gate = request.route?.gate, !isDelivered, easy.map(headBytesSent) ?? 0 == 0 {
         gate.release(ticket)
       }
       let pipe = shared.withLock { shared in
@@ -371,7 +382,7 @@
       // An abort without a gate: the request must not be sent twice, and its connection is gone.
       return TransportError(
         curl: code == CurlCode.abortedByCallback ? CurlCode.receiveFailed : code, message: String(cString: message), easy: easy, head: head,
-        isSecure: url.scheme?.lowercased() == "https")
+        headBytesSent: easy.map(headBytesSent) ?? 0, isSecure: url.scheme?.lowercased() == "https")
     }
 
     private func metrics(isOver: Bool) -> LoadMetrics {

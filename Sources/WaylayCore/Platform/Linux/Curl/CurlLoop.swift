@@ -113,6 +113,7 @@
     }
 
     private func run() {
+      waylay_curl_name_thread("waylay-curl")
       // Without its signal handler an older libcurl lets a broken TLS connection end the process.
       var broken = sigset_t()
       sigemptyset(&broken)
@@ -133,7 +134,17 @@
     }
 
     /// Does what is to be done and sleeps until there is more; `false` ends the thread.
+    ///
+    /// The work is a function of its own because nothing of it may be held while the thread sleeps: an exchange holds its transport, which
+    /// would not be let go before the thread wakes up, and with it a thread and its descriptors.
     private func turn(_ transfers: inout Transfers) -> Bool {
+      guard let mustGoOn = work(&transfers) else { return !stop() }
+      return mustGoOn ? true : sleep(&transfers)
+    }
+
+    /// Whether there is more to do already; `nil` when all is over.
+    @inline(never)
+    private func work(_ transfers: inout Transfers) -> Bool? {
       let (commands, isInvalidated) = state.withLock { state in
         defer { state.commands = [] }
         return (state.commands, state.isInvalidated)
@@ -142,7 +153,7 @@
       if isInvalidated {
         for exchange in queue.clear() { exchange.ended(nil, easy: nil) }
         for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
-        return !stop()
+        return nil
       }
       queue.serve(now: .now) { begin($0, &transfers) }
       transfers.mustTurn = false
@@ -161,9 +172,13 @@
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
       }
       for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
-      let mustGoOn = transfers.mustTurn || queue.isReady
+      return transfers.mustTurn || queue.isReady
+    }
+
+    /// Waits until somebody has something to be done, or a transfer goes on; `false` ends the thread.
+    private func sleep(_ transfers: inout Transfers) -> Bool {
       let mayPoll = state.withLock { state in
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !mustGoOn
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated
         return state.isPolling
       }
       guard mayPoll else { return true }

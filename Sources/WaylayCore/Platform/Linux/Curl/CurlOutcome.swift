@@ -40,9 +40,9 @@
 
   extension TransportError {
     /// What a code of libcurl means, in the words of `URLError` as Apple uses them (https://curl.se/libcurl/c/libcurl-errors.html).
-    init(curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, isSecure: Bool) {
+    init(curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int, isSecure: Bool) {
       let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
-      let sent = easy.map { Self.bytesSent($0) } ?? 0
+      let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
       let address = easy.flatMap(LoadMetrics.address)
       guard !Self.isLargeHead(code, head, sent: sent) else {
@@ -57,11 +57,6 @@
         Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
         cause: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)), phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure), requestBytesSent: Int64(sent),
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
-    }
-
-    /// Bytes of the request, head and body.
-    private static func bytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
-      waylay_curl_get_number(easy, CurlInfo.requestSize) + Int(clamping: waylay_curl_get_size(easy, CurlInfo.uploaded))
     }
 
     /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the whole.

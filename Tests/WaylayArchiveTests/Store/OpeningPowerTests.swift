@@ -1,0 +1,59 @@
+import Foundation
+import StoreFaults
+import Testing
+import WaylayArchive
+import WaylayCore
+
+@Suite("A loss of power while an archive is made", .timeLimit(.minutes(5)))
+struct OpeningPowerTests {
+  private static let directory = URL(fileURLWithPath: "/above/archive", isDirectory: true)
+
+  private static func options(_ system: any SystemCalls) -> DiskStore.Options {
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    options.system = system
+    return options
+  }
+
+  @Test("at any call leaves a directory that opens and takes entries")
+  func anyCall() async throws {
+    let disk = ModelDisk()
+    let moments = Locked<[ModelDisk]>([])
+    let chance = Locked(SystemChance(2026))
+    let system = FailingSystem(disk) { call in
+      guard ![.open, .status, .read, .map, .names, .lock].contains(call) else { return nil }
+      let made = chance.withLock { chance in (0..<12).map { _ in disk.afterLossOfPower(&chance) } }
+      moments.withLock { $0 += made }
+      return nil
+    }
+    await (try DiskStore(at: Self.directory, options: Self.options(system))).close()
+    let left = moments.withLock { $0 }
+    #expect(left.count > 60)
+    for disk in left {
+      // Twice, because the first opening clears away.
+      for round in 1...2 {
+        let store = try DiskStore(at: Self.directory, options: Self.options(disk))
+        try store.put(.sample("\(round)"), body: .noise(100))
+        try await store.flush()
+        #expect(store.usage.count == round)
+        await store.close()
+      }
+    }
+  }
+}
+
+/// Numbers that are the same for the same seed (SplitMix64).
+private struct SystemChance: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  init(_ seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return word ^ (word >> 31)
+  }
+}

@@ -1,0 +1,41 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import Testing
+
+  @testable import WaylayCore
+
+  @Suite("Platform facts: the end of a task, and what is written down about it", .timeLimit(.minutes(5)))
+  struct TaskFacts {
+    @Test("P31: resume() inside a completion handler fails the task anew, which a raised count of suspensions prevents")
+    func resumed() async {
+      #expect(TaskInternals.closesTasks, "P31 has changed: suspendCount is not where it was, so a late resume() can end the process")
+      let (session, url) = Probe.session()
+      let own = Locked<URLSessionTask?>(nil)
+      let done = Event()
+      let task = session.dataTask(with: url) { _, _, _ in
+        own.withLock { $0 }?.resume()
+        session.delegateQueue.addOperation { done.happen() }
+      }
+      own.withLock { $0 = task }
+      task.resume()
+      await done.wait()
+      own.withLock { $0 = nil }
+      // Waits for the queue that the loading system works on.
+      _ = task.priority
+      #expect((task.error as? URLError)?.code == .unsupportedURL, "P31 has changed: TaskInternals.close may not be needed any more")
+    }
+
+    @Test("P33: a task's error, current request and counters are stored properties that can be written")
+    func record() async throws {
+      #expect(TaskRecord.known != nil, "P33 has changed: error, currentRequest and the counters of a task stay as they were made")
+      let (session, url) = Probe.session(Probe.Script(start: { $0.client?.urlProtocol($0, didFailWithError: URLError(.badURL)) }))
+      let task = await withCheckedContinuation { continuation in
+        let own = Locked<URLSessionTask?>(nil)
+        let task = session.dataTask(with: url) { _, _, _ in continuation.resume(returning: own.withLock { $0 }) }
+        own.withLock { $0 = task }
+        task.resume()
+      }
+      #expect(task?.error == nil, "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
+    }
+  }
+#endif

@@ -16,10 +16,10 @@ extension Scenario {
       },
       decision("policy: a fresh hit", [:], vary: nil),
       decision("policy: a fresh hit, with the head of its answer", [:], vary: nil, makesHead: true),
-      decision("policy: a fresh hit that asks for max-age", ["Cache-Control": "max-age=600"], vary: nil),
+      decision("policy: a fresh hit that asks for max-age", [.cacheControl: "max-age=600"], vary: nil),
       decision("policy: a fresh hit by Vary on a field that is absent", [:], vary: "Accept-Encoding"),
-      decision("policy: a fresh hit by Vary on a field, with an HMAC", ["Accept-Language": "en, de;q=0.5"], vary: "Accept-Language"),
-      decision("policy: one of 16 variants, with an HMAC", ["Accept-Language": "en, de;q=0.5"], vary: "Accept-Language", variants: 16),
+      decision("policy: a fresh hit by Vary on a field, with an HMAC", [.acceptLanguage: "en, de;q=0.5"], vary: "Accept-Language"),
+      decision("policy: one of 16 variants, with an HMAC", [.acceptLanguage: "en, de;q=0.5"], vary: "Accept-Language", variants: 16),
       reading(),
     ]
   }
@@ -38,39 +38,37 @@ extension Scenario {
   }
 
   /// What the app sends: with the fields that every app sends.
-  private static func request(_ fields: [String: String]) -> URLRequest {
-    var request = URLRequest(url: url)
-    request.setValue("application/json", forHTTPHeaderField: "Accept")
-    request.setValue("Example/1.0", forHTTPHeaderField: "User-Agent")
-    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-    return request
+  private static func request(_ fields: HTTPFields) -> HTTPFields {
+    [.accept: "application/json", .userAgent: "Example/1.0"] + fields
   }
 
-  private static func record(_ policy: ArchivePolicy, _ request: URLRequest, vary: String?) -> CacheRecord {
-    var fields: HTTPFields = [
+  /// The same as the archive reads it.
+  private static func asked(_ fields: HTTPFields) -> CacheRequest { CacheRequest(method: "GET", url: url, fields: fields) }
+
+  private static func record(_ policy: ArchivePolicy, _ fields: HTTPFields, vary: String?) -> CacheRecord {
+    var head: HTTPFields = [
       .cacheControl: "max-age=3600, stale-while-revalidate=60", .contentType: "application/json", .contentLength: "20", .eTag: "\"1\"",
       .date: HTTPDate.text(seconds: now.seconds), .server: "example", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
       .setCookie: "a=b", .strictTransportSecurity: "max-age=31536000", .accessControlAllowOrigin: "*",
     ]
-    fields[.vary] = vary
-    let response = ArchivePolicy.Response(status: 200, fields: fields, requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(InterceptedRequest(request))) else { fatalError("not stored") }
+    head[.vary] = vary
+    let response = ArchivePolicy.Response(status: 200, fields: head, requestTime: now, responseTime: now)
+    guard case .store(let record) = policy.storability(of: response, to: asked(fields)) else { fatalError("not stored") }
     return record
   }
 
   private static func decision(
-    _ name: String, _ fields: [String: String], vary: String?, variants: Int = 1, makesHead: Bool = false
+    _ name: String, _ fields: HTTPFields, vary: String?, variants: Int = 1, makesHead: Bool = false
   ) -> Scenario {
     let policy = policy()
-    let urlRequest = request(fields)
+    let sent = request(fields)
     let others = (1..<max(2, variants)).prefix(variants - 1).map { number in
-      record(policy, request(["Accept-Language": "x-\(number)"]), vary: vary)
+      record(policy, request([.acceptLanguage: "x-\(number)"]), vary: vary)
     }
-    let records = others + [record(policy, urlRequest, vary: vary)]
-    let asked = InterceptedRequest(urlRequest)
+    let records = others + [record(policy, sent, vary: vary)]
     let later = CacheTime(seconds: now.seconds + 10)
     return Scenario(name, against: "policy: URL(string:)") {
-      let decision = policy.decide(CacheRequest(asked), records: records, now: later)
+      let decision = policy.decide(asked(sent), records: records, now: later)
       guard case .serve(let answer) = decision.action, answer.index == records.count - 1 else { throw URLError(.cannotDecodeContentData) }
       if makesHead, policy.head(of: answer, record: records[answer.index], now: later).status != 200 { throw URLError(.badServerResponse) }
     }

@@ -71,7 +71,7 @@ extension Scenario {
     // Its port is free on that address, or nearly always.
     guard let hole = try? BlackHole(host: "127.0.0.7", port: origin.port) else { return [] }
     let named = origin.url("/hello", host: "api.test")
-    func rewriter() -> HostRewriter { HostRewriter(["api.test": ["127.0.0.7", "127.0.0.1"]]) }
+    @Sendable func rewriter() -> HostRewriter { HostRewriter(["api.test": ["127.0.0.7", "127.0.0.1"]]) }
     let known = rewriter()
     let registry = InterceptorRegistry(configuration: .ephemeral) { known }
     return [

@@ -1,14 +1,14 @@
-// What the sources of the package see through WaylayCore.
+// What the sources of the public see through WaylayCore.
 @_exported public import Core
 
 /// Stands in for the core's response, which needs the rest of it.
-package struct InterceptedResponse {
-  package struct Source {
-    package var storesCookies: Bool { true }
+public struct InterceptedResponse {
+  public struct Source {
+    public var storesCookies: Bool { true }
   }
 
-  package var fields: HTTPFields
-  package var source = Source()
+  public var fields: HTTPFields
+  public var source = Source()
 }
 
 /// Stands in for the core's redirect: the fields that never go to another origin.

@@ -31,9 +31,9 @@ private func head(_ bytes: [UInt8]) {
     _ = (head.length, head.hasUnknownCoding(features: 0))
   }
   require(head.length.map { $0 >= 0 } ?? true, "less than nothing")
-  for method in ["GET", "HEAD"] { _ = head.hasNoBody(for: method) }
+  for method in [HTTPRequest.Method.get, .head] { _ = head.hasNoBody(for: method) }
   // A length that is believed is the one that there is.
-  if head.framingFault(for: "GET") == nil, let length = head.length, let value = head.fields[values: .contentLength].first {
+  if head.framingFault(for: .get) == nil, let length = head.length, let value = head.fields[values: .contentLength].first {
     require(value.split(separator: ",").allSatisfy { Int64($0.trimmingCharacters(in: .whitespaces)) == length }, "another length: \(value)")
   }
   // What is kept of a field can be written in one line, and read again as the same.

@@ -69,8 +69,9 @@ final class ArchiveEngine: Sendable {
     let mode = mode(of: request)
     guard !isInvalidated.withLock({ $0 }) else {
       guard mode.allowsNetwork else {
-        throw ArchiveError(.invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url, requestID: request.id)
-          .urlError()
+        throw ArchiveError(
+          .invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url, requestID: request.id
+        ).urlError()
       }
       return try await next(request)
     }

@@ -69,7 +69,8 @@ extension ArchiveLoad {
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(
-        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, requestID: request.id, underlying: failure
+        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, requestID: request.id,
+        underlying: failure
       ).urlError()
     }
     return ArchiveError(

@@ -279,3 +279,11 @@ extension Error {
   /// Whether it says that what was read is not what was stored, rather than that the system could not read.
   var provesDamage: Bool { (self as? ArchiveError)?.code == .unreadable }
 }
+
+extension CacheRequest {
+  /// Reads a request, without some of its fields.
+  package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
+    let fields = ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
+    self.init(method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
+  }
+}

@@ -46,7 +46,8 @@ extension InlineAnswering {
     case .next(let request): return try await next(request)
     case .startLoading:
       throw WaylayError(
-        .missingAnswer, "\(name) leaves its answer to startLoading and has none: implement startLoading(_:next:), or answer in answerInline(_:).",
+        .missingAnswer,
+        "\(name) leaves its answer to startLoading and has none: implement startLoading(_:next:), or answer in answerInline(_:).",
         interceptor: name, url: request.url, requestID: request.id)
     }
   }

@@ -23,7 +23,7 @@ extension ResponseCheck {
     let allowed = hosts.map(folded)
     return ResponseCheck(byRequest: { request, response in
       if response.status.code == 511 { return "the status 511 says that the network wants a login" }
-      if let target = redirectTarget(of: response), let reason = suspicion(of: target, from: request.url?.host, allowed) { return reason }
+      if let target = redirectTarget(of: response), let reason = suspicion(of: target, from: request.url.host, allowed) { return reason }
       guard (200..<300).contains(response.status.code), isHTML(response), !mayWantHTML(request) else { return nil }
       return "it is a page in HTML, and the request is for something else"
     })
@@ -60,9 +60,9 @@ extension ResponseCheck {
   ]
 
   private static func mayWantHTML(_ request: InterceptedRequest) -> Bool {
-    let ending = request.url?.pathExtension.lowercased() ?? ""
+    let ending = request.url.pathExtension.lowercased()
     guard !otherEndings.contains(ending) else { return false }
-    guard let accept = request.urlRequest.value(forHTTPHeaderField: "Accept")?.lowercased(), !accept.isEmpty else { return true }
+    guard let accept = request.fields[.accept]?.lowercased(), !accept.isEmpty else { return true }
     let types = accept.split(separator: ",").map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) }
     return types.contains { ["text/html", "application/xhtml+xml", "text/*", "application/*", "*/*"].contains($0) }
   }

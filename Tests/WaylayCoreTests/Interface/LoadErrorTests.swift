@@ -19,7 +19,8 @@ struct LoadErrorTests {
     let deep = Refusal()
     let registry = InterceptorRegistry {
       Link { request, _ in
-        throw TransportError(.cannotConnectToHost, message: "no way", underlying: WaylayError(.invalidRequest, "see beneath", underlying: deep))
+        throw TransportError(
+          .cannotConnectToHost, message: "no way", underlying: WaylayError(.invalidRequest, "see beneath", underlying: deep))
       }
     }
     let error = try #require(await failure { try await registry.data(for: URLRequest(url: .example)) } as? URLError)

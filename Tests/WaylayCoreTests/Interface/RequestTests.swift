@@ -90,4 +90,22 @@ struct RequestTests {
     #expect(seen.all == Array(repeating: document, count: 6))
     registry.invalidate()
   }
+
+  @Test("a request of the loading system that no message can carry is not sent, and says why")
+  func defects() async throws {
+    try await withOrigin { origin in
+      let registry = InterceptorRegistry { Link.pass() }
+      for change in [
+        { (request: inout URLRequest) in request.httpMethod = "GET /\r\n" }, { $0.setValue("a\r\nb: c", forHTTPHeaderField: "X-A") },
+        { $0.setValue("a", forHTTPHeaderField: "X A") },
+      ] {
+        var request = URLRequest(url: origin.url("/hello"))
+        change(&request)
+        let error = await failure { [request] in try await registry.data(for: request) }
+        #expect(error.flatMap(cause)?.code == .invalidRequest)
+      }
+      #expect(origin.rawBytes.joined().isEmpty)
+      registry.invalidate()
+    }
+  }
 }

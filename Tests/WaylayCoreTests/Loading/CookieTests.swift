@@ -115,9 +115,9 @@ struct CookieTests {
     let sent = Log<String?>()
     let registry = InterceptorRegistry {
       Link { request, _ in
-        sent.add(request.urlRequest.value(forHTTPHeaderField: "Cookie"))
+        sent.add(request.fields[.cookie])
         var response = InterceptedResponse(to: request)
-        if request.url?.host == "com" { response.fields.append(HTTPField(name: .setCookie, value: "top=1; Domain=\(domain); Path=/")) }
+        if request.url.host == "com" { response.fields.append(HTTPField(name: .setCookie, value: "top=1; Domain=\(domain); Path=/")) }
         return response
       }
     }

@@ -27,7 +27,7 @@
 
     private static func registry(_ kind: String, _ chains: Log<Int> = Log()) -> InterceptorRegistry {
       InterceptorRegistry {
-        Link(answersInline: kind == "inline") { request, _ in
+        Link.answering(inline: kind == "inline") { request in
           chains.add(1)
           if kind == "failure" { throw URLError(.cannotParseResponse) }
           return InterceptedResponse(to: request, body: .text("hello"))

@@ -13,7 +13,8 @@ struct FailoverTests {
     arguments: [
       (TransportError.refused, "refused"), (.unsent(.timedOut), "timed out"), (.unsent(.networkConnectionLost, .securing), "closed"),
       (.unsent(.secureConnectionFailed, .securing, "unexpected eof"), "TLS failed"),
-      (.unsent(.secureConnectionFailed, .securing, "what came is not TLS", cause: .notTLS), "not understood"), (.rogue, "certificate refused"),
+      (.unsent(.secureConnectionFailed, .securing, "what came is not TLS", cause: .notTLS), "not understood"),
+      (.rogue, "certificate refused"),
       (.unsent(.serverCertificateUntrusted, .securing), "certificate refused"),
     ])
   func unsent(error: TransportError, outcome: String) async throws {

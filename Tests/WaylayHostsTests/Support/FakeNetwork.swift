@@ -139,7 +139,9 @@ final class FakeNetwork: Sendable {
 
 extension TransportError {
   /// A failure before anything was sent.
-  static func unsent(_ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer", cause: Cause? = nil) -> TransportError {
+  static func unsent(
+    _ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer", cause: Cause? = nil
+  ) -> TransportError {
     TransportError(code, cause: cause, phase: phase, requestBytesSent: 0, message: message)
   }
 

@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Interface/TransportError+Cause.swift

@@ -90,24 +90,23 @@ final class SharedBody: Sendable {
 
   /// Another reader; `nil` when the transfer has been given up.
   ///
-  /// - Parameter range: The bytes that it wants: all of them when `nil`.
-  func reader(of range: Range<Int64>? = nil) -> Reader? {
-    let position = range?.lowerBound ?? 0
-    return state.withLock { state -> Int? in
+  /// - Parameter position: Where it begins.
+  func reader(from position: Int64 = 0) -> Reader? {
+    state.withLock { state -> Int? in
       // What the sink does not have, and memory no longer has, cannot be read again.
       guard !state.isAbandoned, state.sinkFailure == nil || state.start <= position else { return nil }
       state.lastReader += 1
       state.positions[state.lastReader] = position
       return state.lastReader
-    }.map { Reader(self, number: $0, limit: range?.upperBound) }
+    }.map { Reader(self, number: $0) }
   }
 
   /// The body for another load; `nil` when the transfer has been given up.
-  func body(of range: Range<Int64>? = nil) -> MessageBody? {
-    guard let reader = reader(of: range) else { return nil }
-    return .relaying(original, length: range.map { $0.upperBound < .max ? $0.upperBound - $0.lowerBound : nil } ?? length) {
-      try await reader.next()
-    }
+  ///
+  /// It ends when what is read of it has been stored: whoever has read it finds it.
+  func body(from position: Int64 = 0) -> MessageBody? {
+    guard let reader = reader(from: position) else { return nil }
+    return .relaying(original, length: length.map { max(0, $0 - position) }) { try await reader.next() }
   }
 
   // MARK: The transfer
@@ -207,12 +206,10 @@ final class SharedBody: Sendable {
   final class Reader: Sendable {
     private let shared: SharedBody
     private let number: Int
-    private let limit: Int64?
 
-    fileprivate init(_ shared: SharedBody, number: Int, limit: Int64?) {
+    fileprivate init(_ shared: SharedBody, number: Int) {
       self.shared = shared
       self.number = number
-      self.limit = limit
     }
 
     deinit {
@@ -220,7 +217,7 @@ final class SharedBody: Sendable {
     }
 
     /// The next bytes, or `nil` after the last one.
-    func next() async throws -> Data? { try await shared.next(number, upTo: limit) }
+    func next() async throws -> Data? { try await shared.next(number) }
   }
 
   fileprivate enum Step {
@@ -230,11 +227,11 @@ final class SharedBody: Sendable {
     case wait
   }
 
-  private func next(_ reader: Int, upTo limit: Int64?) async throws -> Data? {
+  private func next(_ reader: Int) async throws -> Data? {
     while true {
       try Task.checkCancellation()
       let (step, pump) = state.withLock { state -> (Step, CheckedContinuation<Void, Never>?) in
-        let step = state.step(of: reader, upTo: limit)
+        let step = state.step(of: reader)
         return (step, state.wantsMore(length) ? state.takePumpWaiter() : nil)
       }
       pump?.resume()
@@ -300,11 +297,9 @@ extension SharedBody.State {
     }
   }
 
-  fileprivate mutating func step(of reader: Int, upTo limit: Int64?) -> SharedBody.Step {
+  fileprivate mutating func step(of reader: Int) -> SharedBody.Step {
     let position = positions[reader] ?? 0
-    let limit = limit ?? .max
-    guard position < limit else { return .end(.success(())) }
-    if position < start { return .stored(offset: position, count: Int(min(min(start, limit) - position, Int64(SharedBody.window)))) }
+    if position < start { return .stored(offset: position, count: Int(min(start - position, Int64(SharedBody.window)))) }
     guard position < received else { return end.map { .end($0) } ?? .wait }
     var offset = start
     for chunk in chunks {
@@ -312,8 +307,7 @@ extension SharedBody.State {
       if position < next {
         positions[reader] = next
         defer { trim() }
-        guard position > offset || next > limit else { return .chunk(chunk) }
-        return .chunk(Data(chunk.dropFirst(Int(position - offset)).prefix(Int(min(limit, next) - position))))
+        return .chunk(position > offset ? Data(chunk.dropFirst(Int(position - offset))) : chunk)
       }
       offset = next
     }

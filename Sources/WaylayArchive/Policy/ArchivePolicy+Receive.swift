@@ -86,18 +86,12 @@ extension ArchivePolicy {
   /// The stored responses that match a request by their own `Vary`.
   func matching(_ request: CacheRequest, _ records: [CacheRecord], _ method: CacheMethod) -> [Int] {
     var memo = DigestMemo()
-    return records.indices.filter { index in
-      guard Self.canAnswer(records[index], method), isForUser(records[index], request, &memo) else { return false }
-      switch records[index].vary {
-      case .nothing: return true
-      case .anything: return false
-      case .fields(let names): return records[index].requests.contains(memo.digest(of: names, request, digest))
-      }
-    }
+    return records.indices.filter { Self.canAnswer(records[$0], method) && matches(records[$0], request, &memo) }
   }
 
   /// Takes away what a newly stored response stands in place of, and the oldest beyond the limit.
   func supersede(_ request: CacheRequest, _ records: [CacheRecord], by new: CacheRecord, _ outcome: inout ResponseOutcome) {
+    var memo = DigestMemo()
     for index in records.indices {
       let old = records[index]
       guard old.method == new.method || new.method == .get && old.method == .head else { continue }
@@ -110,16 +104,10 @@ extension ArchivePolicy {
           continue
         }
       }
-      switch old.vary {
-      case .nothing: outcome.removals.append(index)
-      case .anything: if new.vary == .anything { outcome.removals.append(index) }
-      case .fields(let names):
-        let own = request.digest(of: names, digest)
-        guard old.requests.contains(own) else { continue }
-        var rest = old
-        rest.requests.removeAll { $0 == own }
-        if rest.requests.isEmpty { outcome.removals.append(index) } else { outcome.updates.append(.init(index: index, record: rest)) }
-      }
+      guard coversFields(old, of: request, &memo) || old.vary == .anything && new.vary == .anything else { continue }
+      var rest = old
+      if case .fields = old.vary { rest.requests.removeAll { $0 == memo.value } } else { rest.requests = [] }
+      if rest.requests.isEmpty { outcome.removals.append(index) } else { outcome.updates.append(.init(index: index, record: rest)) }
     }
     let kept = records.indices.filter { !outcome.removals.contains($0) }
     let surplus = kept.count + 1 - max(1, maximumVariants)

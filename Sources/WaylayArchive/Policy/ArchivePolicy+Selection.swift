@@ -41,12 +41,17 @@ extension ArchivePolicy {
     }
   }
 
-  private func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
+  /// Whether a response is for a request by its own `Vary`, and for the request's user.
+  func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
+    coversFields(record, of: request, &memo) && isForUser(record, request, &memo)
+  }
+
+  /// Whether a response is for a request by its own `Vary` (RFC 9111, section 4.1).
+  func coversFields(_ record: CacheRecord, of request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     switch record.vary {
-    case .nothing: isForUser(record, request, &memo)
+    case .nothing: true
     case .anything: false
-    case .fields(let names):
-      record.requests.contains(memo.digest(of: names, request, digest)) && isForUser(record, request, &memo)
+    case .fields(let names): record.requests.contains(memo.digest(of: names, request, digest))
     }
   }
 
@@ -67,7 +72,8 @@ extension ArchivePolicy {
     /// The request's user.
     var user: RequestDigest?
     private var names: [String]?
-    private var value = RequestDigest.allAbsent
+    /// The one that was asked for last.
+    private(set) var value = RequestDigest.allAbsent
 
     mutating func digest(of names: [String], _ request: CacheRequest, _ digest: ([UInt8]) -> [UInt8]) -> RequestDigest {
       if names != self.names {

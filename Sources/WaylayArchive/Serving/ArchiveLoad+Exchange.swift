@@ -58,7 +58,7 @@ extension ArchiveLoad {
     var judged = judge(head, response, decision, stored)
     judged.moment = moment
     if case .again = judged.outcome.answer {
-      await response.body.drop()
+      await response.body.discard()
       apply(judged.outcome, stored, since: moment)
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
       return try await exchange(decision.unconditional, stored, flight, send)
@@ -68,7 +68,7 @@ extension ArchiveLoad {
     switch judged.outcome.answer {
     case .stored(let answer):
       request.context.storeCookies(of: response, for: request)
-      await response.body.drop()
+      await response.body.discard()
       return try await confirmed(answer, judged.outcome, decision, stored, flight, send)
     case .joined: request.context.storeCookies(of: response, for: request)
     case .network, .again:
@@ -246,13 +246,5 @@ extension ArchiveLoad {
         limited.reportBehind(error)
       }
     }
-  }
-}
-
-extension MessageBody {
-  /// Lets go of a body that nobody reads: a short one is read, so that its connection stays usable.
-  func drop() async {
-    guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
-    _ = try? await collect(upTo: Int(length))
   }
 }

@@ -184,7 +184,7 @@ extension ArchiveLoad {
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
-      await response.body.drop()
+      await response.body.discard()
       return try await exchange(decision.unconditional, [], flight, send)
     }
     let placement = placement(judged, taking: [stored.entry])

@@ -75,13 +75,13 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// Whether the body is known to have no bytes.
   public var isEmpty: Bool { length == 0 }
 
-  /// The bytes, when they are in memory already.
-  package var inMemory: Data? {
+  /// The bytes, when they are in memory already; `nil` when they have to be read.
+  public var inMemory: Data? {
     if case .data(let data) = storage { data } else { nil }
   }
 
-  /// The file, when the body is one.
-  package var fileURL: URL? {
+  /// The file that has the bytes, when the body is one.
+  public var fileURL: URL? {
     if case .source(let source) = storage { source.file } else { nil }
   }
 
@@ -118,6 +118,12 @@ public struct MessageBody: AsyncSequence, Sendable {
       collected.append(chunk)
     }
     return collected
+  }
+
+  /// Lets go of a body that nobody will read: a short one is read to its end, so that its connection can serve another request.
+  public func discard() async {
+    guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
+    _ = try? await collect(upTo: Int(length))
   }
 
   /// Bytes that are set aside for a body before they have come.

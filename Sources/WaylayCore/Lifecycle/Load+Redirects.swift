@@ -103,11 +103,3 @@ struct Redirect {
     }
   }
 }
-
-extension MessageBody {
-  /// Drops a body that nobody will read: a short one is read to its end, so that its connection can serve the next hop.
-  func discard() async {
-    guard inMemory == nil, let length, length <= 64 * 1024 else { return }
-    _ = try? await collect(upTo: Int(length))
-  }
-}

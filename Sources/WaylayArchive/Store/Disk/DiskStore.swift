@@ -190,16 +190,8 @@ extension DiskStore {
 
   /// Has the thread of the journal do something, and waits for it.
   func perform<Value: Sendable>(_ job: @escaping @Sendable (DiskStore) throws -> Value) async throws -> Value {
-    let outcome = Locked<Result<Value, any Error>?>(nil)
-    await withCheckedContinuation { continuation in
-      enqueue { store in
-        let result = Result { try job(store) }
-        outcome.withLock { $0 = result }
-        continuation.resume()
-      }
-    }
-    guard let result = outcome.withLock({ $0 }) else { preconditionFailure("a job ended without an outcome") }
-    return try result.get()
+    let promise = Promise<Value>()
+    return try await promise.value { enqueue { store in promise.settle(Result { try job(store) }) } }
   }
 
   /// Has the thread of the journal do what is there to be done; whoever has added a job calls this, not holding the lock.

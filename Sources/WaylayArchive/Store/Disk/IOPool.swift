@@ -25,15 +25,7 @@ final class IOPool: Sendable {
 
   /// Runs work and waits for what it gives.
   func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    let outcome = Locked<Result<Value, any Error>?>(nil)
-    await withCheckedContinuation { continuation in
-      run {
-        let result = Result { try work() }
-        outcome.withLock { $0 = result }
-        continuation.resume()
-      }
-    }
-    guard let result = outcome.withLock({ $0 }) else { preconditionFailure("work ended without an outcome") }
-    return try result.get()
+    let promise = Promise<Value>()
+    return try await promise.value { run { promise.settle(Result { try work() }) } }
   }
 }

@@ -6,20 +6,20 @@
 /// ```
 ///
 /// Codes are for programs, the description is for people; what is in the description may change in any release.
-public struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
+package struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
   /// What decided.
-  public var code: Code
+  package var code: Code
   /// The age of the stored response that the decision is about, in seconds.
-  public var age: Int64?
+  package var age: Int64?
   /// Its freshness lifetime, in seconds (RFC 9111, section 4.2.1).
-  public var lifetime: Int64?
+  package var lifetime: Int64?
   /// Where the lifetime came from.
-  public var lifetimeSource: LifetimeSource?
+  package var lifetimeSource: LifetimeSource?
   /// The directive, field or setting that ruled, as it is written: `no-cache`, `Vary`, `only-if-cached`.
-  public var ruling: String?
+  package var ruling: String?
 
   /// Makes a reason.
-  public init(
+  package init(
     _ code: Code, age: Int64? = nil, lifetime: Int64? = nil, lifetimeSource: LifetimeSource? = nil, ruling: String? = nil
   ) {
     self.code = code
@@ -30,13 +30,13 @@ public struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The seconds for which the stored response stays fresh; negative once it is stale.
-  public var timeToLive: Int64? {
+  package var timeToLive: Int64? {
     guard let lifetime, let age else { return nil }
     return lifetime.subtractingSaturating(age)
   }
 
   /// The code and the facts, for a log line.
-  public var description: String {
+  package var description: String {
     var text = code.description
     if let ruling { text += " by \(ruling)" }
     if let age { text += ", age \(age) s" }
@@ -48,29 +48,29 @@ public struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
 
 extension ArchiveReason {
   /// Where a freshness lifetime came from.
-  public struct LifetimeSource: Hashable, Sendable, CustomStringConvertible {
+  package struct LifetimeSource: Hashable, Sendable, CustomStringConvertible {
     let number: UInt8
 
     /// `max-age`.
-    public static let maxAge = LifetimeSource(number: 0)
+    package static let maxAge = LifetimeSource(number: 0)
     /// `s-maxage`, in a shared cache.
-    public static let sharedMaxAge = LifetimeSource(number: 1)
+    package static let sharedMaxAge = LifetimeSource(number: 1)
     /// `Expires` less `Date`.
-    public static let expires = LifetimeSource(number: 2)
+    package static let expires = LifetimeSource(number: 2)
     /// A tenth of the time since `Last-Modified` (RFC 9111, section 4.2.2).
-    public static let heuristic = LifetimeSource(number: 3)
+    package static let heuristic = LifetimeSource(number: 3)
     /// Nothing says how long: not at all.
-    public static let none = LifetimeSource(number: 4)
+    package static let none = LifetimeSource(number: 4)
     /// Something that cannot be read: not at all (RFC 9111, section 4.2.1).
-    public static let invalid = LifetimeSource(number: 5)
+    package static let invalid = LifetimeSource(number: 5)
     /// A rule of the app's for responses that carry no lifetime.
-    public static let fallback = LifetimeSource(number: 6)
+    package static let fallback = LifetimeSource(number: 6)
     /// A rule of the app's in place of what the response says.
-    public static let forced = LifetimeSource(number: 7)
+    package static let forced = LifetimeSource(number: 7)
 
     static let names = ["max-age", "s-maxage", "Expires", "heuristic", "nothing", "unreadable", "default rule", "forced rule"]
 
     /// The source's name.
-    public var description: String { Int(number) < Self.names.count ? Self.names[Int(number)] : "unknown" }
+    package var description: String { Int(number) < Self.names.count ? Self.names[Int(number)] : "unknown" }
   }
 }

@@ -6,33 +6,33 @@
 /// status.timeToLive = 376
 /// print(status)   // Waylay; hit; ttl=376
 /// ```
-public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
+package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// The name of the cache.
-  public var cache: String
+  package var cache: String
   /// Whether the answer came out of the archive without the request going on.
-  public var isHit = false
+  package var isHit = false
   /// Why the request went on.
-  public var forwarded: Forwarded?
+  package var forwarded: Forwarded?
   /// The status that came back for it, where the client got another one.
-  public var forwardedStatus: Int?
+  package var forwardedStatus: Int?
   /// Seconds for which the answer stays fresh; negative once it is stale.
-  public var timeToLive: Int64?
+  package var timeToLive: Int64?
   /// Whether what came back has been stored.
-  public var isStored = false
+  package var isStored = false
   /// Whether the request went on together with others.
-  public var isCollapsed = false
+  package var isCollapsed = false
   /// The key of the stored response.
-  public var key: String?
+  package var key: String?
   /// More, in words or as a code.
-  public var detail: String?
+  package var detail: String?
 
   /// Makes the status of a cache that has done nothing yet.
-  public init(cache: String) {
+  package init(cache: String) {
     self.cache = cache
   }
 
   /// The field's value: one member of its list.
-  public var description: String {
+  package var description: String {
     var text = Self.tokenOrString(cache)
     if isHit { text += "; hit" }
     if !isHit, let forwarded { text += "; fwd=\(forwarded)" }
@@ -71,29 +71,29 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 
 extension CacheStatus {
   /// Why a request went on (RFC 9211, section 2.2).
-  public struct Forwarded: Hashable, Sendable, CustomStringConvertible {
+  package struct Forwarded: Hashable, Sendable, CustomStringConvertible {
     /// The value as the field has it.
-    public let description: String
+    package let description: String
 
     /// Makes a value that the field may have.
-    public init(_ description: String) {
+    package init(_ description: String) {
       self.description = description
     }
 
     /// The cache was told not to handle the request.
-    public static let bypass = Forwarded("bypass")
+    package static let bypass = Forwarded("bypass")
     /// The method has to go to the origin.
-    public static let method = Forwarded("method")
+    package static let method = Forwarded("method")
     /// Nothing is stored for the URL.
-    public static let uriMiss = Forwarded("uri-miss")
+    package static let uriMiss = Forwarded("uri-miss")
     /// What is stored is for other request fields.
-    public static let varyMiss = Forwarded("vary-miss")
+    package static let varyMiss = Forwarded("vary-miss")
     /// The request did not want what is stored.
-    public static let request = Forwarded("request")
+    package static let request = Forwarded("request")
     /// What is stored is stale.
-    public static let stale = Forwarded("stale")
+    package static let stale = Forwarded("stale")
     /// Only a part is stored.
-    public static let partial = Forwarded("partial")
+    package static let partial = Forwarded("partial")
 
     /// What the reason of a decision is called in the field.
     package init(_ reason: ArchiveReason) {

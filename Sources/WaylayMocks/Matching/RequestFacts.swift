@@ -19,7 +19,6 @@ final class RequestFacts {
   lazy var json: JSONNode? = try? JSONNode(parsing: body)
   lazy var form = QueryItems(String(decoding: body, as: UTF8.self), isForm: true)
   lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
-  lazy var asMockRequest = MockRequest(request, body: body)
 
   /// The value of a header field, whatever the case of its name.
   func header(_ name: String) -> String? { request.headerValue(name) }

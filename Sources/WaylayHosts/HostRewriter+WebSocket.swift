@@ -1,7 +1,7 @@
 extension HostRewriter: WebSocketWarden {
   /// No transport routes a WebSocket task: it goes the system's way, look-up by the system's resolver included, or, under ``Policy/require``,
   /// nowhere. Either is said aloud, because the task itself cannot say why.
-  package func admit(webSocket request: URLRequest) throws {
+  public func admit(webSocket request: URLRequest) throws {
     // Asked about a host that a rule routes: `canInit` has said so.
     guard let place = Self.place(ofWebSocket: request.url) else { return }
     let isRefused = !policy.fallback.allowsSystem

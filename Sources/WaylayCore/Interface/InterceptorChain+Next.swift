@@ -44,7 +44,9 @@ extension InterceptorChain {
 
     /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells what was tried, with the
     /// timeout beneath. `nil` takes it back. Does nothing for a closure.
-    package func setAccountOfTimeout(_ account: (@Sendable (WaylayError) -> any Error)?) {
+    ///
+    /// - Parameter account: Makes that error of the timeout.
+    public func setAccountOfTimeout(_ account: (@Sendable (WaylayError) -> any Error)?) {
       guard case .turn(let turn) = target else { return }
       turn.setAccount(account)
     }

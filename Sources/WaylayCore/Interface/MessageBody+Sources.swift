@@ -12,8 +12,13 @@ extension MessageBody {
     return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
   }
 
-  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics.
-  package static func relaying(
+  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics. It can be read once.
+  ///
+  /// - Parameters:
+  ///   - original: The body that is read.
+  ///   - length: How many bytes come, where that is known.
+  ///   - next: Gives the next bytes; `nil` at the end. It is called by one reader at a time.
+  public static func relaying(
     _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
   ) -> MessageBody {
     MessageBody(

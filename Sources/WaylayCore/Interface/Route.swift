@@ -34,13 +34,13 @@ public struct Route: Sendable, Hashable {
   /// long as the transport waits anyway. A connection that is open already takes no time.
   public let connectTimeout: Duration?
   /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so only with one.
-  package var whenConnected: (@Sendable () -> Void)?
+  public var whenConnected: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
   /// Whether a connection that was kept is out of the question: one is opened for this attempt.
-  package var isFresh = false
+  public var isFresh = false
   /// Asked when the attempt is ended from our side: whether its connection, on which nothing has come since, is held to be dead.
-  package var isSuspect: (@Sendable () -> Bool)?
+  public var isSuspect: (@Sendable () -> Bool)?
 
   /// Makes a route.
   ///
@@ -139,10 +139,10 @@ public final class DialGate: Sendable {
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
 
   /// The route of the attempt that has claimed it, if one has.
-  package var claimant: Route? { owner.withLock { $0 }?.ticket.route }
+  public var claimant: Route? { owner.withLock { $0 }?.ticket.route }
 
   /// Whether the attempt that has claimed it is on a connection that was open before.
-  package var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
+  public var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
 
   /// Claims the gate: `true` for the first, and for the same one again.
   package func claim(_ ticket: Ticket, isOnKeptConnection: Bool = false) -> Bool {

@@ -3,7 +3,7 @@ import Foundation
 /// An interceptor that knows which WebSocket tasks must not be opened past it.
 ///
 /// No chain serves a WebSocket task: it goes the system's own way. An interceptor that promises what such a task would break is asked before.
-package protocol WebSocketWarden: RequestInterceptor {
+public protocol WebSocketWarden: RequestInterceptor {
   /// Told of a WebSocket task whose handshake, were it a plain request, the interceptor would take part in.
   ///
   /// - Parameter request: The handshake, with `ws` or `wss`.

@@ -4,27 +4,36 @@ import Foundation
 ///
 /// A `Digest` field is another one with each request, and the same user has one of each: whoever tells users apart goes by this. It has
 /// no description of its own, so that it is printed nowhere.
-package struct AnsweredChallenge: Sendable, CustomStringConvertible {
-  package let user: String
-  package let password: String
+public struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflectable {
+  /// The name.
+  public let user: String
+  /// The password.
+  public let password: String
 
-  package init(user: String, password: String) {
+  /// Makes the note of a credential.
+  public init(user: String, password: String) {
     self.user = user
     self.password = password
   }
 
-  package var description: String { "a credential" }
+  /// Says nothing of it.
+  public var description: String { "a credential" }
+  /// Shows nothing of it.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Where ``AnsweredChallenge`` is noted.
-package enum AnsweredChallengeKey: InterceptedRequest.Key {
-  package static let defaultValue: AnsweredChallenge? = nil
+public enum AnsweredChallengeKey: InterceptedRequest.Key {
+  /// A request without the note answers no challenge.
+  public static let defaultValue: AnsweredChallenge? = nil
 }
 
 extension LoadContext {
   /// What the session could answer a challenge of `url`'s origin with, without asking anybody: the URL's user info, else what its storage
   /// holds for the origin.
-  package func challengeAnswers(for url: URL) -> [AnsweredChallenge] {
+  ///
+  /// - Parameter url: What is to be loaded.
+  public func challengeAnswers(for url: URL) -> [AnsweredChallenge] {
     if let user = url.user(percentEncoded: false), !user.isEmpty {
       return [AnsweredChallenge(user: user, password: url.password(percentEncoded: false) ?? "")]
     }

@@ -1,15 +1,21 @@
 #if canImport(Darwin) || WAYLAY_APPLE_MODEL
-  package import Logging
+  public import Logging
 
   #if canImport(Darwin)
-    package import Foundation
+    public import Foundation
   #else
-    package import FoundationNetworking
+    public import FoundationNetworking
   #endif
 
   /// What puts requests on the wire when a registry was given no transport.
-  package enum PlatformTransport {
-    package static func make(
+  public enum PlatformTransport {
+    /// A session of its own.
+    ///
+    /// - Parameters:
+    ///   - configuration: Settings of the session that it stands for.
+    ///   - limits: How large messages may be.
+    ///   - logger: Not used here.
+    public static func make(
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
     ) -> any Transport {
       URLSessionTransport(configuration: configuration, limits: limits)

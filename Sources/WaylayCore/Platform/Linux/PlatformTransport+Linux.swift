@@ -1,13 +1,18 @@
 #if canImport(FoundationNetworking)
   import Foundation
-  package import Logging
+  public import Logging
 
   /// What puts requests on the wire when a registry was given no transport.
-  package enum PlatformTransport {
+  public enum PlatformTransport {
     private static let hasWarned = Locked(false)
 
     /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a session does.
-    package static func make(
+    ///
+    /// - Parameters:
+    ///   - configuration: Settings of the session that it stands for.
+    ///   - limits: How large messages may be.
+    ///   - logger: Told when libcurl cannot be used.
+    public static func make(
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
     ) -> any Transport {
       if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration, limits: limits) }

@@ -53,6 +53,9 @@ swift build --build-tests
 step "Apple platforms, type-checked"
 Scripts/apple.sh
 
+step "The links that ship with the package, written with what is public"
+Scripts/doors.sh
+
 step "swift run tour"
 swift run tour
 

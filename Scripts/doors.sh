@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Type-checks the sources of WaylayArchive and WaylayHosts as somebody else's package would be, against what is public of WaylayCore: what ships
+# with the package is written with what everybody has. A few files of the core's Support/, which know nothing of loading (a lock, a promise, a
+# clock, how URLs and errors are shown), are given to them as files of their own.
+#
+#   Scripts/doors.sh      after swift build
+#
+# It proves that it can fail: what is the package's own must not be found.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+modules=$PWD/.build/debug/Modules
+[ -f "$modules/WaylayCore.swiftmodule" ] || { echo "run swift build first" >&2; exit 2; }
+features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
+maps=()
+for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/Sources/*/include/module.modulemap; do
+  [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
+done
+support=()
+for file in Error+Redacted FallbackLogger LoadClock Locked Promise UInt8+Fields URL+Origin URL+Redacted Waiters; do
+  support+=("Sources/WaylayCore/Support/$file.swift")
+done
+
+check() {
+  # shellcheck disable=SC2086
+  swiftc -typecheck -parse-as-library -package-name somebody -swift-version 6 $features -I "$modules" "${maps[@]}" "$@"
+}
+
+own=$(mktemp -d)
+trap 'rm -rf "$own"' EXIT
+printf 'import WaylayCore\nfunc own() { _ = Promise<Int>() }\n' >"$own/Own.swift"
+if check "$own/Own.swift" >"$own/log" 2>&1; then
+  echo "what is the package's own was found: this check checks nothing" >&2
+  exit 1
+fi
+grep -q "cannot find 'Promise' in scope" "$own/log" || { cat "$own/log"; exit 1; }
+
+for module in WaylayArchive WaylayHosts; do
+  mapfile -t files < <(find "Sources/$module" -name '*.swift')
+  check -module-name "$module" "${files[@]}" "${support[@]}"
+  echo "$module needs nothing of WaylayCore but what is public"
+done

@@ -16,7 +16,11 @@ extension DiskStore {
           store.attemptCompaction(journal) {
             store.state.withLock { $0.isCompacting = false }
             try outcome.get()
-            try store.finish(draft, of: journal)
+            try journal.finish(draft)
+            store.medium.async { [store] in
+              guard !store.isSealed else { return }
+              store.attempt("remove an old journal") { _ in try journal.removeOthers() }
+            }
           }
         }
       }
@@ -29,18 +33,23 @@ extension DiskStore {
     journal.abandonDraft()
     state.withLock { $0.isCompacting = false }
     guard isCompactionWorthIt(journal, share: 0.1) else { return }
-    attemptCompaction(journal) {
-      let draft = try draft(of: journal)
-      try journal.synchronize(draft)
-      try finish(draft, of: journal)
-    }
+    attemptCompaction(journal) { try rewrite(journal) }
+  }
+
+  /// Writes the journal anew, while whoever stores waits.
+  func rewrite(_ journal: Journal) throws {
+    journal.abandonDraft()
+    let draft = try draft(of: journal)
+    try journal.synchronize(draft)
+    try journal.finish(draft)
+    try medium.sync { try journal.removeOthers() }
   }
 
   /// - Parameter share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
   private func isCompactionWorthIt(_ journal: Journal, share: Double) -> Bool {
     let records = journal.records
     return state.withLock { state in
-      !state.isLost && !state.isCompacting && Double(records) > Double(state.index.count) * (1 + share) + 1024
+      !state.isLost && !state.isCompacting && Double(records) > Double(state.index.count) * (1 + share) + Double(options.slack)
         && records >= state.compactAt
     }
   }
@@ -63,38 +72,32 @@ extension DiskStore {
   private func draft(of journal: Journal) throws -> Journal.Draft {
     var draft = try journal.beginDraft()
     // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come later.
-    var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool)] = []
-    var place = 0
-    var goesOn = true
-    while goesOn {
-      goesOn = state.withLock { state in
-        let end = min(place + 256, state.index.places)
-        while place < end {
-          if let found = state.index.place(place), found.payload.isDurable {
-            durable.append((found.hash, found.payload, found.isVisited))
-          }
-          place += 1
-        }
-        return place < state.index.places
-      }
-    }
+    var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool, isSafe: Bool)] = []
+    forEachDurable { durable.append(($0, $1, $2, $3)) }
     durable.sort { $0.slot.number < $1.slot.number }
+    // What is there as it was before comes before what took its place.
+    let (retired, replaced) = state.withLock { state -> ([JournalRecord], [JournalRecord]) in
+      let held = state.retired.filter { id, _ in state.find(id).map { state.index[$0].isDurable } ?? false }
+      return (
+        state.retired.values.joined().map { $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.isSafe($0.slot)) },
+        held.flatMap { Retired.records(of: $0.value, replacedBy: $0.key) }
+      )
+    }
     let partitions = state.withLock { state in
       state.partitions.compactMap { digest, number -> JournalRecord? in
         state.folders[number].map { .partition(number, digest: digest, folder: $0) }
       }
     }
     try journal.write(partitions, to: &draft)
+    try journal.write(retired, to: &draft)
     var start = 0
     while start < durable.count {
       let end = min(start + 1024, durable.count)
-      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited) }, to: &draft)
+      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited, isSafe: $0.isSafe) }, to: &draft)
       start = end
     }
+    try journal.write(replaced, to: &draft)
+    try journal.attach(draft) { state.withLock { $0.loose.map(\.looseRecord) } }
     return draft
-  }
-
-  private func finish(_ draft: Journal.Draft, of journal: Journal) throws {
-    try journal.finish(draft) { state.withLock { $0.loose.map(\.looseRecord) } }
   }
 }

@@ -47,8 +47,17 @@ struct Victim: AsyncParsableCommand {
         return number < codes.count ? .error(codes[number]) : .short
       }
     }
+    // One opening in some makes no call that fails; if none did, that would be a fault.
+    var attempt = 0
     while true {
-      guard let store = try? DiskStore(at: URL(fileURLWithPath: directory), options: options) else { continue }
+      attempt += 1
+      let store: DiskStore
+      do {
+        store = try DiskStore(at: URL(fileURLWithPath: directory), options: options)
+      } catch {
+        if attempt == 100_000 { throw error }
+        continue
+      }
       store.observe { event in
         // The removal of an entry that could not be noted before the kill leaves one without its file, which is a miss.
         if event.kind == .damaged, event.reason != "its file is gone" { fault("an entry is damaged: \(event.reason)") }

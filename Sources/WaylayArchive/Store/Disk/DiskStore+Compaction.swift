@@ -9,20 +9,28 @@ extension DiskStore {
     guard let journal, isCompactionWorthIt(journal, share: 0.5) else { return }
     attemptCompaction(journal) {
       let draft = try draft(of: journal)
-      state.withLock { $0.isCompacting = true }
+      state.withLock { $0.compacting = draft.generation }
       medium.async { [self] in
         let outcome = Result { try journal.synchronize(draft) }
-        enqueue { store in
-          store.attemptCompaction(journal) {
-            store.state.withLock { $0.isCompacting = false }
-            try outcome.get()
-            try journal.finish(draft)
-            store.medium.async { [store] in
-              guard !store.isSealed else { return }
-              store.attempt("remove an old journal") { _ in try journal.removeOthers() }
-            }
-          }
-        }
+        enqueue { $0.compact(journal, draft, outcome) }
+      }
+    }
+  }
+
+  private func compact(_ journal: Journal, _ draft: Journal.Draft, _ outcome: Result<Void, any Error>) {
+    let isWanted = state.withLock { state in
+      // The journal was written anew meanwhile: this one was given up, and another one may be under way by now.
+      guard state.compacting == draft.generation else { return false }
+      state.compacting = nil
+      return true
+    }
+    guard isWanted else { return }
+    attemptCompaction(journal) {
+      try outcome.get()
+      try journal.finish(draft)
+      medium.async { [self] in
+        guard !isSealed else { return }
+        attempt("remove an old journal") { _ in try journal.removeOthers() }
       }
     }
   }
@@ -30,27 +38,36 @@ extension DiskStore {
   /// The same, for a store that is closed: all at once, and sooner, so that the next opening has less to read.
   func compactAtTheEnd() {
     guard let journal else { return }
-    journal.abandonDraft()
-    state.withLock { $0.isCompacting = false }
-    guard isCompactionWorthIt(journal, share: 0.1) else { return }
+    abandonCompaction(journal)
+    guard isCompactionWorthIt(journal, share: 0.1, isLast: true) else { return }
     attemptCompaction(journal) { try rewrite(journal) }
   }
 
   /// Writes the journal anew, while whoever stores waits.
   func rewrite(_ journal: Journal) throws {
-    journal.abandonDraft()
+    abandonCompaction(journal)
     let draft = try draft(of: journal)
     try journal.synchronize(draft)
     try journal.finish(draft)
     try medium.sync { try journal.removeOthers() }
   }
 
-  /// - Parameter share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
-  private func isCompactionWorthIt(_ journal: Journal, share: Double) -> Bool {
+  private func abandonCompaction(_ journal: Journal) {
+    journal.abandonDraft()
+    state.withLock { $0.compacting = nil }
+  }
+
+  /// - Parameters:
+  ///   - share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
+  ///   - isLast: Whether there is none after it.
+  private func isCompactionWorthIt(_ journal: Journal, share: Double, isLast: Bool = false) -> Bool {
     let records = journal.records
     return state.withLock { state in
-      !state.isLost && !state.isCompacting && Double(records) > Double(state.index.count) * (1 + share) + Double(options.slack)
-        && records >= state.compactAt
+      // What is kept beside the entries, and files that could not be removed, count as well while they are there: a journal that would not
+      // be shorter is not worth it, and would be begun again and again.
+      let count = isLast ? state.index.count : max(state.index.count, state.needed)
+      return !state.isLost && state.compacting == nil && records >= state.compactAt
+        && Double(records) > Double(count) * (1 + share) + Double(options.slack)
     }
   }
 
@@ -97,7 +114,13 @@ extension DiskStore {
       start = end
     }
     try journal.write(replaced, to: &draft)
-    try journal.attach(draft) { state.withLock { $0.loose.map(\.looseRecord) } }
+    var needed = Int(clamping: draft.records)
+    try journal.attach(draft) {
+      let loose = state.withLock { $0.loose.map(\.looseRecord) }
+      needed += loose.count
+      return loose
+    }
+    state.withLock { [needed] in $0.needed = needed }
     return draft
   }
 }

@@ -60,12 +60,16 @@ extension DiskStore {
   }
 
   /// Waits until nothing goes on behind the callers, so that whoever counts calls to the system counts the same each time.
-  package func settle() async {
-    repeat {
+  ///
+  /// Says `false` when that does not come to an end.
+  package func settle() async -> Bool {
+    for _ in 0..<1000 {
       await context.pool.settle()
       try? await perform { _ in }
       await withCheckedContinuation { continuation in medium.async { continuation.resume() } }
-    } while state.withLock { $0.isWorking || !$0.jobs.isEmpty || $0.isCompacting }
+      if state.withLock({ !$0.isWorking && $0.jobs.isEmpty && $0.compacting == nil }) { return true }
+    }
+    return false
   }
 
   private static func notFlushed(_ error: any Error) -> any Error {
@@ -79,9 +83,13 @@ extension DiskStore {
   /// Brings what took the place of something else to the medium, for what is under way can be lost and what was flushed cannot.
   func passRetired() {
     pass(upTo: 0) { [self] outcome in
-      if case .failure(let error) = outcome {
-        options.logger.warning("the archive in \(directory) could not bring its entries to the medium: \(error)")
+      guard case .failure(let error) = outcome else { return state.withLock { $0.patience.seconds = 0 } }
+      // Not every second while the store is in use, and not at all while it is not: whoever flushes, or closes, asks again.
+      state.withLock { state in
+        let seconds = min(max(1, state.patience.seconds * 2), 256)
+        state.patience = (seconds, .now + .seconds(seconds))
       }
+      options.logger.warning("the archive in \(directory) could not bring its entries to the medium: \(error)")
     }
   }
 
@@ -131,10 +139,9 @@ extension DiskStore {
 
   private func begin(upTo last: UInt64) throws -> Passage {
     if isGone() { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
-    if let journal, journal.isBroken {
-      try rewrite(journal)
-      state.withLock { $0.isCompacting = false }
-    }
+    // A pass that was asked for before a close, and comes after it.
+    if isSealed { throw ArchiveError.closed }
+    if let journal, journal.isBroken { try rewrite(journal) }
     var passage = Passage(last: last)
     let isAll = state.withLock { state in
       for (id, items) in state.retired {

@@ -75,10 +75,14 @@ public final class DiskStore: ArchiveStore {
     var isSynchronizing = false
     /// Whether an eviction to the low-water mark is under way.
     var isTrimming = false
-    /// How many records make the next compaction worth it.
+    /// How many records make the next compaction worth it, after one that failed.
     var compactAt: UInt64 = 0
-    /// Whether a shorter journal is under way.
-    var isCompacting = false
+    /// How many records the last journal that was written anew could not do without.
+    var needed = 0
+    /// The shorter journal that is under way.
+    var compacting: UInt64?
+    /// How many seconds to wait before the medium is asked again for what it refused, when nobody flushes, and from when on that is.
+    var patience: (seconds: Int, end: ContinuousClock.Instant) = (0, .now)
     /// How far a reader has read the journal, and which.
     var replayed: (generation: UInt64, records: UInt64) = (0, 0)
   }
@@ -222,7 +226,7 @@ extension DiskStore {
       guard let self else { return }
       let isNeeded = state.withLock { state in
         state.isSynchronizing = false
-        return !state.retired.isEmpty && !state.isClosed && !state.isLost
+        return !state.retired.isEmpty && !state.isClosed && !state.isLost && state.patience.end <= .now
       }
       // Nothing else may ever ask: a directory that was renamed takes everything.
       if isGone() { return }

@@ -5,7 +5,7 @@ extension Journal {
   struct Draft: Sendable {
     let generation: UInt64
     fileprivate let file: FileDescriptor
-    fileprivate var records: UInt64 = 0
+    fileprivate(set) var records: UInt64 = 0
   }
 
   private func draftName(_ generation: UInt64) -> String { Self.name(generation) + ".new" }
@@ -17,6 +17,7 @@ extension Journal {
   func beginDraft() throws -> Draft {
     let generation = try state.withLock { state in
       try state.check()
+      abandonDraft(in: &state)
       state.lastDrafted &+= 1
       state.draft = State.Drafted(generation: state.lastDrafted)
       return state.lastDrafted
@@ -52,11 +53,15 @@ extension Journal {
   /// could leave an empty journal.
   func synchronize(_ draft: Draft) throws { try files.synchronize(draft.file) }
 
-  /// Puts a draft in the place of this journal, unless it was abandoned. The old one stays until ``removeOthers()``.
+  /// Puts a draft in the place of this journal. The old one stays until ``removeOthers()``.
+  ///
+  /// - Throws: Also why the draft was given up meanwhile.
   func finish(_ draft: Draft) throws {
     try state.withLock { state in
-      guard let known = state.draft, known.generation == draft.generation, let file = known.file else { return }
       try state.check()
+      guard let known = state.draft, known.generation == draft.generation, let file = known.file else {
+        throw state.abandoned ?? SystemError("rename", code: ENOENT)
+      }
       try files.rename(draftName(draft.generation), to: Self.name(draft.generation), in: folder)
       state = State(
         file: file, generation: draft.generation, records: known.records, isDirty: true, needsName: true, owed: state.owed,
@@ -81,9 +86,10 @@ extension Journal {
     state.withLock { abandonDraft(in: &$0) }
   }
 
-  func abandonDraft(in state: inout State) {
+  func abandonDraft(in state: inout State, _ reason: (any Error)? = nil) {
     guard let draft = state.draft else { return }
     state.draft = nil
+    state.abandoned = reason
     try? files.remove(draftName(draft.generation), in: folder)
   }
 }

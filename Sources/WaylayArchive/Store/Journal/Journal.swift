@@ -22,6 +22,8 @@ final class Journal: Sendable {
     var owed: [JournalRecord] = []
     /// The shorter journal that is being made.
     var draft: Drafted?
+    /// Why the last draft was given up, where it did not take what was appended.
+    var abandoned: (any Error)?
     /// The last generation that a draft had: no two have the same.
     var lastDrafted: UInt64
     /// Why nothing is written any more: the file may be another store's.
@@ -95,7 +97,7 @@ final class Journal: Sendable {
         state.draft?.records += UInt64(records.count)
       } catch {
         // They are in this journal: it goes on alone.
-        abandonDraft(in: &state)
+        abandonDraft(in: &state, error)
       }
     }
   }
@@ -155,7 +157,7 @@ final class Journal: Sendable {
       try files.synchronize(file)
     } catch {
       try state.withLock { state in
-        if state.draft?.generation == draft.generation { return abandonDraft(in: &state) }
+        if state.draft?.generation == draft.generation { return abandonDraft(in: &state, error) }
         // It has taken the place of the journal meanwhile.
         guard state.generation == draft.generation else { return }
         state.isBroken = true

@@ -43,7 +43,10 @@ enum FaultSession: String, CaseIterable, Sendable {
     let life: Int
     let isSettled: Bool
 
-    func settle() async { if isSettled { await store.settle() } }
+    func settle() async {
+      guard isSettled, await !store.settle() else { return }
+      ledger.complain(["the store goes on and on"])
+    }
 
     /// Stores a version in the place of what is there.
     func put(_ key: String, _ version: Int, _ length: Int) async {

@@ -87,12 +87,7 @@ extension ArchivePolicy {
   func matching(_ request: CacheRequest, _ records: [CacheRecord], _ method: CacheMethod) -> [Int] {
     var memo = DigestMemo()
     return records.indices.filter { index in
-      guard Self.canAnswer(records[index], method), isForUser(records[index], request, &memo) else { return false }
-      switch records[index].vary {
-      case .nothing: return true
-      case .anything: return false
-      case .fields(let names): return records[index].requests.contains(memo.digest(of: names, request, digest))
-      }
+      Self.canAnswer(records[index], method) && matches(records[index], request, &memo)
     }
   }
 

@@ -41,7 +41,8 @@ extension ArchivePolicy {
     }
   }
 
-  private func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
+  /// Whether a response is one for a request, by its own `Vary` and by its users.
+  func matches(_ record: CacheRecord, _ request: CacheRequest, _ memo: inout DigestMemo) -> Bool {
     switch record.vary {
     case .nothing: isForUser(record, request, &memo)
     case .anything: false

@@ -126,7 +126,9 @@ let package = Package(
     .target(name: "HijackLab", dependencies: ["TestOrigin"], swiftSettings: settings),
     .executableTarget(
       name: "archive-torture",
-      dependencies: ["WaylayArchive", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "StoreFaults", "WaylayArchive", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Examples/ArchiveTorture",
       swiftSettings: settings),
     .executableTarget(

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep hostile fuzz hosts)
+jobs=(deep hostile fuzz hosts store_faults archive_torture)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -27,6 +27,17 @@ hosts() {
   WAYLAY_CROWD=1000 swift test --filter CrowdTests.fiveFirst
   WAYLAY_HIJACK_MATRIX=full swift test --filter HijackMatrixTests
   WAYLAY_CANCELLED_RACES=10000 swift test --filter CurlProcessTests.cancelledRaces
+}
+
+# Every call of the store fails with everything it can fail with; kills and losses of power at every call. Another seed each night.
+store_faults() {
+  WAYLAY_FAULTS=all WAYLAY_SEED=${WAYLAY_SEED:-$(date +%Y%m%d)} swift test --filter WaylayArchiveTests.FaultTests
+}
+
+# A thousand kills, and a thousand more of a process whose system fails.
+archive_torture() {
+  swift run -c release archive-torture siege --kills 1000
+  swift run -c release archive-torture siege --kills 1000 --faults 300
 }
 
 for job in "${@:-${jobs[@]}}"; do

@@ -11,10 +11,12 @@ struct Siege: AsyncParsableCommand {
   @Option(help: "How many of a hundred victims have a rival beside them.") var rivals = 10
   @Option(help: "The seed of all chance.") var seed: UInt64 = UInt64(Date().timeIntervalSince1970)
 
+  @Option(help: "Beside the kills, has one call to the victim's system in so many fail; 0 has none fail.") var faults = 0
+
   func run() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("archive-torture-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
-    print("seed \(seed), \(kills) kills")
+    print("seed \(seed), \(kills) kills" + (faults > 0 ? ", one call in \(faults) fails" : ""))
     var dice = Dice(seed)
     var tally = Tally()
     for kill in 1...max(kills, 1) {
@@ -37,14 +39,17 @@ struct Siege: AsyncParsableCommand {
     var bodies = 0
     var promises = 0
     var storedOperations = 0
+    var flushed = 0
     var dropped = 0
     /// Runs in which the machine was too busy for promises in time.
     var starved = 0
     var rivals = 0
+    /// Removals of the directory that a kill cut short.
+    var cutShort = 0
     var faults: [String] = []
 
     var description: String {
-      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) times not asked for, on a busy machine), \(storedOperations) pinned stores, \(dropped) entries found damaged, \(rivals) times with a rival, \(faults.count) faults"
+      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) times not asked for, on a busy machine), \(storedOperations) pinned stores, \(flushed) flushed, \(dropped) entries found damaged, \(rivals) times with a rival, \(cutShort) removals cut short, \(self.faults.count) faults"
     }
   }
 
@@ -66,8 +71,8 @@ struct Siege: AsyncParsableCommand {
   }
 
   private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?) throws -> Testimony {
-    let victim = try Program(
-      ["victim", directory.path, "\(seed)"] + (habit == .replaces ? ["--may-be-orphaned"] : []), directory, "victim")
+    let orphan = habit == .replaces ? ["--may-be-orphaned"] : []
+    let victim = try Program(["victim", directory.path, "\(seed)", "--faults", "\(faults)"] + orphan, directory, "victim")
     var rival: Program?
     if let habit {
       // Whoever comes first has the archive: that is to be the victim.
@@ -117,7 +122,7 @@ struct Siege: AsyncParsableCommand {
   }
 
   private func inspect(_ directory: URL, _ testimony: Testimony, _ tally: inout Tally) async throws {
-    for line in testimony.lines where !["open ", "stored ", "alive "].contains(where: line.hasPrefix) {
+    for line in testimony.lines where !["open ", "stored ", "flushed ", "alive "].contains(where: line.hasPrefix) {
       // Damage would be logged; there must be none. Whose directory is taken away may say so.
       if !testimony.isOrphaned || line.hasPrefix("FAULT") { tally.faults.append(String(line)) }
     }
@@ -128,6 +133,11 @@ struct Siege: AsyncParsableCommand {
     let store: DiskStore
     do {
       store = try DiskStore(at: directory, options: .init(limits: limits, memory: 0))
+    } catch let error as ArchiveError where error.code == .foreignFormat && Self.isRemains(directory) && testimony.isOrphaned {
+      // The rival was killed while it removed the directory: whoever did that is told, and has to do it again.
+      try FileManager.default.removeItem(at: directory)
+      tally.cutShort += 1
+      return
     } catch {
       tally.faults.append("the archive does not open: \(error)")
       return
@@ -157,7 +167,14 @@ struct Siege: AsyncParsableCommand {
       guard numbers.count == 2, newest[numbers[0]] != numbers[1] else { continue }
       tally.faults.append("\(numbers[0]) of the archive that took the victim's place is lost")
     }
-    for line in testimony.lines where line.hasPrefix("stored ") && !testimony.isOrphaned {
+    for line in testimony.lines where line.hasPrefix("flushed ") && !testimony.isOrphaned {
+      let numbers = line.dropFirst(8).split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 3 else { continue }
+      if newest[numbers[0]] ?? 0 < numbers[1] { tally.faults.append("\(numbers[0]) was flushed, and is lost") }
+      tally.flushed += 1
+    }
+    // What was refused for a fault is no promise.
+    for line in testimony.lines where line.hasPrefix("stored ") && !testimony.isOrphaned && faults == 0 {
       let numbers = line.dropFirst(7).split(separator: " ").compactMap { UInt64($0) }
       // The line that the kill cut short.
       guard numbers.count == 3 else { continue }
@@ -177,6 +194,11 @@ struct Siege: AsyncParsableCommand {
     if onDisk.bytes > usage.bytes + 300_000 { tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted") }
     if onDisk.entries > usage.count * 2 { tally.faults.append("\(onDisk.entries) files for \(usage.count) entries") }
     tally.dropped += damaged.withLock { $0 }
+  }
+
+  /// Whether the file that says which archive it is has gone.
+  private static func isRemains(_ directory: URL) -> Bool {
+    !FileManager.default.fileExists(atPath: directory.appendingPathComponent("waylay-archive").path)
   }
 
   private static func files(_ directory: URL) -> (bytes: Int64, entries: Int) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StoreFaults
 import WaylayArchive
 import WaylayCore
 
@@ -10,10 +11,10 @@ struct Victim: AsyncParsableCommand {
   @Argument var directory: String
   @Argument var seed: UInt64
   @Flag(help: "Whether its directory may be taken away: then it stops rather than fail.") var mayBeOrphaned = false
+  @Option(help: "Has one call to the system in so many fail; 0 has none fail.") var faults = 0
 
   func run() async throws {
-    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
-    let store = try DiskStore(at: URL(fileURLWithPath: directory), options: .init(limits: limits, memory: 1 << 18))
+    let store = try await opened()
     say("open \(store.usage.count)")
     // Shows whether the machine gave the process its turns: a thread that gets none can keep no promise.
     Thread.detachNewThread {
@@ -23,10 +24,81 @@ struct Victim: AsyncParsableCommand {
       }
     }
     await withTaskGroup(of: Void.self) { group in
+      if faults > 0 { group.addTask { await flushing(store, Dice(seed &+ 4)) } }
       group.addTask { await storing(store, Dice(seed)) }
       group.addTask { await pinning(store, Dice(seed &+ 1)) }
       group.addTask { await freshening(store, Dice(seed &+ 2)) }
       group.addTask { await reading(store, Dice(seed &+ 3)) }
+    }
+  }
+
+  private func opened() async throws -> DiskStore {
+    let limits = StoreLimits(bytes: Plan.limitBytes, count: Plan.limitCount, entryBytes: 400_000)
+    var options = DiskStore.Options(limits: limits, memory: 1 << 18)
+    guard faults > 0 else { return try DiskStore(at: URL(fileURLWithPath: directory), options: options) }
+    // What fails is logged, and is no news here; damage is told of as an event, and must not be.
+    options.logger = Logger(label: "victim") { _ in SwiftLogNoOpLogHandler() }
+    let dice = Locked(Dice(seed &+ 5))
+    options.system = FailingSystem { [faults] call in
+      dice.withLock { dice in
+        guard dice.roll(faults) == 0 else { return nil }
+        let codes = Self.codes(call)
+        let number = dice.roll(codes.count + 1)
+        return number < codes.count ? .error(codes[number]) : .short
+      }
+    }
+    // One opening in some makes no call that fails; if none did, that would be a fault.
+    var attempt = 0
+    while true {
+      attempt += 1
+      let store: DiskStore
+      do {
+        store = try DiskStore(at: URL(fileURLWithPath: directory), options: options)
+      } catch {
+        if attempt == 100_000 { throw error }
+        continue
+      }
+      store.observe { event in
+        // The removal of an entry that could not be noted before the kill leaves one without its file, which is a miss.
+        if event.kind == .damaged, event.reason != "its file is gone" { fault("an entry is damaged: \(event.reason)") }
+      }
+      return store
+    }
+  }
+
+  /// What a call may fail with.
+  private static func codes(_ call: FailingSystem.Call) -> [Int32] {
+    switch call {
+    case .open, .names: [EIO, EMFILE, ENFILE, EINTR, EACCES, ENOENT]
+    case .create, .write, .makeDirectory, .rename: [ENOSPC, EDQUOT, EIO, EINTR, EROFS]
+    case .read, .status, .map: [EIO, EINTR, ENOMEM]
+    case .synchronize, .truncate, .remove, .setMode: [EIO, ENOSPC, EINTR]
+    case .lock: [EINTR, ENOLCK]
+    }
+  }
+
+  /// Whether a failure is one of those that were ordered.
+  private func isOrdered(_ error: any Error) -> Bool {
+    faults > 0 && [.notWritten, .readFailed, .storeFull].contains((error as? ArchiveError)?.code)
+  }
+
+  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whoever is killed.
+  private func flushing(_ store: DiskStore, _ dice: Dice) async {
+    var dice = dice
+    var version = Int(Date().timeIntervalSince1970 * 1000)
+    while true {
+      let key = Plan.keys + Plan.pinnedKeys + dice.roll(Plan.pinnedKeys)
+      version += 1
+      do {
+        let archiveKey = ArchiveKey("\(key)")
+        let old = try await store.entries(for: archiveKey).map(\.id)
+        try store.put(draft(archiveKey, key, version, replacing: old, isPinned: true), body: Plan.body(key, version))
+        try await store.flush()
+        let now = try await store.entries(for: archiveKey).compactMap { Plan.parse($0.head)?.version }
+        if now.contains(version) { say("flushed \(key) \(version) 0") }
+      } catch {
+        if !isOrdered(error) { await failed("flushing failed", error) }
+      }
     }
   }
 
@@ -56,7 +128,7 @@ struct Victim: AsyncParsableCommand {
         if dice.roll(10) == 0 { store.remove(try await store.entries(for: archiveKey).map(\.id)) }
         try await Task.sleep(for: .microseconds(dice.roll(1000)))
       } catch {
-        await failed("storing failed", error)
+        if !isOrdered(error) { await failed("storing failed", error) }
       }
     }
   }
@@ -75,7 +147,7 @@ struct Victim: AsyncParsableCommand {
         say("stored \(key) \(version) \(DispatchTime.now().uptimeNanoseconds)")
         try await Task.sleep(for: .microseconds(500 + dice.roll(2000)))
       } catch {
-        await failed("pinning failed", error)
+        if !isOrdered(error) { await failed("pinning failed", error) }
       }
     }
   }
@@ -92,7 +164,7 @@ struct Victim: AsyncParsableCommand {
         }
         try await Task.sleep(for: .microseconds(dice.roll(1000)))
       } catch {
-        await failed("freshening failed", error)
+        if !isOrdered(error) { await failed("freshening failed", error) }
       }
     }
   }
@@ -115,7 +187,7 @@ struct Victim: AsyncParsableCommand {
         if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount { fault("over the limits: \(store.usage)") }
         await Task.yield()
       } catch {
-        await failed("reading failed", error)
+        if !isOrdered(error) { await failed("reading failed", error) }
       }
     }
   }

@@ -274,7 +274,7 @@ extension ModelDisk {
   package func unmap(_ start: UnsafeRawPointer, length: Int) { start.deallocate() }
 
   package func names(in directory: Int32) throws(SystemError) -> [String] {
-    try locked { state throws(SystemError) in (state.nodes[try state.number(directory)]?.names.keys).map { Array($0) } ?? [] }
+    try locked { state throws(SystemError) in (state.nodes[try state.number(directory)]?.names.keys).map { $0.sorted() } ?? [] }
   }
 
   package func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) {

@@ -142,6 +142,8 @@ final class World: Sendable {
     if now.leaving != nil, [.closed, .unreadable].contains(error.code) { return }
     if isSmall, [.storeFull, .entryTooLarge].contains(error.code) { return }
     if handle.isReader, error.code == .readOnly { return }
+    // Let go of meanwhile: nobody knows any more what had become of it.
+    if self.handle(handle.number) == nil, [.closed, .unreadable, .directoryUnusable].contains(error.code) { return }
     violate("\(handle.name), \(what): \(error)")
   }
 

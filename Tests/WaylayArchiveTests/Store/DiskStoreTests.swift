@@ -36,7 +36,8 @@ struct DiskStoreTests {
 
   @Test("keeps its journal short, and everything in it")
   func compaction() async throws {
-    let store = try directory.store()
+    let lines = Locked<[String]>([])
+    let store = try directory.store(.init(logger: .keeping(lines)))
     for number in 0..<40 { try store.put(.sample("kept \(number)", isPinned: number == 7), body: .noise(number)) }
     for round in 0..<3000 {
       let entry = try store.put(.sample("passing \(round)"), body: .noise(5))
@@ -44,6 +45,7 @@ struct DiskStoreTests {
       if round % 500 == 0 { try await store.flush() }
     }
     await store.close()
+    #expect(lines.withLock { $0.isEmpty })
     let journals = directory.files.filter { $0.hasPrefix("journal/") }
     #expect(journals.count == 1)
     #expect(directory.contents(journals[0]).count < 96 * 2400)

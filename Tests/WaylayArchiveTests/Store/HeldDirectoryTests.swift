@@ -109,6 +109,7 @@ struct HeldDirectoryTests {
         isClosed.withLock { $0 = true }
       }()
       while true {
+        try Task.checkCancellation()
         let wasClosed = isClosed.withLock { $0 }
         do {
           let next = try directory.store()

@@ -41,9 +41,11 @@ final class Hold: Sendable {
   }
 
   /// Options under which a store's calls of the kind come by here.
-  func options(_ options: DiskStore.Options = .init(logger: .silent)) -> DiskStore.Options {
+  func options(
+    _ options: DiskStore.Options = .init(logger: .silent), on system: any SystemCalls = PosixCalls()
+  ) -> DiskStore.Options {
     var options = options
-    options.system = FailingSystem { [self] call in
+    options.system = FailingSystem(system) { [self] call in
       if call == self.call, holds() { permits.wait() }
       return nil
     }

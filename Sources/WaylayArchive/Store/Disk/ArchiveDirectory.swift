@@ -14,6 +14,10 @@ final class ArchiveDirectory: Sendable {
     var partitions: [String: FileDescriptor] = [:]
     /// The file that says which archive it is; open, so that no other file gets its number.
     var mark: (file: FileDescriptor, identity: FileStatus.Identity)?
+    /// Directories whose names the medium has refused.
+    var refused: Set<FileStatus.Identity> = []
+    /// Whether the medium has the names that lead here.
+    var isPathSynchronized = false
   }
 
   let path: String
@@ -120,7 +124,12 @@ final class ArchiveDirectory: Sendable {
     } catch {
       switch error.code {
       case ENOENT:
-        state.withLock { $0.partitions[folder] = nil }
+        // A loss of power may have taken the folder of all folders, too.
+        state.withLock { state in
+          state.partitions[folder] = nil
+          state.own[Self.entriesFolder] = nil
+        }
+        try files.makeFolder(Self.entriesFolder, in: root)
         try files.makeFolder(folder, in: self.folder(Self.entriesFolder))
         return try files.create(file.name, in: partition(folder))
       case EEXIST:
@@ -162,13 +171,56 @@ final class ArchiveDirectory: Sendable {
 
   /// Brings the names in a partition's folder to the medium.
   func synchronize(partition folder: String) throws(SystemError) {
-    try files.synchronize(directory: partition(folder))
+    do {
+      try synchronize(partition(folder))
+    } catch {
+      // With nothing in it, it need not be there.
+      guard error.isMissing, try isMissing(folder: folder) else { throw error }
+    }
+  }
+
+  private func isMissing(folder: String) throws(SystemError) -> Bool {
+    guard try files.status(of: Self.entriesFolder, in: root) != nil else { return true }
+    return try files.status(of: folder, in: self.folder(Self.entriesFolder)) == nil
   }
 
   /// Brings the names of the archive's own folders and files to the medium, and its own name where that is allowed.
   func synchronize() throws(SystemError) {
-    try files.synchronize(directory: journal())
-    try files.synchronize(directory: folder(Self.entriesFolder))
-    try files.synchronize(directory: root)
+    try synchronize(journal())
+    if try files.status(of: Self.entriesFolder, in: root) != nil { try synchronize(folder(Self.entriesFolder)) }
+    try synchronize(root)
+    guard !state.withLock({ $0.isPathSynchronized }) else { return }
+    // Once: any of the directories above may have been made for this one.
+    var above = (path as NSString).deletingLastPathComponent
+    while !above.isEmpty {
+      do {
+        try files.synchronize(directory: files.openDirectory(path: above))
+      } catch {
+        // Those of others may not let themselves be opened, and are old.
+        guard error.isForbidden || error.code == EINVAL else { throw error }
+      }
+      let next = (above as NSString).deletingLastPathComponent
+      if next == above { break }
+      above = next
+    }
+    state.withLock { $0.isPathSynchronized = true }
+  }
+
+  private func synchronize(_ directory: FileDescriptor) throws(SystemError) {
+    let identity = try files.status(of: directory).identity
+    if state.withLock({ $0.refused.contains(identity) }) {
+      // The system tells of a failure once, and then takes what was lost for written: unless something is written again.
+      let name = ".synchronized"
+      try files.remove(name, in: directory)
+      _ = try files.create(name, in: directory)
+      try files.remove(name, in: directory)
+    }
+    do {
+      try files.synchronize(directory: directory)
+      state.withLock { _ = $0.refused.remove(identity) }
+    } catch {
+      state.withLock { _ = $0.refused.insert(identity) }
+      throw error
+    }
   }
 }

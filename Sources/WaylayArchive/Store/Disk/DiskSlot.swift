@@ -20,9 +20,14 @@ struct DiskSlot: Sendable {
   /// Whether the journal has it.
   var isDurable = true
   var isPinned = false
+  /// Whether the medium has it, although its number is not among those of which that is known.
+  var isSafe = false
 
   func headFile(_ low: UInt64) -> EntryFile { EntryFile(partition: partition, low: low, number: head) }
   func bodyFile(_ low: UInt64) -> EntryFile { EntryFile(partition: partition, low: low, number: body) }
+
+  /// The one or two files.
+  func files(_ low: UInt64) -> [EntryFile] { head == body ? [headFile(low)] : [headFile(low), bodyFile(low)] }
 
   /// The bytes of the files.
   static func cost(headLength: Int64, bodyOffset: Int64, bodyLength: Int64, isInline: Bool) -> Int64 {
@@ -42,13 +47,14 @@ struct DiskSlot: Sendable {
     bodyOffset = record.bodyOffset
     hits = record.hits
     isPinned = record.flags.contains(.pinned)
+    isSafe = record.flags.contains(.safe)
     cost = Self.cost(
       headLength: Int64(headLength), bodyOffset: Int64(bodyOffset), bodyLength: bodyLength, isInline: record.head == record.body)
   }
 
-  func record(low: UInt64, isVisited: Bool) -> JournalRecord {
+  func record(low: UInt64, isVisited: Bool, isSafe: Bool = false) -> JournalRecord {
     var record = JournalRecord(.put)
-    record.flags = [isPinned ? .pinned : [], isVisited ? .visited : []]
+    record.flags = [isPinned ? .pinned : [], isVisited ? .visited : [], isSafe ? .safe : []]
     record.partition = partition
     record.low = low
     record.high = high

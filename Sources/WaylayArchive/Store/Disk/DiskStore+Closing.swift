@@ -4,7 +4,8 @@ import Foundation
 extension DiskStore {
   /// Writes what is outstanding and lets go of the directory.
   ///
-  /// Everything that was stored before is there when the directory is opened next. A body that has not been committed is not: its writer
+  /// Everything that was stored before is there when the directory is opened next; ``flush()`` before, where a loss of power shall not
+  /// cost anything either. A body that has not been committed is not: its writer
   /// fails with ``ArchiveError/Code/closed`` from now on, as everything does that would store something. Closing twice, or twice at once,
   /// does no harm: each call returns when the directory is free.
   public func close() async {
@@ -13,7 +14,7 @@ extension DiskStore {
       return !state.isClosed
     }
     guard isFirst else { return await wait { $0.isReleased } }
-    // No piece of a body is begun any more; those that are under way come to their end.
+    // No piece of a body and no flush is begun any more; those that are under way come to their end.
     await wait { $0.writing == 0 }
     // What was to be done before may have left something to do.
     for _ in 0..<2 { try? await perform { _ in } }
@@ -57,6 +58,7 @@ extension DiskStore {
   private func end() {
     if !state.withLock({ $0.isLost }) {
       clearDrafts()
+      passAtTheEnd()
       compactAtTheEnd()
     }
     let end = state.withLock { state in
@@ -86,8 +88,8 @@ extension DiskStore {
   }
 
   /// From now on nothing of this store changes anything in the directory.
-  func seal() {
-    journal?.seal()
+  func seal(_ reason: any Error = ArchiveError.closed) {
+    journal?.seal(reason)
     state.withLock { $0.isSealed = true }
   }
 
@@ -101,13 +103,16 @@ extension DiskStore {
       if state.isSealed { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
       state.writing += 1
     }
-    defer {
-      state.withLock { state in
-        state.writing -= 1
-        return state.writing == 0 ? state.closers.takeAll() : []
-      }.wake()
-      releaseIfLeft()
-    }
+    defer { endWriting() }
     try work()
+  }
+
+  /// Ends what a close waits for, and what keeps a directory that was lost.
+  func endWriting() {
+    state.withLock { state in
+      state.writing -= 1
+      return state.writing == 0 ? state.closers.takeAll() : []
+    }.wake()
+    releaseIfLeft()
   }
 }

@@ -9,16 +9,28 @@ extension DiskStore {
     guard let journal, isCompactionWorthIt(journal, share: 0.5) else { return }
     attemptCompaction(journal) {
       let draft = try draft(of: journal)
-      state.withLock { $0.isCompacting = true }
+      state.withLock { $0.compacting = draft.generation }
       medium.async { [self] in
         let outcome = Result { try journal.synchronize(draft) }
-        enqueue { store in
-          store.attemptCompaction(journal) {
-            store.state.withLock { $0.isCompacting = false }
-            try outcome.get()
-            try store.finish(draft, of: journal)
-          }
-        }
+        enqueue { $0.compact(journal, draft, outcome) }
+      }
+    }
+  }
+
+  private func compact(_ journal: Journal, _ draft: Journal.Draft, _ outcome: Result<Void, any Error>) {
+    let isWanted = state.withLock { state in
+      // The journal was written anew meanwhile: this one was given up, and another one may be under way by now.
+      guard state.compacting == draft.generation else { return false }
+      state.compacting = nil
+      return true
+    }
+    guard isWanted else { return }
+    attemptCompaction(journal) {
+      try outcome.get()
+      try journal.finish(draft)
+      medium.async { [self] in
+        guard !isSealed else { return }
+        attempt("remove an old journal") { _ in try journal.removeOthers() }
       }
     }
   }
@@ -26,22 +38,36 @@ extension DiskStore {
   /// The same, for a store that is closed: all at once, and sooner, so that the next opening has less to read.
   func compactAtTheEnd() {
     guard let journal else { return }
-    journal.abandonDraft()
-    state.withLock { $0.isCompacting = false }
-    guard isCompactionWorthIt(journal, share: 0.1) else { return }
-    attemptCompaction(journal) {
-      let draft = try draft(of: journal)
-      try journal.synchronize(draft)
-      try finish(draft, of: journal)
-    }
+    abandonCompaction(journal)
+    guard isCompactionWorthIt(journal, share: 0.1, isLast: true) else { return }
+    attemptCompaction(journal) { try rewrite(journal) }
   }
 
-  /// - Parameter share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
-  private func isCompactionWorthIt(_ journal: Journal, share: Double) -> Bool {
+  /// Writes the journal anew, while whoever stores waits.
+  func rewrite(_ journal: Journal) throws {
+    abandonCompaction(journal)
+    let draft = try draft(of: journal)
+    try journal.synchronize(draft)
+    try journal.finish(draft)
+    try medium.sync { try journal.removeOthers() }
+  }
+
+  private func abandonCompaction(_ journal: Journal) {
+    journal.abandonDraft()
+    state.withLock { $0.compacting = nil }
+  }
+
+  /// - Parameters:
+  ///   - share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
+  ///   - isLast: Whether there is none after it.
+  private func isCompactionWorthIt(_ journal: Journal, share: Double, isLast: Bool = false) -> Bool {
     let records = journal.records
     return state.withLock { state in
-      !state.isLost && !state.isCompacting && Double(records) > Double(state.index.count) * (1 + share) + 1024
-        && records >= state.compactAt
+      // What is kept beside the entries, and files that could not be removed, count as well while they are there: a journal that would not
+      // be shorter is not worth it, and would be begun again and again.
+      let count = isLast ? state.index.count : max(state.index.count, state.needed)
+      return !state.isLost && state.compacting == nil && records >= state.compactAt
+        && Double(records) > Double(count) * (1 + share) + Double(options.slack)
     }
   }
 
@@ -63,38 +89,38 @@ extension DiskStore {
   private func draft(of journal: Journal) throws -> Journal.Draft {
     var draft = try journal.beginDraft()
     // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come later.
-    var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool)] = []
-    var place = 0
-    var goesOn = true
-    while goesOn {
-      goesOn = state.withLock { state in
-        let end = min(place + 256, state.index.places)
-        while place < end {
-          if let found = state.index.place(place), found.payload.isDurable {
-            durable.append((found.hash, found.payload, found.isVisited))
-          }
-          place += 1
-        }
-        return place < state.index.places
-      }
-    }
+    var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool, isSafe: Bool)] = []
+    forEachDurable { durable.append(($0, $1, $2, $3)) }
     durable.sort { $0.slot.number < $1.slot.number }
+    // What is there as it was before comes before what took its place.
+    let (retired, replaced) = state.withLock { state -> ([JournalRecord], [JournalRecord]) in
+      let held = state.retired.filter { id, _ in state.find(id).map { state.index[$0].isDurable } ?? false }
+      return (
+        state.retired.values.joined().map { $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.isSafe($0.slot)) },
+        held.flatMap { Retired.records(of: $0.value, replacedBy: $0.key) }
+      )
+    }
     let partitions = state.withLock { state in
       state.partitions.compactMap { digest, number -> JournalRecord? in
         state.folders[number].map { .partition(number, digest: digest, folder: $0) }
       }
     }
     try journal.write(partitions, to: &draft)
+    try journal.write(retired, to: &draft)
     var start = 0
     while start < durable.count {
       let end = min(start + 1024, durable.count)
-      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited) }, to: &draft)
+      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited, isSafe: $0.isSafe) }, to: &draft)
       start = end
     }
+    try journal.write(replaced, to: &draft)
+    var needed = Int(clamping: draft.records)
+    try journal.attach(draft) {
+      let loose = state.withLock { $0.loose.map(\.looseRecord) }
+      needed += loose.count
+      return loose
+    }
+    state.withLock { [needed] in $0.needed = needed }
     return draft
-  }
-
-  private func finish(_ draft: Journal.Draft, of journal: Journal) throws {
-    try journal.finish(draft) { state.withLock { $0.loose.map(\.looseRecord) } }
   }
 }

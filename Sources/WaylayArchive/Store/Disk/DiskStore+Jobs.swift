@@ -33,7 +33,9 @@ extension DiskStore {
       slot.bodyLength = block.storedBodyLength
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
-      try journal?.append(slot.record(low: digest.0, isVisited: false))
+      // What it takes the place of goes by the same call.
+      let replaced = state.withLock { $0.retired[id].map { Retired.records(of: $0, replacedBy: id) } ?? [] }
+      try journal?.append([slot.record(low: digest.0, isVisited: false)] + replaced)
       settle(id, slot, block, digest)
     } catch {
       fail(id, made, error, url: draft.details.url)
@@ -49,6 +51,7 @@ extension DiskStore {
     guard let (head, details, old, number) = work else { return }
     var slot = old
     slot.head = number
+    slot.isSafe = false
     let digest = (id.hash, slot.high)
     let file = slot.headFile(id.hash)
     do {
@@ -64,7 +67,7 @@ extension DiskStore {
         headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength, isInline: false)
       try journal?.append(slot.record(low: id.hash, isVisited: true))
       if settle(id, slot, block, digest) {
-        if old.head != old.body { discard([old.headFile(id.hash)]) }
+        retire(old, of: id)
       } else {
         // Removed meanwhile: first the journal has to say so, and that job is in the queue already.
         enqueue { $0.discard([file]) }
@@ -116,7 +119,14 @@ extension DiskStore {
 
   /// Gives an entry up that could not be written.
   private func fail(_ id: EntryID, _ made: [EntryFile], _ error: any Error, url: String) {
-    let cost = state.withLock { state in state.find(id).map { state.take($0, id.hash).cost } }
+    let cost = state.withLock { state -> Int64? in
+      guard let handle = state.find(id) else { return nil }
+      // What it was to replace stays: the medium has it, and the journal.
+      let before = state.retired.removeValue(forKey: id) ?? []
+      let cost = state.take(handle, id.hash).cost
+      state.bringBack(before)
+      return cost
+    }
     discard(made)
     if let error = error as? SystemError, error.isMissing, isGone() { return }
     options.logger.warning("the archive in \(directory) could not write entry \(id): \(error)")
@@ -134,8 +144,15 @@ extension DiskStore {
     var record = JournalRecord(.remove)
     record.low = low
     record.number = slot.number
-    attempt("note a removal") { try $0.journal?.append(record) }
-    discard(slot.head == slot.body ? [slot.headFile(low)] : [slot.headFile(low), slot.bodyFile(low)])
+    attempt("note a removal") { store in
+      do {
+        try store.journal?.append(record)
+      } catch {
+        store.journal?.owe(record)
+        throw error
+      }
+    }
+    discard(slot.files(low))
     if let event { report(event) }
   }
 
@@ -143,7 +160,7 @@ extension DiskStore {
   func discard(_ gone: [EntryFile]) {
     let folders = state.withLock { state in
       state.drafts.subtract(gone)
-      return state.isSealed ? nil : state.folders
+      return state.isSealed || state.isLost ? nil : state.folders
     }
     guard let folders else { return }
     for file in gone {
@@ -162,7 +179,7 @@ extension DiskStore {
   /// After opening: what a kill left goes, and what the limits do not allow any more.
   func tidy(removing loose: Set<EntryFile>) {
     enqueue { store in
-      if !loose.isEmpty { store.discard(Array(loose)) }
+      if !loose.isEmpty { store.discard(loose.sorted { ($0.number, $0.low) < ($1.number, $1.low) }) }
       store.trim(to: store.limits)
     }
   }
@@ -217,7 +234,7 @@ extension DiskStore {
 
   /// Makes a file, and its folder where it is the first.
   func create(_ file: EntryFile) throws -> FileDescriptor {
-    guard let folder = state.withLock({ $0.folders[file.partition] }) else { throw SystemError("create", code: ENOENT) }
+    guard let folder = state.withLock({ $0.isLost ? nil : $0.folders[file.partition] }) else { throw SystemError("create", code: ENOENT) }
     return try archive.create(file, folder)
   }
 }

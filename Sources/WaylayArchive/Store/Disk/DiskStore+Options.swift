@@ -25,6 +25,8 @@ extension DiskStore {
     public var logger: Logger
     /// The calls to the system, which a test may put its own in the place of.
     package var system: any SystemCalls = PosixCalls()
+    /// How many records in vain a journal may have whatever the number of entries, before a shorter one is worth it.
+    package var slack = 1024
 
     /// Chooses.
     public init(

@@ -59,6 +59,7 @@ extension DiskStore {
     }
     let folder = state.withLock { $0.folders[slot.partition] } ?? ""
     let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
+    var replaced: [JournalRecord] = []
     let isThere = state.withLock { state in
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }
@@ -82,7 +83,10 @@ extension DiskStore {
         state.forget(entry.id)
         state.keep(entry, upTo: options.memory)
       }
-      dropLater(takeReplaced(draft.replacing.filter { $0 != entry.id }, in: &state), in: &state)
+      let (gone, retired) = state.replace(draft.replacing.filter { $0 != entry.id })
+      dropLater(gone, in: &state)
+      if !retired.isEmpty { state.retired[entry.id, default: []] += retired }
+      replaced = Retired.records(of: retired, replacedBy: entry.id)
       return true
     }
     // Removed while the head was written: its files go with the job that notes that, but for the new head.
@@ -92,10 +96,8 @@ extension DiskStore {
       enqueue { $0.discard([file]) }
       throw ArchiveError.writerOvertaken
     }
-    if let old {
-      let before = Set([old.headFile(digest.0), old.bodyFile(digest.0)])
-      discard(before.subtracting([slot.headFile(digest.0), slot.bodyFile(digest.0)]).map { $0 })
-    }
+    if !replaced.isEmpty { attempt("note what was replaced") { try $0.journal?.append(replaced) } }
+    if let old { retire(old, of: entry.id) }
     return entry
   }
 

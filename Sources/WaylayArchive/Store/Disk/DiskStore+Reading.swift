@@ -185,6 +185,7 @@ extension DiskStore {
   /// Whether the whole directory went away; then there is nothing to be had of it any more.
   func isGone() -> Bool {
     // Not when the system cannot say.
+    guard !state.withLock({ $0.isLost }) else { return true }
     guard (try? archive.isOurs()) == false, (try? archive.isOurs()) == false else { return false }
     let isNews = state.withLock { state in
       defer {
@@ -194,11 +195,12 @@ extension DiskStore {
         state.tierBytes = 0
         state.usage = StoreUsage()
         state.loose = []
+        state.retired = [:]
       }
       return !state.isLost
     }
     if isNews {
-      seal()
+      seal(ArchiveError.unusable(directory, SystemError("open", code: ENOENT)))
       leave()
       options.logger.error(
         "the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing found until it is opened anew"
@@ -258,6 +260,9 @@ extension DiskStore.State {
     loose.insert(slot.headFile(low))
     loose.insert(slot.bodyFile(low))
     if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }
+    if let items = retired.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
+      jobs.append { $0.letGo(items, beside: slot) }
+    }
     forget(slot.number, low)
     return slot
   }

@@ -21,15 +21,20 @@ extension DiskStore {
         throw ArchiveError.busy
       }
       let waiting = draft.replacing.compactMap { state.turns.write(of: $0.number) }
-      var replaced = takeReplaced(draft.replacing, in: &state)
+      var (replaced, retired) = state.replace(draft.replacing)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
-      guard makeRoom(for: bytes, count: 1, in: &state) else { throw ArchiveError.storeFull }
+      guard makeRoom(for: bytes, count: 1, in: &state) else {
+        if !retired.isEmpty { state.jobs.append { [retired] in $0.letGo(retired) } }
+        throw ArchiveError.storeFull
+      }
       let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
       state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned)
       state.usage.bytes += bytes
       state.usage.count += 1
       state.keep(entry, upTo: options.memory, isPinned: true)
+      // Nor does a loss of power: what the medium has stays until it has the new one.
+      if !retired.isEmpty { state.retired[entry.id] = retired }
       state.waiting += body.count
       let write = Turns.Write(id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body)
       // Of another partition, whose record may be behind that turn, none takes it.

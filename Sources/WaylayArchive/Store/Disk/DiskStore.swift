@@ -32,6 +32,14 @@ public final class DiskStore: ArchiveStore {
     var unnoted: [UInt32: JournalRecord] = [:]
     /// Files that exist, or may exist, and that no entry of the journal uses.
     var loose: Set<EntryFile>
+    /// The number up to which the medium has all entries.
+    var safe: UInt64
+    /// What is there as it was before, by the entries that the medium has to get first.
+    var retired: [EntryID: [Retired]] = [:]
+    /// How many flushes are under way, and up to which number what they bring to the medium is kept meanwhile.
+    var passing: (count: Int, last: UInt64) = (0, 0)
+    /// Files that the medium has refused.
+    var refused: Set<EntryFile> = []
     /// Entries that a writer goes on with.
     var resumed: Set<EntryID> = []
     /// How long the bodies are that have grown: who still has such an entry with a shorter one has another entry.
@@ -50,7 +58,7 @@ public final class DiskStore: ArchiveStore {
     var observers: [@Sendable (StoreEvent) -> Void] = []
     /// Files that writers have begun and no entry has yet.
     var drafts: Set<EntryFile> = []
-    /// How many pieces of bodies are being written now.
+    /// How many pieces of bodies are being written now, and how many flushes are under way.
     var writing = 0
     /// Nothing new is taken.
     var isClosed = false
@@ -67,10 +75,14 @@ public final class DiskStore: ArchiveStore {
     var isSynchronizing = false
     /// Whether an eviction to the low-water mark is under way.
     var isTrimming = false
-    /// How many records make the next compaction worth it.
+    /// How many records make the next compaction worth it, after one that failed.
     var compactAt: UInt64 = 0
-    /// Whether a shorter journal is under way.
-    var isCompacting = false
+    /// How many records the last journal that was written anew could not do without.
+    var needed = 0
+    /// The shorter journal that is under way.
+    var compacting: UInt64?
+    /// How many seconds to wait before the medium is asked again for what it refused, when nobody flushes, and from when on that is.
+    var patience: (seconds: Int, end: ContinuousClock.Instant) = (0, .now)
     /// How far a reader has read the journal, and which.
     var replayed: (generation: UInt64, records: UInt64) = (0, 0)
   }
@@ -118,11 +130,15 @@ public final class DiskStore: ArchiveStore {
     state = Locked(
       State(
         index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber, partitions: replay.partitions, folders: replay.folders,
-        loose: replay.loose, replayed: (opening.generation, opening.records)))
+        loose: replay.loose, safe: replay.safe, replayed: (opening.generation, opening.records)))
     if replay.damaged > 0 {
       options.logger.warning("\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
     }
-    if journal != nil { tidy(removing: replay.isClean ? [] : replay.loose) }
+    if journal != nil {
+      for (id, items) in replay.retired { restore(id, items) }
+      let kept = Set(replay.retired.values.joined().flatMap { [$0.slot.headFile($0.low), $0.slot.bodyFile($0.low)] })
+      tidy(removing: replay.isClean ? [] : replay.loose.subtracting(kept))
+    }
   }
 
   deinit {
@@ -146,38 +162,6 @@ public final class DiskStore: ArchiveStore {
   /// Has a closure told of evictions, refusals and damage.
   public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     state.withLock { $0.observers.append(handler) }
-  }
-
-  /// Waits until everything stored so far is written, and has the system bring the journal to the medium.
-  ///
-  /// A kill costs nothing of it then. A loss of power may: the files of entries go to the medium when the system writes them by itself,
-  /// usually within some tens of seconds, and an entry whose file did not get there is a miss.
-  ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the system says that it could not; ``ArchiveError/Code/directoryUnusable`` when the
-  ///   directory is gone, or is another archive's now.
-  public func flush() async throws {
-    do {
-      try await flushNow()
-    } catch {
-      await leaving()
-      throw error
-    }
-  }
-
-  private func flushNow() async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      enqueue { store in
-        if store.journal != nil, store.isGone() {
-          return continuation.resume(throwing: ArchiveError.unusable(store.directory, SystemError("open", code: ENOENT)))
-        }
-        store.medium.async {
-          continuation.resume(
-            with: Result { try store.journal?.synchronize() }.mapError { error in
-              ArchiveError(.notWritten, "the journal could not be brought to the medium (\(error)).", underlying: error)
-            })
-        }
-      }
-    }
   }
 }
 
@@ -211,6 +195,8 @@ extension DiskStore {
           return state.jobs
         }
         if jobs.isEmpty { break }
+        // Once for all that waits: nothing is written where somebody else may be.
+        if journal != nil { _ = isGone() }
         for (index, job) in jobs.enumerated() {
           job(self)
           if index % 64 == 63 { state.withLock { $0.taken -= 64 } }
@@ -230,10 +216,14 @@ extension DiskStore {
     guard isNeeded else { return }
     medium.asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
-      state.withLock { $0.isSynchronizing = false }
+      let isNeeded = state.withLock { state in
+        state.isSynchronizing = false
+        return !state.retired.isEmpty && !state.isClosed && !state.isLost && state.patience.end <= .now
+      }
       // Nothing else may ever ask: a directory that was renamed takes everything.
       if isGone() { return }
-      try? journal?.synchronize()
+      // What the journal says of failures, whoever flushes is told.
+      if isNeeded { enqueue { $0.passRetired() } } else { try? journal?.synchronize() }
     }
   }
 

@@ -23,6 +23,11 @@ final class IOPool: Sendable {
     }
   }
 
+  /// Waits until everything that runs by now has come to its end.
+  func settle() async {
+    for lane in lanes { await withCheckedContinuation { continuation in lane.async { continuation.resume() } } }
+  }
+
   /// Runs work and waits for what it gives.
   func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     let promise = Promise<Value>()

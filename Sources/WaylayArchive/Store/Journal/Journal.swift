@@ -13,12 +13,34 @@ final class Journal: Sendable {
     /// The records there are, damaged ones included.
     var records: UInt64
     var isDirty = false
-    /// The shorter journal that is being made, and what has been appended since it was begun.
-    var draft: (generation: UInt64, tail: [JournalRecord])?
+    /// Whether the medium once refused what was written: nobody knows what it has of it, and whether it is ever asked again. Only a
+    /// journal that is written anew is to be trusted.
+    var isBroken = false
+    /// Whether the medium may not have the name of the file: until it has, the journal before it is what a loss of power leaves.
+    var needsName = false
+    /// Removals that could not be noted: they go before whatever is appended next.
+    var owed: [JournalRecord] = []
+    /// The shorter journal that is being made.
+    var draft: Drafted?
+    /// Why the last draft was given up, where it did not take what was appended.
+    var abandoned: (any Error)?
     /// The last generation that a draft had: no two have the same.
     var lastDrafted: UInt64
-    /// Nothing is written any more: the file may be another store's.
-    var isSealed = false
+    /// Why nothing is written any more: the file may be another store's.
+    var sealed: (any Error)?
+
+    func check() throws {
+      if let sealed { throw sealed }
+    }
+
+    struct Drafted {
+      let generation: UInt64
+      /// What has been appended since it was begun, until it is attached.
+      var tail: [JournalRecord] = []
+      /// Its file once it is attached, and how many records that has.
+      var file: FileDescriptor?
+      var records: UInt64 = 0
+    }
   }
 
   let folder: FileDescriptor
@@ -59,35 +81,97 @@ final class Journal: Sendable {
   /// Adds records. After a failure the next ones take their place.
   func append(_ records: [JournalRecord]) throws {
     try state.withLock { state in
-      guard !state.isSealed else { throw ArchiveError.closed }
+      try state.check()
+      let records = state.owed + records
       try Self.write(records, to: state.file, from: state.records, seed: seed(state.generation), files)
+      state.owed = []
       state.records += UInt64(records.count)
       state.isDirty = true
-      state.draft?.tail += records
+      guard let draft = state.draft else { return }
+      guard let file = draft.file else {
+        state.draft?.tail += records
+        return
+      }
+      do {
+        try Self.write(records, to: file, from: draft.records, seed: seed(draft.generation), files)
+        state.draft?.records += UInt64(records.count)
+      } catch {
+        // They are in this journal: it goes on alone.
+        abandonDraft(in: &state, error)
+      }
     }
   }
 
   func append(_ record: JournalRecord) throws { try append([record]) }
 
-  /// Has every later change fail.
-  func seal() {
-    state.withLock { $0.isSealed = true }
-    abandonDraft()
+  /// Has a record that could not be appended go before the next ones.
+  func owe(_ record: JournalRecord) {
+    state.withLock { state in
+      guard state.sealed == nil, !state.isBroken else { return }
+      state.owed.append(record)
+      guard state.owed.count > 1024 else { return }
+      // A disk that takes nothing at all.
+      state.owed = []
+      state.isBroken = true
+    }
   }
 
-  /// Brings what was written to the medium.
-  func synchronize() throws {
-    let file = state.withLock { state in
-      defer { state.isDirty = false }
-      return state.isDirty ? state.file : nil
+  /// Has every later change fail.
+  func seal(_ reason: any Error) {
+    state.withLock { state in
+      state.sealed = state.sealed ?? reason
+      abandonDraft(in: &state)
     }
-    guard let file else { return }
+  }
+
+  /// Whether the medium has refused what was written, so that the journal has to be written anew.
+  var isBroken: Bool { state.withLock { $0.isBroken } }
+
+  /// Says that the journal has to be written anew before anything in it is relied on: it lacks something.
+  func setBroken() { state.withLock { if $0.sealed == nil { $0.isBroken = true } } }
+
+  /// Brings what was written to the medium.
+  ///
+  /// After a failure it goes on failing until another journal has taken the place of this one: the system tells of a failure once, and
+  /// then takes what was lost for written.
+  func synchronize() throws {
+    let found = try state.withLock { state -> (file: FileDescriptor, draft: State.Drafted?, generation: UInt64)? in
+      guard state.isDirty || state.needsName || state.isBroken else { return nil }
+      try state.check()
+      if state.isBroken { throw SystemError("sync", code: EIO) }
+      state.isDirty = false
+      return (state.file, state.draft, state.generation)
+    }
+    guard let found else { return }
+    do {
+      try files.synchronize(found.file)
+      try bringName()
+    } catch {
+      state.withLock { state in
+        if state.generation == found.generation { state.isBroken = true }
+      }
+      throw error
+    }
+    guard let draft = found.draft, let file = draft.file else { return }
     do {
       try files.synchronize(file)
     } catch {
-      // Whoever asks next is told as well.
-      state.withLock { $0.isDirty = true }
-      throw error
+      try state.withLock { state in
+        if state.draft?.generation == draft.generation { return abandonDraft(in: &state, error) }
+        // It has taken the place of the journal meanwhile.
+        guard state.generation == draft.generation else { return }
+        state.isBroken = true
+        throw error
+      }
+    }
+  }
+
+  /// Brings the name of the file to the medium, where it took that of another.
+  func bringName() throws {
+    guard let generation = state.withLock({ $0.needsName ? $0.generation : nil }) else { return }
+    try files.synchronize(directory: folder)
+    state.withLock { state in
+      if state.generation == generation { state.needsName = false }
     }
   }
 

@@ -15,12 +15,18 @@ struct JournalRecord: Equatable, Sendable {
     case partition = 4
     /// The store was closed: no file is loose.
     case clean = 5
+    /// The medium has all entries up to a number.
+    case synced = 6
+    /// An entry has taken the place of another, which goes once the medium has the new one.
+    case replaced = 7
   }
 
   struct Flags: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
     static let pinned = Flags(rawValue: 1)
     static let visited = Flags(rawValue: 2)
+    /// The medium has it.
+    static let safe = Flags(rawValue: 4)
   }
 
   var kind: Kind
@@ -105,6 +111,17 @@ struct JournalRecord: Equatable, Sendable {
 }
 
 extension JournalRecord {
+  /// The record of an entry that `id` has taken the place of.
+  static func replaced(_ number: UInt64, _ low: UInt64, by id: EntryID) -> JournalRecord {
+    var record = JournalRecord(.replaced)
+    (record.number, record.low) = (number, low)
+    (record.head, record.high) = (id.number, id.hash)
+    return record
+  }
+
+  /// The entry that has taken the place.
+  var successor: EntryID { EntryID(number: head, hash: high) }
+
   /// The record of a partition: its folder's name, at most 48 bytes of UTF-8, is in the place of an entry's digests and numbers.
   static func partition(_ number: UInt32, digest: UInt64, folder: String) -> JournalRecord {
     var record = JournalRecord(.partition)

@@ -10,6 +10,12 @@ struct Replay {
   /// Those that were named last: most are put into use at once, and never get into the set.
   private var recent: [EntryFile] = []
   var lastNumber: UInt64 = 0
+  /// The number up to which the medium has all entries.
+  var safe: UInt64 = 0
+  /// What entries were before, and what they took the place of, as long as the medium is not known to have what is there now.
+  private(set) var retired: [EntryID: [Retired]] = [:]
+  /// The entries that took the place of others, by the numbers of those.
+  private var successors: [UInt64: EntryID] = [:]
   var isClean = true
   var damaged = 0
   /// How many records there are behind the last one that can be read.
@@ -49,25 +55,36 @@ struct Replay {
       guard PartitionFolder.isUsable(name) else { return damaged += 1 }
       partitions[record.stored] = record.partition
       folders[record.partition] = name
+    case .synced:
+      safe = max(safe, record.number)
+      for id in retired.keys where find(id).map({ index[$0].head <= safe }) ?? true { settle(id) }
     case .loose:
       lastNumber = max(lastNumber, record.number)
       add(EntryFile(partition: record.partition, low: record.low, number: record.number))
     case .remove:
       lastNumber = max(lastNumber, record.number)
-      guard let handle = index.first(record.low, where: { $0.number == record.number }) else { return }
-      drop(handle, hash: record.low)
+      remove(EntryID(number: record.number, hash: record.low))
+    case .replaced:
+      replace(EntryID(number: record.number, hash: record.low), by: record.successor)
     case .put:
       lastNumber = max(lastNumber, record.number, record.head, record.body)
       let slot = DiskSlot(record)
       // More than there can be: sums of what is stored do not overflow.
       guard slot.cost >= 0, usage.bytes <= (1 << 62) - min(slot.cost, 1 << 62) else { return damaged += 1 }
-      if let handle = index.first(record.low, where: { $0.number == record.number }) {
+      let id = EntryID(number: record.number, hash: record.low)
+      if let handle = find(id) {
         let old = index[handle]
+        if slot.isSafe {
+          settle(id)
+        } else if old.head != slot.head, old.isSafe || old.head <= safe {
+          retired[id] = [Retired(slot: old, low: record.low, isEntry: false)]
+        }
         usage.bytes &+= slot.cost - old.cost
         if old.head != slot.head, old.head != slot.body { add(old.headFile(record.low)) }
         index[handle] = slot
         index.setPinned(record.flags.contains(.pinned), handle)
       } else {
+        _ = takeRetired(record.number)
         let handle = index.insert(slot, hash: record.low, isPinned: record.flags.contains(.pinned))
         if record.flags.contains(.visited) { index.visit(handle) }
         usage.bytes &+= slot.cost
@@ -87,6 +104,58 @@ struct Replay {
       index.first(file.low) { slot in
         slot.partition == file.partition && (slot.head == file.number || slot.body == file.number)
       } == nil
+    }
+  }
+
+  private func find(_ id: EntryID) -> EntryIndex<DiskSlot>.Handle? { index.first(id.hash) { $0.number == id.number } }
+
+  /// Forgets what an entry was, and what it replaced: the medium has it.
+  private mutating func settle(_ id: EntryID) {
+    for item in retired.removeValue(forKey: id) ?? [] where item.isEntry { successors[item.slot.number] = nil }
+  }
+
+  /// Takes out what is kept of an entry that another has taken the place of.
+  private mutating func takeRetired(_ number: UInt64) -> [Retired] {
+    guard let holder = successors.removeValue(forKey: number), let items = retired[holder] else { return [] }
+    let rest = items.filter { $0.slot.number != number }
+    retired[holder] = rest.isEmpty ? nil : rest
+    return items.filter { $0.slot.number == number }
+  }
+
+  private mutating func replace(_ old: EntryID, by new: EntryID) {
+    // The record of the new one may be lost: then the old one is what there is.
+    guard old != new, let now = find(new).map({ index[$0] }) else { return }
+    var items: [Retired] = []
+    if let handle = find(old) {
+      items = retired.removeValue(forKey: old) ?? []
+      items.append(Retired(slot: index[handle], low: old.hash, isEntry: true))
+      drop(handle, hash: old.hash)
+    } else {
+      items = takeRetired(old.number)
+    }
+    guard !items.isEmpty, !now.isSafe, now.head > safe else { return }
+    for item in items where item.isEntry { successors[item.slot.number] = new }
+    retired[new, default: []] += items
+  }
+
+  private mutating func remove(_ id: EntryID) {
+    guard let handle = find(id) else {
+      _ = takeRetired(id.number)
+      return
+    }
+    let items = retired.removeValue(forKey: id) ?? []
+    drop(handle, hash: id.hash)
+    // What was given up before the medium had it has not taken the place of anything; what is removed takes along what it replaced.
+    for item in items where item.isEntry {
+      let slot = item.slot
+      successors[slot.number] = nil
+      index.insert(slot, hash: item.low, isPinned: slot.isPinned)
+      usage.bytes &+= slot.cost
+      usage.count += 1
+      use(slot.headFile(item.low))
+      if slot.body != slot.head { use(slot.bodyFile(item.low)) }
+      let heads = items.filter { !$0.isEntry && $0.slot.number == slot.number }
+      if !heads.isEmpty { retired[EntryID(number: slot.number, hash: item.low)] = heads }
     }
   }
 

@@ -1,0 +1,339 @@
+import Foundation
+
+/// A way to the medium: which files, and what may go when they are there.
+struct Passage: Sendable {
+  /// All entries up to this number are to be in it; zero when only those are that took the place of another.
+  let begun: UInt64
+  /// All entries up to this number are in it.
+  var last: UInt64
+  var slots: [(low: UInt64, slot: DiskSlot)] = []
+  var retired: [(id: EntryID, head: UInt64, items: [Retired])] = []
+  /// Why some of it is not there.
+  var failure: (any Error)?
+
+  init(last: UInt64) {
+    begun = last
+    self.last = last
+  }
+}
+
+// How what is stored gets to the medium, in this order: the files of entries, their names, the journal. What they took the place of goes
+// last, so that a loss of power at any moment leaves one or the other of what was once flushed.
+extension DiskStore {
+  /// Waits until everything stored so far is on the medium: it survives a loss of power, until it is replaced or removed.
+  ///
+  /// That takes some tenths of a millisecond for each file written since the last time, so do it where something ends, not for each entry.
+  /// Without it, a kill costs less than a second's worth of entries, and a loss of power what the system has not written by itself, usually
+  /// some tens of seconds' worth; either way no entry is half one thing and half another.
+  ///
+  /// - Throws: ``ArchiveError/Code/notWritten`` when the medium would not take it: it throws until a later call has brought everything
+  ///   there. ``ArchiveError/Code/directoryUnusable`` when the directory has gone, or is another archive's now.
+  public func flush() async throws {
+    do {
+      try await flushNow()
+    } catch {
+      // Whoever opens the directory that is there now finds it free.
+      await leaving()
+      throw error
+    }
+  }
+
+  private func flushNow() async throws {
+    guard journal != nil else { return }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      let isOpen = state.withLock { state in
+        guard !state.isClosed else { return false }
+        // A close waits for it.
+        state.writing += 1
+        // What has a number by now is written by the jobs before this one.
+        let last = state.lastNumber
+        state.jobs.append { store in
+          store.pass(upTo: last) { outcome in
+            store.endWriting()
+            continuation.resume(with: outcome.mapError(Self.notFlushed))
+          }
+        }
+        return true
+      }
+      if isOpen { work() } else { continuation.resume(throwing: ArchiveError.closed) }
+    }
+  }
+
+  /// Waits until nothing goes on behind the callers, so that whoever counts calls to the system counts the same each time.
+  ///
+  /// Says `false` when that does not come to an end.
+  package func settle() async -> Bool {
+    for _ in 0..<1000 {
+      await context.pool.settle()
+      try? await perform { _ in }
+      await withCheckedContinuation { continuation in medium.async { continuation.resume() } }
+      if state.withLock({ !$0.isWorking && $0.jobs.isEmpty && $0.compacting == nil }) { return true }
+    }
+    return false
+  }
+
+  private static func notFlushed(_ error: any Error) -> any Error {
+    error is ArchiveError
+      ? error
+      : ArchiveError(
+        .notWritten, "the medium would not take what was stored (\(error)): what is stored may not outlive a loss of power. Try again.",
+        underlying: error)
+  }
+
+  /// Brings what took the place of something else to the medium, for what is under way can be lost and what was flushed cannot.
+  func passRetired() {
+    pass(upTo: 0) { [self] outcome in
+      guard case .failure(let error) = outcome else { return state.withLock { $0.patience.seconds = 0 } }
+      // Not every second while the store is in use, and not at all while it is not: whoever flushes, or closes, asks again.
+      state.withLock { state in
+        let seconds = min(max(1, state.patience.seconds * 2), 256)
+        state.patience = (seconds, .now + .seconds(seconds))
+      }
+      options.logger.warning("the archive in \(directory) could not bring its entries to the medium: \(error)")
+    }
+  }
+
+  /// Brings entries to the medium; begun on the thread of the journal, which waits for nothing.
+  private func pass(upTo last: UInt64, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    let passage: Passage
+    do {
+      passage = try begin(upTo: last)
+    } catch {
+      return done(.failure(error))
+    }
+    medium.async { [self] in
+      let brought = bring(passage)
+      enqueue { store in
+        let outcome = Result { try store.note(brought) }
+        store.medium.async {
+          let outcome = Result {
+            try outcome.get()
+            try store.journal?.synchronize()
+          }
+          store.enqueue { store in
+            if case .success = outcome { store.settle(brought) }
+            store.end(brought)
+            done(
+              Result {
+                try outcome.get()
+                if let failure = brought.failure { throw failure }
+              })
+          }
+        }
+      }
+    }
+  }
+
+  /// The same as for what is retired, while the store is closed.
+  func passAtTheEnd() {
+    guard journal != nil, state.withLock({ !$0.retired.isEmpty && !$0.isLost }) else { return }
+    attempt("bring its entries to the medium") { store in
+      let passage = try store.begin(upTo: 0)
+      let brought = store.medium.sync { store.bring(passage) }
+      try store.note(brought)
+      try store.medium.sync { try store.journal?.synchronize() }
+      store.settle(brought)
+      if let failure = brought.failure { throw failure }
+    }
+  }
+
+  private func begin(upTo last: UInt64) throws -> Passage {
+    if isGone() { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+    // A pass that was asked for before a close, and comes after it.
+    if isSealed { throw ArchiveError.closed }
+    if let journal, journal.isBroken { try rewrite(journal) }
+    var passage = Passage(last: last)
+    let isAll = state.withLock { state in
+      for (id, items) in state.retired {
+        guard let handle = state.find(id), state.index[handle].isDurable else { continue }
+        let slot = state.index[handle]
+        passage.retired.append((id, slot.head, items))
+        if last == 0, !state.isSafe(slot) { passage.slots.append((id.hash, slot)) }
+      }
+      guard last > 0 else { return false }
+      // What is replaced before it is there would otherwise be gone although it was to be there.
+      state.passing = (state.passing.count + 1, state.lastNumber)
+      return state.safe < state.lastNumber
+    }
+    guard isAll else { return passage }
+    forEachDurable { low, slot, _, isSafe in
+      if !isSafe { passage.slots.append((low, slot)) }
+    }
+    return passage
+  }
+
+  private func end(_ passage: Passage) {
+    guard passage.begun > 0 else { return }
+    state.withLock { state in
+      state.passing.count -= 1
+      if state.passing.count == 0 { state.passing.last = 0 }
+    }
+  }
+
+  /// Shows all entries that the journal has, a few at a time, so that nobody waits for the lock.
+  func forEachDurable(_ body: (_ low: UInt64, _ slot: DiskSlot, _ isVisited: Bool, _ isSafe: Bool) -> Void) {
+    var place = 0
+    var goesOn = true
+    while goesOn {
+      goesOn = state.withLock { state in
+        let end = min(place + 256, state.index.places)
+        while place < end {
+          if let found = state.index.place(place), found.payload.isDurable {
+            body(found.hash, found.payload, found.isVisited, state.isSafe(found.payload))
+          }
+          place += 1
+        }
+        return place < state.index.places
+      }
+    }
+  }
+
+  /// Brings files and their names to the medium, where it is waited for, and says what of it is there.
+  private func bring(_ passage: Passage) -> Passage {
+    let folders = state.withLock { $0.folders }
+    var brought = passage
+    var refused: Set<EntryFile> = []
+    var unsettled: Set<UInt32> = []
+    func attempt(_ work: () throws -> Void) -> Bool {
+      do {
+        try work()
+        return true
+      } catch {
+        brought.failure = brought.failure ?? error
+        return false
+      }
+    }
+    for (low, slot) in passage.slots {
+      guard let folder = folders[slot.partition] else { continue }
+      for file in slot.files(low)
+      where !attempt({ try synchronize(file, folder, of: slot, low) }) { refused.insert(file) }
+    }
+    for number in Set(passage.slots.map(\.slot.partition)).sorted() {
+      guard let folder = folders[number] else { continue }
+      if !attempt({ try archive.synchronize(partition: folder) }) { unsettled.insert(number) }
+    }
+    let isRooted = attempt { try archive.synchronize() }
+    guard brought.failure != nil else { return brought }
+    // What the medium has taken is settled all the same: else nothing ever is where one of many fails each time.
+    brought.last = 0
+    var lost: Set<UInt64> = []
+    brought.slots.removeAll { low, slot in
+      let isThere = isRooted && !unsettled.contains(slot.partition) && refused.isDisjoint(with: slot.files(low))
+      if !isThere { lost.insert(slot.head) }
+      return !isThere
+    }
+    brought.retired.removeAll { lost.contains($0.head) }
+    return brought
+  }
+
+  private func synchronize(_ file: EntryFile, _ folder: String, of slot: DiskSlot, _ low: UInt64) throws {
+    do {
+      guard state.withLock({ $0.refused.contains(file) }) else {
+        let open = try archive.openForReading(file, folder)
+        do {
+          try files.synchronize(open)
+        } catch {
+          state.withLock { _ = $0.refused.insert(file) }
+          throw error
+        }
+        return
+      }
+      // The medium has refused it once, and is not asked for it again unless it is written again: as it is now, if it is still right.
+      try verify(slot, low)
+      let open = try archive.openForWriting(file, folder)
+      let size = try files.status(of: open).size
+      var offset: Int64 = 0
+      while offset < size {
+        let bytes = try files.read(Int(min(size - offset, 1 << 20)), from: open, at: offset)
+        guard !bytes.isEmpty else { throw SystemError("read", code: EIO) }
+        try files.write(bytes, to: open, at: offset)
+        offset += Int64(bytes.count)
+      }
+      try files.synchronize(open)
+      state.withLock { _ = $0.refused.remove(file) }
+    } catch {
+      if isOutdated(slot, low) { return }
+      if let error = error as? SystemError, error.isMissing {
+        guard try archive.isMissing(file, folder) else { throw error }
+        // Lost before it was ever there: it is dropped, and stored no more.
+        if handle(Damage(reason: "its file is gone", isMissing: true), slot, low) { return }
+      } else if error is Damage || (error as? ArchiveError)?.code == .unreadable {
+        _ = handle(error as? Damage ?? Damage(reason: "its body is not the one that was stored"), slot, low)
+      }
+      throw error
+    }
+  }
+
+  /// Whether an entry is another by now, or none, and not kept as it was either.
+  private func isOutdated(_ slot: DiskSlot, _ low: UInt64) -> Bool {
+    state.withLock { state in
+      if let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head { return false }
+      return !state.retired.values.contains { $0.contains { $0.slot.number == slot.number && $0.slot.head == slot.head } }
+    }
+  }
+
+  /// Reads an entry, all of it, and throws unless it is what was stored.
+  func verify(_ slot: DiskSlot, _ low: UInt64) throws {
+    guard let entry = try load(slot, (low, slot.high)), let body = entry.contents as? DiskBody, body.inMemory == nil else { return }
+    var start: Int64 = 0
+    while start < body.length {
+      let end = min(start + Int64(StoredChunks.size), body.length)
+      _ = try body.readNow(start..<end)
+      start = end
+    }
+  }
+
+  /// Says in the journal what the medium has.
+  private func note(_ passage: Passage) throws {
+    let records = state.withLock { state -> [JournalRecord] in
+      var records: [JournalRecord] = []
+      var holders: Set<EntryID> = []
+      for (low, slot) in passage.slots {
+        let id = EntryID(number: slot.number, hash: low)
+        if let handle = state.find(id), state.index[handle].head == slot.head {
+          guard slot.head > passage.last, state.index[handle].bodyLength == slot.bodyLength else { continue }
+          state.index[handle].isSafe = true
+          records.append(state.index[handle].record(low: low, isVisited: state.index.isVisited(handle), isSafe: true))
+        } else if let holder = state.markRetired(slot, of: id) {
+          holders.insert(holder)
+        }
+      }
+      if passage.last > state.safe {
+        state.safe = passage.last
+        // Nothing new: what is there is known to be safe, and a full disk need not take a record of it.
+        if passage.slots.isEmpty { return records }
+        var record = JournalRecord(.synced)
+        record.number = passage.last
+        records.append(record)
+      }
+      // What has been replaced meanwhile is there still: it is told again, in its order.
+      for holder in holders { records += state.records(with: holder) }
+      return records
+    }
+    guard !records.isEmpty else { return }
+    do {
+      try journal?.append(records)
+    } catch {
+      // What is relied on from now on is not in it.
+      journal?.setBroken()
+      throw error
+    }
+  }
+
+  /// Lets go of what the medium has something else in the place of.
+  private func settle(_ passage: Passage) {
+    for (id, head, items) in passage.retired {
+      let rest = state.withLock { state -> [Retired]? in
+        // Of one that has changed since, what the medium has is still needed; but not when what it has now is kept in its turn.
+        let isCurrent = state.find(id).map { state.index[$0].head == head } ?? false
+        let holder = isCurrent ? id : state.holder(of: id.number, head)
+        guard let holder, let known = state.retired[holder] else { return nil }
+        let gone = Set(items.map(\.slot.head))
+        let rest = known.filter { !gone.contains($0.slot.head) }
+        state.retired[holder] = rest.isEmpty ? nil : rest
+        return rest
+      }
+      if let rest { letGo(items, rest: rest) }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import Foundation
+
+/// An entry as it was before: kept until the medium has what took its place, if the medium has it.
+struct Retired: Sendable {
+  var slot: DiskSlot
+  /// The digest of its key.
+  var low: UInt64
+  /// Whether it is an entry of its own, which another one replaced, rather than the older head of the same entry.
+  var isEntry: Bool
+
+  /// The records that say which of these another entry has taken the place of.
+  static func records(of items: [Retired], replacedBy id: EntryID) -> [JournalRecord] {
+    items.filter(\.isEntry).map { .replaced($0.slot.number, $0.low, by: id) }
+  }
+}
+
+// What is there as it was before, until the medium has what took its place.
+extension DiskStore {
+  /// Removes what is left of older entries and of older heads.
+  ///
+  /// - Parameters:
+  ///   - slot: The entry that they were kept beside, where that has been taken out.
+  ///   - rest: What else is still kept.
+  func letGo(_ items: [Retired], beside slot: DiskSlot? = nil, rest: [Retired] = []) {
+    for item in items {
+      guard !item.isEntry else {
+        drop(item.slot, item.low, nil)
+        continue
+      }
+      // Heads share the file of their body.
+      let number = item.slot.number
+      var others = (items.filter(\.isEntry) + rest).map(\.slot).filter { $0.number == number }
+      if let slot, slot.number == number { others.append(slot) }
+      if let now = state.withLock({ state in state.find(EntryID(number: number, hash: item.low)).map { state.index[$0] } }) {
+        others.append(now)
+      }
+      let kept = Set(others.flatMap { $0.files(item.low) })
+      discard(item.slot.files(item.low).filter { !kept.contains($0) })
+    }
+  }
+
+  /// Lets go of what an entry was before, once that is no loss.
+  func retire(_ old: DiskSlot, of id: EntryID) {
+    let gone = state.withLock { state -> Set<EntryFile> in
+      let unused = state.unused(old, id)
+      state.loose.formUnion(unused)
+      guard state.isKept(old), state.find(id) != nil else { return unused }
+      state.retired[id, default: []].append(Retired(slot: old, low: id.hash, isEntry: false))
+      return []
+    }
+    discard(gone.sorted { $0.number < $1.number })
+  }
+
+  /// Takes back what the medium never got, where it has what was there before; while the store is made, when nothing else goes on.
+  func restore(_ id: EntryID, _ items: [Retired]) {
+    guard let slot = state.withLock({ state in state.find(id).map { state.index[$0] } }) else { return }
+    do {
+      try verify(slot, id.hash)
+    } catch {
+      guard error is Damage || (error as? ArchiveError)?.code == .unreadable else {
+        // Not to be told now: both stay.
+        return state.withLock { $0.retired[id] = items }
+      }
+      if let old = items.last(where: { !$0.isEntry && $0.slot.number == id.number }) { return restore(old, in: slot, of: id) }
+      options.logger.warning(
+        "entry \(id.number) of the archive in \(directory) was lost before it had reached the medium: what it replaced is back")
+      let heads = state.withLock { state -> [EntryID: [Retired]] in
+        guard let handle = state.find(id) else { return [:] }
+        state.take(handle, id.hash)
+        state.bringBack(items)
+        state.jobs.append { $0.drop(slot, id.hash, nil) }
+        var heads: [EntryID: [Retired]] = [:]
+        for item in items where item.isEntry {
+          let id = EntryID(number: item.slot.number, hash: item.low)
+          heads[id] = state.retired.removeValue(forKey: id)
+        }
+        return heads
+      }
+      for (id, items) in heads { restore(id, items) }
+      return
+    }
+    state.withLock { $0.retired[id] = items }
+  }
+
+  /// Takes an older head for that of an entry.
+  private func restore(_ old: Retired, in slot: DiskSlot, of id: EntryID) {
+    options.logger.warning("entry \(id.number) of the archive in \(directory) is what it was when it was flushed: a newer head was lost")
+    state.withLock { state in
+      guard let handle = state.find(id) else { return }
+      var safe = old.slot
+      safe.isSafe = true
+      state.usage.bytes += safe.cost - state.index[handle].cost
+      state.index[handle] = safe
+      state.index.setPinned(safe.isPinned, handle)
+      let kept = [safe.headFile(old.low), safe.bodyFile(old.low)]
+      state.loose.formUnion([slot.headFile(old.low), slot.bodyFile(old.low)])
+      state.loose.subtract(kept)
+    }
+    attempt("note an older head") { try $0.journal?.append(old.slot.record(low: old.low, isVisited: true, isSafe: true)) }
+  }
+}
+
+extension DiskStore.State {
+  /// Whether the medium has an entry.
+  func isSafe(_ slot: DiskSlot) -> Bool { slot.isDurable && (slot.isSafe || slot.head <= safe) }
+
+  /// Whether an entry is kept when something takes its place: the medium has it, or is to have it by a flush that is under way.
+  func isKept(_ slot: DiskSlot) -> Bool { isSafe(slot) || slot.isDurable && slot.head <= passing.last }
+
+  /// The entry in whose place one was, as it was with a head.
+  func holder(of number: UInt64, _ head: UInt64) -> EntryID? {
+    retired.first { $0.value.contains { $0.slot.number == number && $0.slot.head == head } }?.key
+  }
+
+  /// Notes that the medium has what an entry was, and says where that is kept.
+  mutating func markRetired(_ slot: DiskSlot, of id: EntryID) -> EntryID? {
+    guard let holder = holder(of: id.number, slot.head), var items = retired[holder] else { return nil }
+    for index in items.indices where items[index].slot.number == id.number && items[index].slot.head == slot.head {
+      items[index].slot.isSafe = true
+    }
+    retired[holder] = items
+    return holder
+  }
+
+  /// The records of an entry, and before them those of what is kept beside it.
+  func records(with holder: EntryID) -> [JournalRecord] {
+    let items = retired[holder] ?? []
+    var records = items.map { $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || isSafe($0.slot)) }
+    // One that waits to be written says by itself what it replaces.
+    guard let handle = find(holder), index[handle].isDurable else { return records }
+    let slot = index[handle]
+    records.append(slot.record(low: holder.hash, isVisited: index.isVisited(handle), isSafe: isSafe(slot)))
+    return records + Retired.records(of: items, replacedBy: holder)
+  }
+
+  /// The files that an older state of an entry has for itself.
+  func unused(_ old: DiskSlot, _ id: EntryID) -> Set<EntryFile> {
+    // Of one that was removed, its body goes when the journal says so.
+    guard let handle = find(id) else { return old.head == old.body ? [] : [old.headFile(id.hash)] }
+    var files: Set = [old.headFile(id.hash), old.bodyFile(id.hash)]
+    files.subtract([index[handle].headFile(id.hash), index[handle].bodyFile(id.hash)])
+    for item in retired[id] ?? [] where item.slot.number == id.number && item.slot.head != old.head {
+      files.subtract([item.slot.headFile(id.hash), item.slot.bodyFile(id.hash)])
+    }
+    return files
+  }
+
+  /// Puts back what a new entry was to replace.
+  mutating func bringBack(_ items: [Retired]) {
+    for item in items where item.isEntry {
+      let slot = item.slot
+      index.insert(slot, hash: item.low, isPinned: slot.isPinned)
+      usage.bytes += slot.cost
+      usage.count += 1
+      loose.remove(slot.headFile(item.low))
+      loose.remove(slot.bodyFile(item.low))
+      let heads = items.filter { !$0.isEntry && $0.slot.number == slot.number }
+      if !heads.isEmpty { retired[EntryID(number: slot.number, hash: item.low)] = heads }
+    }
+  }
+
+  /// Takes out what a new entry replaces: what may go at once, and what has to stay until the medium has the new one.
+  mutating func replace(_ ids: [EntryID]) -> (gone: [(DiskSlot, UInt64)], retired: [Retired]) {
+    var gone: [(DiskSlot, UInt64)] = []
+    var kept: [Retired] = []
+    for id in ids {
+      guard let handle = find(id) else { continue }
+      let slot = index[handle]
+      let inherited = retired.removeValue(forKey: id) ?? []
+      take(handle, id.hash)
+      kept += inherited
+      if slot.isDurable, isKept(slot) || inherited.contains(where: { !$0.isEntry }) {
+        kept.append(Retired(slot: slot, low: id.hash, isEntry: true))
+      } else {
+        gone.append((slot, id.hash))
+      }
+    }
+    return (gone, kept)
+  }
+}

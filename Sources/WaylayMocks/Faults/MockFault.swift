@@ -182,7 +182,6 @@ extension InterceptedRequest {
     let request = urlRequest
     let line = method.utf8.count + (request.url?.absoluteString.utf8.count ?? 0) + 12
     let fields = (request.allHTTPHeaderFields ?? [:]).reduce(2) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
-    let (sum, isTooLarge) = Int64(line + fields).addingReportingOverflow(body.length ?? 0)
-    return isTooLarge ? .max : sum
+    return Int64(line + fields).saturating(adding: body.length ?? 0)
   }
 }

@@ -62,7 +62,7 @@ swift run tour
 step "swift test"
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-swift test 2>&1 | tee "$output" || {
+Scripts/tests.sh "$output" || {
   # A thousand tests scroll the one that failed out of sight: say it last.
   step "What failed"
   grep -aE '^✘|error: ' "$output" | grep -av 'known issue' || true

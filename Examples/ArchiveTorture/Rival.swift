@@ -27,6 +27,7 @@ struct Rival: AsyncParsableCommand {
   }
 
   func run() async throws {
+    endWithParent()
     var dice = Dice(seed)
     switch habit {
     case .reads: await read(&dice)

@@ -15,7 +15,9 @@ struct Siege: AsyncParsableCommand {
 
   func run() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("archive-torture-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    // What a rival was killed over.
+    let aside = directory.deletingLastPathComponent().appendingPathComponent("\(directory.lastPathComponent)-aside")
+    defer { for url in [directory, aside] { try? FileManager.default.removeItem(at: url) } }
     print("seed \(seed), \(kills) kills" + (faults > 0 ? ", one call in \(faults) fails" : ""))
     var dice = Dice(seed)
     var tally = Tally()
@@ -24,7 +26,9 @@ struct Siege: AsyncParsableCommand {
       let lines = try strike(directory, seed: UInt64(dice.roll(1 << 40)), after: 20 + dice.roll(180), beside: habit)
       if habit != nil { tally.rivals += 1 }
       try await inspect(directory, lines, &tally)
-      if kill % 100 == 0 { print("\(kill) kills: \(tally)") }
+      guard kill % 100 == 0 else { continue }
+      print("\(kill) kills: \(tally)")
+      fflush(nil)
     }
     print("\(kills) kills: \(tally)")
     guard tally.faults.isEmpty else {

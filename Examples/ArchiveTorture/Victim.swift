@@ -14,6 +14,7 @@ struct Victim: AsyncParsableCommand {
   @Option(help: "Has one call to the system in so many fail; 0 has none fail.") var faults = 0
 
   func run() async throws {
+    endWithParent()
     let store = try await opened()
     say("open \(store.usage.count)")
     // Shows whether the machine gave the process its turns: a thread that gets none can keep no promise.
@@ -215,6 +216,15 @@ func say(_ line: String) {
 func fault(_ what: String) -> Never {
   say("FAULT \(what)")
   exit(3)
+}
+
+/// Ends this process when the one that started it has: nobody else would.
+func endWithParent() {
+  let parent = getppid()
+  Thread.detachNewThread {
+    while getppid() == parent { usleep(500_000) }
+    exit(4)
+  }
 }
 
 /// Numbers that look random and are the same for the same seed (SplitMix64).

@@ -105,13 +105,3 @@ extension Load {
     return UInt64(seconds * 1e9)
   }
 }
-
-extension UInt64 {
-  /// Nothing, where the clock has gone back.
-  func saturating(subtracting other: UInt64) -> UInt64 { self < other ? 0 : self - other }
-
-  fileprivate func saturating(adding other: UInt64) -> UInt64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-}

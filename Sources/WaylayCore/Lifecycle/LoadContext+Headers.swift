@@ -130,8 +130,7 @@ extension LoadContext {
 
   /// The longest field that is looked at: a cookie with as many bytes of attributes again.
   private static func largestField(_ limits: MessageLimits) -> Int {
-    let (sum, isTooLarge) = limits.cookieBytes.addingReportingOverflow(4096)
-    return isTooLarge ? .max : sum
+    limits.cookieBytes.saturating(adding: 4096)
   }
 
   /// The cookies that replace one of the storage's, and as many others as there is room for beside those of the host.

@@ -183,7 +183,6 @@ extension InterceptedRequest {
   fileprivate var bytesOnTheWire: Int64 {
     let line = method.rawValue.utf8.count + url.absoluteString.utf8.count + 12
     let fields = fields.reduce(2) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
-    let (sum, isTooLarge) = Int64(line + fields).addingReportingOverflow(body.length ?? 0)
-    return isTooLarge ? .max : sum
+    return Int64(line + fields).saturating(adding: body.length ?? 0)
   }
 }

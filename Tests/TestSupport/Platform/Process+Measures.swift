@@ -9,6 +9,16 @@ package import Foundation
       preconditionFailure(message())
     }
 
+    /// Gives this process so long to end. The time limits of tests do not reach the child of an exit test, and whoever started it waits without an end.
+    ///
+    /// - Parameters:
+    ///   - seconds: When it is ended by `SIGALRM`.
+    ///   - isToFail: The test expects a failure, so one that is late ends well.
+    package static func limit(seconds: UInt32 = 240, isToFail: Bool = false) {
+      if isToFail { signal(SIGALRM) { _ in _exit(0) } }
+      alarm(seconds)
+    }
+
     #if canImport(Glibc) || canImport(Musl)
       /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been freed.
       package static let measuresMemory = dlsym(nil, "__asan_init") == nil

@@ -43,6 +43,7 @@ struct HeldDirectoryTests {
     try store.put(.sample("a"), body: .noise(100))
     try await store.flush()
     await #expect(processExitsWith: .success) { [path = directory.url.path as String] in
+      Process.limit()
       let directory = URL(fileURLWithPath: path)
       do {
         _ = try DiskStore(at: directory)
@@ -57,6 +58,7 @@ struct HeldDirectoryTests {
     }
     await store.close()
     await #expect(processExitsWith: .success) { [path = directory.url.path as String] in
+      Process.limit()
       // Killed, as it were: the system gives the lock back.
       let store = try DiskStore(at: URL(fileURLWithPath: path))
       try store.put(.sample("b"), body: .noise(100))
@@ -78,6 +80,7 @@ struct HeldDirectoryTests {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.url.path)
     let before = directory.files.map { directory.contents($0) }
     await #expect(processExitsWith: .success) { [path = directory.url.path as String] in
+      Process.limit()
       Process.require(seteuid(65534) == 0, "the user stays")
       for lock in [DiskStore.Lock.fail, .readOnly] {
         do {

@@ -10,6 +10,7 @@ struct MemoryUseTests {
     .enabled(if: Process.measuresMemory, "there is nothing to read it from"))
   func largeBody() async {
     await #expect(processExitsWith: .success) {
+      Process.limit()
       let directory = TemporaryDirectory()
       let store = try directory.store(.init(limits: StoreLimits(bytes: 1 << 30, entryBytes: 1 << 30), logger: .silent))
       func pass(_ count: Int, _ key: String, _ look: () -> Void) async throws {

@@ -49,6 +49,7 @@ struct LimitTests {
     .enabled(if: Platform.hasCurl, "Apple's sessions show no lines of a head, and have limits of their own"))
   func fields() async throws {
     await #expect(processExitsWith: .success) {
+      Process.limit()
       let errors = try await LimitTests().failures(of: LimitTests.response(LimitTests.many { _ in "X:" }))
       Process.require(errors.count == 2, "\(errors)")
     }
@@ -59,6 +60,7 @@ struct LimitTests {
     .enabled(if: Platform.hasCurl, "Apple's sessions show no lines of a head, and have limits of their own"))
   func trailers() async throws {
     await #expect(processExitsWith: .success) {
+      Process.limit()
       let errors = try await LimitTests().failures(of: LimitTests.response("", trailers: LimitTests.many { "X-\($0): y" }))
       Process.require(errors.count == 2, "\(errors)")
     }

@@ -13,16 +13,16 @@ struct ProjectionTests {
     return fields
   }
 
-  /// What the thread has worked for it: on a busy machine the longer of two is interrupted more often.
+  /// The processor's time that this thread takes: what else the machine does meanwhile does not count.
   private static func time(_ work: () -> Void) -> Duration {
     func now() -> Duration {
       var time = timespec()
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+      return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
-    let start = now()
+    let before = now()
     work()
-    return now() - start
+    return now() - before
   }
 
   @Test("the head that an app sees takes time in proportion to its fields", .heavy)

@@ -44,9 +44,9 @@ struct BridgeTests {
     post.httpMethod = "POST"
     let (uploaded, _) = try await session.upload(for: post, from: Data("x".utf8))
     #expect(String(decoding: uploaded, as: UTF8.self) == "whole")
-    let handled = await withCheckedContinuation { continuation in
+    let handled = await handed(String.self) { hand in
       session.dataTask(with: URL.example) { data, _, error in
-        continuation.resume(returning: error == nil ? String(decoding: data ?? Data(), as: UTF8.self) : "\(error!)")
+        hand(error == nil ? String(decoding: data ?? Data(), as: UTF8.self) : "\(error!)")
       }.resume()
     }
     #expect(handled == "whole")

@@ -48,7 +48,7 @@ struct ClientShapeTests {
   /// Hands a response on as it comes, and suspends the task while its reader is behind.
   private final class StreamingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
-      var head: CheckedContinuation<HTTPURLResponse, any Error>?
+      var head: (@Sendable (Result<HTTPURLResponse, any Error>) -> Void)?
       var waiting = 0
       var isSuspended = false
     }
@@ -65,11 +65,12 @@ struct ClientShapeTests {
 
     func start(_ request: URLRequest, in session: URLSession) async throws -> (URLSessionTask, HTTPURLResponse) {
       let task = session.uploadTask(withStreamedRequest: request)
-      let head = try await withCheckedThrowingContinuation { continuation in
-        state.withLock { $0.head = continuation }
+      let head = await handed(Result<HTTPURLResponse, any Error>.self) { hand in
+        state.withLock { $0.head = hand }
         task.resume()
       }
-      return (task, head)
+      guard let head else { throw CancellationError() }
+      return (task, try head.get())
     }
 
     func urlSession(
@@ -84,10 +85,7 @@ struct ClientShapeTests {
     ) {
       completionHandler(.allow)
       guard let head = response as? HTTPURLResponse else { return }
-      state.withLock { state in
-        defer { state.head = nil }
-        return state.head
-      }?.resume(returning: head)
+      takeHead()?(.success(head))
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -99,6 +97,13 @@ struct ClientShapeTests {
         return true
       }
       if shouldSuspend { dataTask.suspend() }
+    }
+
+    private func takeHead() -> (@Sendable (Result<HTTPURLResponse, any Error>) -> Void)? {
+      state.withLock { state in
+        defer { state.head = nil }
+        return state.head
+      }
     }
 
     /// On the delegate's queue, because a `resume()` that overtakes the `suspend()` before it would leave the task suspended for good.
@@ -115,12 +120,8 @@ struct ClientShapeTests {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      let head = state.withLock { state in
-        defer { state.head = nil }
-        return state.head
-      }
       if let error {
-        head?.resume(throwing: error)
+        takeHead()?(.failure(error))
         feed.finish(throwing: error)
       } else {
         feed.finish()
@@ -187,17 +188,18 @@ struct ClientShapeTests {
 
     private struct Entry {
       var result = Result()
-      var done: CheckedContinuation<Result, Never>?
+      var done: (@Sendable (Result) -> Void)?
     }
 
     private let table = Locked<[Int: Entry]>([:])
 
     func run(_ task: URLSessionTask, cancelling: Bool = false) async -> Result {
-      await withCheckedContinuation { continuation in
-        table.withLock { $0[task.taskIdentifier] = Entry(done: continuation) }
+      let result = await handed(Result.self) { hand in
+        table.withLock { $0[task.taskIdentifier] = Entry(done: hand) }
         task.resume()
         if cancelling { task.cancel() }
       }
+      return result ?? Result(error: URLError(.unknown))
     }
 
     private func change(_ task: URLSessionTask, _ change: (inout Result) -> Void) {
@@ -241,7 +243,7 @@ struct ClientShapeTests {
       let entry = table.withLock { $0.removeValue(forKey: task.taskIdentifier) }
       guard var result = entry?.result else { return }
       result.error = error as? URLError
-      entry?.done?.resume(returning: result)
+      entry?.done?(result)
     }
   }
 

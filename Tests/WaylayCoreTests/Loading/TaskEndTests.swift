@@ -104,6 +104,7 @@
     @Test("from other threads, many hundred times: the process lives, and each task ends once", .heavy)
     func crossing() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let sessions = ["later", "inline"].map { URLSession.intercepted(by: TaskEndTests.registry($0)) }
         let ends = Locked(0)
         let count = 400
@@ -130,7 +131,7 @@
               done.leave()
             }
           }
-          await withCheckedContinuation { continuation in done.notify(queue: .global()) { continuation.resume() } }
+          _ = await handed { hand in done.notify(queue: .global()) { hand(true) } }
         }
         Process.require(ends.withLock { $0 } == count, "\(ends.withLock { $0 }) of \(count) ended well")
       }

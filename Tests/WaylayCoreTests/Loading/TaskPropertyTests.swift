@@ -36,6 +36,26 @@
       }
     }
 
+    @Test("the lengths that an app expects are kept, as with a plain session")
+    func expected() async throws {
+      try await withOrigin { origin in
+        for intercepted in [false, true] {
+          let recorder = Recorder()
+          let session =
+            intercepted
+            ? URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: recorder)
+            : URLSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+          let task = session.dataTask(with: origin.url("/hello"))
+          task.countOfBytesClientExpectsToSend = 1
+          task.countOfBytesClientExpectsToReceive = 2
+          task.resume()
+          await recorder.finished.wait()
+          #expect(recorder.entries == [.response(200), .data("hello"), .completed(nil)])
+          #expect(task.countOfBytesClientExpectsToSend == 1 && task.countOfBytesClientExpectsToReceive == 2)
+        }
+      }
+    }
+
     @Test("an upload's bytes are counted as a plain session counts them")
     func uploaded() async throws {
       try await withOrigin { origin in

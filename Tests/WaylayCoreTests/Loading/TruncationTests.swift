@@ -32,10 +32,8 @@ struct TruncationTests {
       #expect(await failureCode { try await session.data(from: url) } == .networkConnectionLost)
       #expect(await failureCode { try await session.download(from: url) } == .networkConnectionLost)
       #expect(await failureCode { try await registry.data(for: URLRequest(url: url)) } == .networkConnectionLost)
-      let handled = await withCheckedContinuation { continuation in
-        session.dataTask(with: url) { continuation.resume(returning: $2) }.resume()
-      }
-      #expect((handled as? URLError)?.code == .networkConnectionLost)
+      let handled = await handed { hand in session.dataTask(with: url) { hand(($2 as? URLError)?.code) }.resume() }
+      #expect(handled == URLError.Code.networkConnectionLost)
     }
   }
 

@@ -122,9 +122,7 @@
 
   /// Runs a task with a completion handler.
   func complete(_ session: URLSession, _ url: URL) async -> (Data?, URLResponse?, (any Error)?) {
-    let result = await withCheckedContinuation { continuation in
-      session.dataTask(with: url) { continuation.resume(returning: Passed(($0, $1, $2))) }.resume()
-    }
-    return result.value
+    let result = await handed { hand in session.dataTask(with: url) { hand(Passed(($0, $1, $2))) }.resume() }
+    return result?.value ?? (nil, nil, CancellationError())
   }
 #endif

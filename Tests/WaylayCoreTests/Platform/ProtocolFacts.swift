@@ -48,6 +48,7 @@
       await #expect(
         processExitsWith: .failure, "P5 has changed: redirects may be handed to the loading system, as on Apple platforms"
       ) {
+        Process.limit(isToFail: true)
         let script = Probe.Script(start: { probe in
           guard let url = probe.request.url,
             let head = HTTPURLResponse(url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": "/next"])
@@ -159,6 +160,7 @@
       await #expect(
         processExitsWith: .failure, "P13 has changed: a download task may end well without TaskInternals.setDownloadedFile"
       ) {
+        Process.limit(isToFail: true)
         let (session, url) = Probe.session()
         _ = try? await session.download(from: url)
       }
@@ -237,6 +239,7 @@
       await #expect(
         processExitsWith: .failure, "P18 has changed: an inline interceptor could use the loading system, and rule 9 could go"
       ) {
+        Process.limit(isToFail: true)
         let (other, otherURL) = Probe.session()
         let (session, url) = Probe.session(
           Probe.Script(start: { probe in
@@ -327,6 +330,7 @@
     @Test("P27: cancelling a task on the queue that all sessions share ends the process")
     func cancelTrap() async {
       await #expect(processExitsWith: .failure, "P27 has changed: PlatformClient.leavingQueue is not needed for cancellation any more") {
+        Process.limit(isToFail: true)
         let (other, otherURL) = Probe.session(Probe.Script(start: { _ in }))
         let victim = Passed(other.dataTask(with: otherURL))
         victim.value.resume()

@@ -29,13 +29,11 @@
     func record() async throws {
       #expect(TaskRecord.known != nil, "P33 has changed: error, currentRequest and the counters of a task stay as they were made")
       let (session, url) = Probe.session(Probe.Script(start: { $0.client?.urlProtocol($0, didFailWithError: URLError(.badURL)) }))
-      let task = await withCheckedContinuation { continuation in
-        let own = Locked<URLSessionTask?>(nil)
-        let task = session.dataTask(with: url) { _, _, _ in continuation.resume(returning: own.withLock { $0 }) }
-        own.withLock { $0 = task }
-        task.resume()
-      }
-      #expect(task?.error == nil, "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
+      let done = Event()
+      let task = session.dataTask(with: url) { _, _, _ in done.happen() }
+      task.resume()
+      await done.wait()
+      #expect(task.error == nil, "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
     }
   }
 #endif

@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import TestSupport
 import WaylayCore
 
@@ -14,6 +15,8 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
   private let log = Log<Entry>()
   let finished = Event()
   let begun = Event()
+  /// The session has let go of its delegate.
+  let invalidated = Event()
   /// Bytes that were reported one report at a time.
   let reported = Locked<Int64>(0)
   let file = Locked<URL?>(nil)
@@ -47,6 +50,10 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
     take(location)
   }
 
+  func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    invalidated.happen()
+  }
+
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     self.error.withLock { $0 = error }
     log.add(.completed((error as? URLError)?.code))
@@ -54,10 +61,41 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 }
 
+/// A download of which the first three bytes have come and been reported.
+struct OpenDownload: Sendable {
+  let origin: TestOrigin
+  let session: URLSession
+  let task: URLSessionDownloadTask
+  let recorder: DownloadRecorder
+
+  /// Runs a test with such a download.
+  static func with(
+    _ registry: InterceptorRegistry = InterceptorRegistry { Link.pass() }, _ body: (OpenDownload) async throws -> Void
+  ) async throws {
+    try await withOrigin { origin in
+      let recorder = DownloadRecorder()
+      let session = URLSession.intercepted(by: registry, delegate: recorder)
+      let task = session.downloadTask(with: origin.url("/gate/download"))
+      task.resume()
+      origin.release("one", gate: "download")
+      await recorder.begun.wait()
+      try await body(OpenDownload(origin: origin, session: session, task: task, recorder: recorder))
+    }
+  }
+
+  /// Three bytes more, and the end.
+  func sendRest() {
+    origin.release("two", gate: "download")
+    origin.release(nil, gate: "download")
+  }
+}
+
 extension URLSession {
   /// Waits until what is on the delegate queue now is done.
   func settled() async {
-    await withCheckedContinuation { continuation in delegateQueue.addOperation { continuation.resume() } }
+    let event = Event()
+    delegateQueue.addOperation { event.happen() }
+    await event.wait()
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import TestOrigin
 import TestSupport
+import Testing
 import WaylayCore
 
 /// An interceptor made of closures, for tests.
@@ -86,6 +87,21 @@ final class Event: Sendable {
   }
 
   var hasHappened: Bool { state.withLock { $0.hasHappened } }
+}
+
+/// What a completion handler is given; `nil` when the test is cancelled first, as a time limit does. A handler that is called twice is an issue.
+func handed<Value: Sendable>(
+  _ type: Value.Type = Value.self, _ start: (@escaping @Sendable (Value) -> Void) -> Void
+) async -> Value? {
+  let (values, event) = (Log<Value>(), Event())
+  start { value in
+    values.add(value)
+    event.happen()
+  }
+  await event.wait()
+  let given = values.all
+  if given.count > 1 { Issue.record("a handler was called \(given.count) times") }
+  return given.first
 }
 
 /// A clock that only moves when it is told to.
@@ -215,6 +231,17 @@ extension URLSession {
 
   func text(from url: URL) async throws -> (Int, String) {
     try await text(for: URLRequest(url: url))
+  }
+}
+
+/// Runs a test with a server whose `/away` redirects to `/echo` of another one, under another name.
+func withAway(_ body: (_ origin: TestOrigin, _ other: TestOrigin) async throws -> Void) async throws {
+  try await withOrigin { origin in
+    try await withOrigin { other in
+      let target = other.url("/echo", host: "localhost").absoluteString
+      origin.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", target)]) }
+      try await body(origin, other)
+    }
   }
 }
 

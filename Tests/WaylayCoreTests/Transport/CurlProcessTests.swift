@@ -12,6 +12,7 @@
     @Test("takes 1 GiB through a slow reader in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func download() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         origin.keepsLog = false
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
@@ -37,6 +38,7 @@
     @Test("sends 1 GiB from a file in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func upload() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let size = 1 << 30
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
         try Data().write(to: file)
@@ -61,6 +63,7 @@
     @Test("leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing", .heavy)
     func descriptors() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
         _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
@@ -115,6 +118,7 @@
     @Test("goes through the proxy that the environment names, as URLSession does")
     func proxy() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         setenv("http_proxy", origin.url().absoluteString, 1)
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
@@ -129,6 +133,7 @@
     @Test("reads the authorities once, and not for every connection", .heavy)
     func authorities() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let authority = try TestAuthority()
         var tls = TestOrigin.TLS(authority: authority)
         tls.applicationProtocols = ["http/1.1"]
@@ -156,6 +161,7 @@
     @Test("leaves no descriptor and no thread behind after races that were cancelled", .heavy)
     func cancelledRaces() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let count = ProcessInfo.processInfo.environment["WAYLAY_CANCELLED_RACES"].flatMap { Int($0) } ?? 400
         let origin = try await TestOrigin.start(behaviour: .silent)
         let url = try Self.require(URL(string: "https://api.test:\(origin.port)/"))
@@ -218,6 +224,7 @@
     @Test("a registry that is let go takes its connections, their descriptors and its thread with it", .heavy)
     func letGo() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         func use(_ count: Int) async throws {
           let registries = (0..<count).map { _ in InterceptorRegistry(configuration: .ephemeral) { Link.pass() } }
@@ -241,6 +248,7 @@
     @Test("what a proxy is asked for is nothing of the request: a proxy that opens no tunnel has been sent none of it")
     func refusedTunnel() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let proxy = try await TestOrigin.start()
         setenv("https_proxy", proxy.url().absoluteString, 1)
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
@@ -273,6 +281,7 @@
     @Test("ends a process that has transfers under way without waiting for them")
     func exit() async {
       await #expect(processExitsWith: .exitCode(7)) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
         for _ in 0..<8 {

@@ -116,6 +116,7 @@
     @Test("routed requests go to their addresses, whatever proxy the environment names; others go through it")
     func proxy() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let origin = try await TestOrigin.start()
         setenv("http_proxy", "http://127.0.0.1:1", 1)
         setenv("https_proxy", "http://127.0.0.1:1", 1)

@@ -66,6 +66,7 @@
     @Test("a routed request never goes through the proxy that the environment names; one that is not does, and no_proxy counts")
     func proxy() async {
       await #expect(processExitsWith: .success) {
+        Process.limit()
         let proxy = try await TestOrigin.start()
         let origin = try await TestOrigin.start()
         setenv("http_proxy", proxy.url().absoluteString, 1)

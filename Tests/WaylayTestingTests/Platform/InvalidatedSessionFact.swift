@@ -9,6 +9,7 @@ struct InvalidatedSessionFact {
   @Test("U17: making a task in an invalidated session ends the process")
   func makingATask() async {
     await #expect(processExitsWith: .failure) {
+      Process.limit(isToFail: true)
       let session = URLSession(configuration: .ephemeral)
       session.invalidateAndCancel()
       _ = session.dataTask(with: URLRequest(url: URL(fileURLWithPath: "/")))

@@ -21,6 +21,7 @@ struct ParallelTests {
   @Test("200 scopes at once, 100 rounds", .heavy)
   func rounds() async {
     await #expect(processExitsWith: .success) {
+      Process.limit()
       var wrong = 0
       for round in 0..<100 {
         let meeting = Meeting(of: 200)

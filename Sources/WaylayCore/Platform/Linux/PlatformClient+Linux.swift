@@ -8,7 +8,7 @@
   final class PlatformClient: @unchecked Sendable {
     let loader: InterceptingProtocol
     let task: URLSessionTask?
-    private(set) var workQueue: DispatchQueue?
+    private let workQueue = Locked<DispatchQueue?>(nil)
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     private(set) var reportsChunks = false
     /// Whether the body goes into a file.
@@ -138,15 +138,20 @@
     /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
     static func origin(of request: URLRequest) -> URL? { nil }
 
-    /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later.
-    func findWayBack() throws {
+    /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later, or by news that are earlier.
+    @discardableResult
+    func findWayBack() throws -> DispatchQueue {
+      if let known = workQueue.withLock({ $0 }) { return known }
       guard let task else { throw Self.withoutTask }
-      workQueue = try TaskInternals.workQueue(of: task)
+      let queue = try TaskInternals.workQueue(of: task)
+      workQueue.withLock { $0 = queue }
+      return queue
     }
 
     /// Runs `work` where the client may be called.
     func schedule(_ work: @escaping @Sendable () -> Void) {
-      workQueue?.async(execute: work)
+      // Without a way back the load has failed inside `startLoading`.
+      try? findWayBack().async(execute: work)
     }
 
     /// The head in the form that the loading system gets.

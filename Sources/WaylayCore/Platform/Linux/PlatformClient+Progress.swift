@@ -42,9 +42,8 @@
       let news = meter.take()
       TaskRecord.known?.count(task, news)
       let progress = task.progress
-      let completed = news.totalSent + news.totalReceived
       if progress.totalUnitCount != news.total { progress.totalUnitCount = news.total }
-      if progress.completedUnitCount != completed { progress.completedUnitCount = completed }
+      if progress.completedUnitCount != news.completed { progress.completedUnitCount = news.completed }
       guard news.sent > 0 || news.received > 0 && isDownload, let delegate = progressDelegate else { return }
       onDelegateQueue { session in
         if news.sent > 0 {

@@ -117,9 +117,7 @@
 
     /// What the loading system will hand to the app.
     static func downloadedFile(of loader: URLProtocol) -> URL? {
-      var mirror: Mirror? = Mirror(reflecting: loader)
-      while let level = mirror, level.subjectType != URLProtocol.self { mirror = level.superclassMirror }
-      let table = mirror?.children.first { $0.label == "properties" }?.value as? any DictionaryByName
+      let table = child("properties", at: level(of: URLProtocol.self, in: loader)) as? any DictionaryByName
       return table?.value(named: fileKey) as? URL
     }
 
@@ -145,11 +143,15 @@
 
     // MARK: Reflection
 
-    /// A property of a task, of whatever class it is.
+    /// What a class has stored in an object of whatever class beneath it.
+    private static func level(of type: AnyClass, in object: Any) -> Mirror? {
+      var mirror: Mirror? = Mirror(reflecting: object)
+      while let level = mirror, level.subjectType != type { mirror = level.superclassMirror }
+      return mirror
+    }
+
     private static func child(_ name: String, ofTask task: URLSessionTask) -> Any? {
-      var mirror: Mirror? = Mirror(reflecting: task)
-      while let level = mirror, level.subjectType != URLSessionTask.self { mirror = level.superclassMirror }
-      return mirror?.children.first { $0.label == name }?.value
+      child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
     private static let workQueuePosition = position(of: "workQueue")
@@ -162,9 +164,7 @@
     }
 
     private static func property<Value>(_ name: String, at position: Int?, of task: URLSessionTask) throws -> Value {
-      var mirror: Mirror? = Mirror(reflecting: task)
-      while let level = mirror, level.subjectType != URLSessionTask.self { mirror = level.superclassMirror }
-      guard let position, let children = mirror?.children, position < children.count else {
+      guard let position, let children = level(of: URLSessionTask.self, in: task)?.children, position < children.count else {
         throw changed("URLSessionTask.\(name)")
       }
       let child = children[children.index(children.startIndex, offsetBy: position)]
@@ -173,7 +173,11 @@
     }
 
     private static func child(_ name: String, of object: Any) -> Any? {
-      Mirror(reflecting: object).children.first { $0.label == name }?.value
+      child(name, at: Mirror(reflecting: object))
+    }
+
+    private static func child(_ name: String, at level: Mirror?) -> Any? {
+      level?.children.first { $0.label == name }?.value
     }
 
     private static func changed(_ place: String) -> WaylayError {

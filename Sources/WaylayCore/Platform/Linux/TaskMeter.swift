@@ -19,11 +19,14 @@
       /// What `URLSession` says of a length that is not known.
       static let unknown: Int64 = -1
 
-      /// Bytes of both bodies together; unknown for as long as neither has a length.
+      /// Bytes of both bodies together; unknown for as long as neither has a length. One that has none, or has more than was announced, is as long
+      /// as what has come of it: fractions of Foundation's `Progress` overflow where a part is more than all.
       var total: Int64 {
-        let known = (expectedToSend ?? 0).saturating(adding: expectedToReceive ?? 0)
-        return known > 0 ? known : Self.unknown
+        guard max(expectedToSend ?? 0, expectedToReceive ?? 0) > 0 else { return Self.unknown }
+        return max(expectedToSend ?? 0, totalSent).saturating(adding: max(expectedToReceive ?? 0, totalReceived))
       }
+
+      var completed: Int64 { totalSent.saturating(adding: totalReceived) }
     }
 
     fileprivate struct State {
@@ -66,11 +69,6 @@
       }
     }
 
-    /// Bytes that an earlier download has left.
-    func startReceiving(at offset: Int64) {
-      state.withLock { $0.news.totalReceived = offset }
-    }
-
     /// What is to be told, which counts as told from now on.
     func take() -> News {
       state.withLock { state in
@@ -88,13 +86,6 @@
     mutating func send() -> Bool {
       defer { isUnderWay = true }
       return !isUnderWay
-    }
-  }
-
-  extension Int64 {
-    fileprivate func saturating(adding other: Int64) -> Int64 {
-      let (sum, overflow) = addingReportingOverflow(other)
-      return overflow ? .max : sum
     }
   }
 #endif

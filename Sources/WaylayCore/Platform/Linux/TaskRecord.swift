@@ -62,9 +62,10 @@
       queue.sync {
         sent.write(news.totalSent, into: task)
         received.write(news.totalReceived, into: task)
-        // These two Foundation does not guard.
-        expectedToSend.write(news.expectedToSend ?? 0, into: task)
-        expectedToReceive.write(news.expectedToReceive ?? TaskMeter.News.unknown, into: task)
+        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in most loads.
+        let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
+        if task.countOfBytesExpectedToSend != toSend { expectedToSend.write(toSend, into: task) }
+        if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive.write(toReceive, into: task) }
       }
     }
   }

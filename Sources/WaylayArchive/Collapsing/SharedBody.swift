@@ -90,23 +90,26 @@ final class SharedBody: Sendable {
 
   /// Another reader; `nil` when the transfer has been given up.
   ///
-  /// - Parameter position: Where it begins.
-  func reader(from position: Int64 = 0) -> Reader? {
-    state.withLock { state -> Int? in
+  /// - Parameter range: The bytes that it wants: all of them when `nil`.
+  func reader(of range: Range<Int64>? = nil) -> Reader? {
+    let position = range?.lowerBound ?? 0
+    return state.withLock { state -> Int? in
       // What the sink does not have, and memory no longer has, cannot be read again.
       guard !state.isAbandoned, state.sinkFailure == nil || state.start <= position else { return nil }
       state.lastReader += 1
       state.positions[state.lastReader] = position
       return state.lastReader
-    }.map { Reader(self, number: $0) }
+    }.map { Reader(self, number: $0, limit: range?.upperBound) }
   }
 
   /// The body for another load; `nil` when the transfer has been given up.
   ///
-  /// It ends when what is read of it has been stored: whoever has read it finds it.
-  func body(from position: Int64 = 0) -> MessageBody? {
-    guard let reader = reader(from: position) else { return nil }
-    return .relaying(original, length: length.map { max(0, $0 - position) }) { try await reader.next() }
+  /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer is, and what there is has
+  ///   been stored: whoever has read it finds it.
+  func body(of range: Range<Int64>? = nil) -> MessageBody? {
+    guard let reader = reader(of: range) else { return nil }
+    let end = range.flatMap { $0.upperBound < .max ? $0.upperBound : nil } ?? length
+    return .relaying(original, length: end.map { max(0, $0 - (range?.lowerBound ?? 0)) }) { try await reader.next() }
   }
 
   // MARK: The transfer
@@ -206,10 +209,12 @@ final class SharedBody: Sendable {
   final class Reader: Sendable {
     private let shared: SharedBody
     private let number: Int
+    private let limit: Int64?
 
-    fileprivate init(_ shared: SharedBody, number: Int) {
+    fileprivate init(_ shared: SharedBody, number: Int, limit: Int64?) {
       self.shared = shared
       self.number = number
+      self.limit = limit
     }
 
     deinit {
@@ -217,7 +222,7 @@ final class SharedBody: Sendable {
     }
 
     /// The next bytes, or `nil` after the last one.
-    func next() async throws -> Data? { try await shared.next(number) }
+    func next() async throws -> Data? { try await shared.next(number, upTo: limit) }
   }
 
   fileprivate enum Step {
@@ -227,11 +232,11 @@ final class SharedBody: Sendable {
     case wait
   }
 
-  private func next(_ reader: Int) async throws -> Data? {
+  private func next(_ reader: Int, upTo limit: Int64?) async throws -> Data? {
     while true {
       try Task.checkCancellation()
       let (step, pump) = state.withLock { state -> (Step, CheckedContinuation<Void, Never>?) in
-        let step = state.step(of: reader)
+        let step = state.step(of: reader, upTo: limit)
         return (step, state.wantsMore(length) ? state.takePumpWaiter() : nil)
       }
       pump?.resume()
@@ -297,9 +302,11 @@ extension SharedBody.State {
     }
   }
 
-  fileprivate mutating func step(of reader: Int) -> SharedBody.Step {
+  fileprivate mutating func step(of reader: Int, upTo limit: Int64?) -> SharedBody.Step {
     let position = positions[reader] ?? 0
-    if position < start { return .stored(offset: position, count: Int(min(start - position, Int64(SharedBody.window)))) }
+    let limit = limit ?? .max
+    guard position < limit else { return .end(.success(())) }
+    if position < start { return .stored(offset: position, count: Int(min(min(start, limit) - position, Int64(SharedBody.window)))) }
     guard position < received else { return end.map { .end($0) } ?? .wait }
     var offset = start
     for chunk in chunks {
@@ -307,7 +314,8 @@ extension SharedBody.State {
       if position < next {
         positions[reader] = next
         defer { trim() }
-        return .chunk(position > offset ? Data(chunk.dropFirst(Int(position - offset))) : chunk)
+        guard position > offset || next > limit else { return .chunk(chunk) }
+        return .chunk(Data(chunk.dropFirst(Int(position - offset)).prefix(Int(min(limit, next) - position))))
       }
       offset = next
     }

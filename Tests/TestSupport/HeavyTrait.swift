@@ -5,6 +5,8 @@ import WaylayCore
 ///
 /// All tests of a run share a few processors. Were the heavy ones among them to run at once, each step of a small test would wait for all of
 /// theirs, and loads would run into time limits that have nothing to do with them.
+///
+/// The time limit of a test goes on while it waits for its turn: ten minutes are not too many for a heavy one.
 package struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
   private static let turns = Turns(atOnce: 2)
 

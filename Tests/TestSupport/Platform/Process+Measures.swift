@@ -14,7 +14,7 @@ package import Foundation
     /// - Parameters:
     ///   - seconds: When it is ended by `SIGALRM`.
     ///   - isToFail: The test expects a failure, so one that is late ends well.
-    package static func limit(seconds: UInt32 = 240, isToFail: Bool = false) {
+    package static func limit(seconds: UInt32 = 600, isToFail: Bool = false) {
       if isToFail { signal(SIGALRM) { _ in _exit(0) } }
       alarm(seconds)
     }

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("A directory that somebody has", .timeLimit(.minutes(5)))
+@Suite("A directory that somebody has", .timeLimit(.minutes(10)))
 struct HeldDirectoryTests {
   let directory = TemporaryDirectory()
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Projections of many fields", .timeLimit(.minutes(5)))
+@Suite("Projections of many fields", .timeLimit(.minutes(10)))
 struct ProjectionTests {
   /// Field names that take part in hashing and comparing as any others do.
   private static func fields(_ count: Int, _ name: (Int) -> String) throws -> HTTPFields {

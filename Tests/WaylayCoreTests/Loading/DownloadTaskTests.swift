@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("Download tasks of an intercepted session", .timeLimit(.minutes(5)))
+@Suite("Download tasks of an intercepted session", .timeLimit(.minutes(10)))
 struct DownloadTaskTests {
   private static let million = Data((0..<1_000_000).map { UInt8($0 % 251) })
 

@@ -5,7 +5,7 @@
   import WaylayCore
 
   /// `suspend()` and `resume()` around the end of a task, where Foundation on Linux goes on without a protocol object (P31).
-  @Suite("resume() that crosses the end of a task", .timeLimit(.minutes(5)))
+  @Suite("resume() that crosses the end of a task", .timeLimit(.minutes(10)))
   struct TaskEndTests {
     /// Calls a task's `resume()` as the last thing a delegate is told.
     private final class Resuming: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {

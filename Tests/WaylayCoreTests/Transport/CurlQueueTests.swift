@@ -7,7 +7,7 @@
   import WaylayCore
 
   /// Who waits for whom when many requests go through one transport.
-  @Suite("CurlTransport, many at once", .timeLimit(.minutes(5)))
+  @Suite("CurlTransport, many at once", .timeLimit(.minutes(10)))
   struct CurlQueueTests {
     private func registry(trusting authority: TestAuthority?, connections: Int? = nil) -> InterceptorRegistry {
       var options = CurlTransport.Options()

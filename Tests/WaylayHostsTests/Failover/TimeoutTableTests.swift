@@ -9,7 +9,7 @@
   import WaylayHosts
 
   /// What the request's own timeout tells when it is over before any address has answered.
-  @Suite("A routed request's own timeout", .timeLimit(.minutes(5)))
+  @Suite("A routed request's own timeout", .timeLimit(.minutes(10)))
   struct TimeoutTableTests {
     private func check(_ error: (any Error)?) throws {
       let error = try #require(error as? URLError)

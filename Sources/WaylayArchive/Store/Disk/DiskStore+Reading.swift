@@ -260,7 +260,7 @@ extension DiskStore.State {
     loose.insert(slot.headFile(low))
     loose.insert(slot.bodyFile(low))
     if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }
-    if let items = retired.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
+    if !retired.isEmpty, let items = retired.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
       jobs.append { $0.letGo(items, beside: slot) }
     }
     forget(slot.number, low)

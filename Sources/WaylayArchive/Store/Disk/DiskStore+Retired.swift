@@ -166,7 +166,7 @@ extension DiskStore.State {
     for id in ids {
       guard let handle = find(id) else { continue }
       let slot = index[handle]
-      let inherited = retired.removeValue(forKey: id) ?? []
+      let inherited = retired.isEmpty ? [] : retired.removeValue(forKey: id) ?? []
       take(handle, id.hash)
       kept += inherited
       if slot.isDurable, isKept(slot) || inherited.contains(where: { !$0.isEntry }) {

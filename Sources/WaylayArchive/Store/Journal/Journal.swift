@@ -82,7 +82,7 @@ final class Journal: Sendable {
   func append(_ records: [JournalRecord]) throws {
     try state.withLock { state in
       try state.check()
-      let records = state.owed + records
+      let records = state.owed.isEmpty ? records : state.owed + records
       try Self.write(records, to: state.file, from: state.records, seed: seed(state.generation), files)
       state.owed = []
       state.records += UInt64(records.count)

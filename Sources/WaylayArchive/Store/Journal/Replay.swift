@@ -111,12 +111,14 @@ struct Replay {
 
   /// Forgets what an entry was, and what it replaced: the medium has it.
   private mutating func settle(_ id: EntryID) {
+    guard !retired.isEmpty else { return }
     for item in retired.removeValue(forKey: id) ?? [] where item.isEntry { successors[item.slot.number] = nil }
   }
 
   /// Takes out what is kept of an entry that another has taken the place of.
   private mutating func takeRetired(_ number: UInt64) -> [Retired] {
-    guard let holder = successors.removeValue(forKey: number), let items = retired[holder] else { return [] }
+    // Almost always there is none: an opening asks for each entry.
+    guard !successors.isEmpty, let holder = successors.removeValue(forKey: number), let items = retired[holder] else { return [] }
     let rest = items.filter { $0.slot.number != number }
     retired[holder] = rest.isEmpty ? nil : rest
     return items.filter { $0.slot.number == number }
@@ -143,7 +145,7 @@ struct Replay {
       _ = takeRetired(id.number)
       return
     }
-    let items = retired.removeValue(forKey: id) ?? []
+    let items = retired.isEmpty ? [] : retired.removeValue(forKey: id) ?? []
     drop(handle, hash: id.hash)
     // What was given up before the medium had it has not taken the place of anything; what is removed takes along what it replaced.
     for item in items where item.isEntry {

@@ -5,7 +5,7 @@
   import Testing
 
   /// The model is worth what it catches.
-  @Suite("A wrong client is caught by the model")
+  @Suite("A wrong client is caught by the model", .timeLimit(.minutes(10)))
   struct WrongClientTests {
     private func violations(of wrong: URLProtocol.Type, _ plan: AppPlan = AppPlan()) async throws -> Set<Violation> {
       let request = URLRequest(url: try #require(URL(string: "https://model.test/")))
@@ -75,7 +75,7 @@
         caller.respond()
         isDone.signal()
       }
-      isDone.wait()
+      _ = isDone.wait(timeout: .now() + 60)
       client?.urlProtocolDidFinishLoading(self)
     }
   }

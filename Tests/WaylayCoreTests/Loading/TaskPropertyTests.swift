@@ -106,6 +106,40 @@
       }
     }
 
+    @Test("may be read on other threads while loads follow redirects, count bytes and fail", .heavy)
+    func readMeanwhile() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        let origin = try await TestOrigin.start()
+        let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() })
+        for number in 0..<200 {
+          let isOver = Locked(false)
+          let done = DispatchGroup()
+          let path = number.isMultiple(of: 2) ? "/redirect/302?to=/bytes/100000" : "/truncated"
+          done.enter()
+          let task = session.dataTask(with: origin.url(path)) { _, _, _ in
+            isOver.withLock { $0 = true }
+            done.leave()
+          }
+          for _ in 0..<2 {
+            done.enter()
+            Thread.detachNewThread {
+              while !isOver.withLock({ $0 }) {
+                _ = (task.currentRequest?.url?.path, (task.error as? URLError)?.code, task.progress.fractionCompleted)
+                _ = (task.countOfBytesReceived, task.countOfBytesSent, task.countOfBytesExpectedToReceive, task.response)
+                sched_yield()
+              }
+              done.leave()
+            }
+          }
+          task.resume()
+          _ = await handed { hand in done.notify(queue: .global()) { hand(true) } }
+          Process.require((task.error == nil) == number.isMultiple(of: 2), "\(path): \(String(describing: task.error))")
+        }
+        await origin.stop()
+      }
+    }
+
     @Test("after a failure the task has its error, as the delegate has; a cancelled one too")
     func failed() async throws {
       let closed = try ClosedPort()

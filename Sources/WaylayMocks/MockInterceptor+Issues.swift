@@ -5,8 +5,11 @@ extension MockInterceptor {
   ///
   /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
   public var issues: [MockIssue] {
-    state.withLock { state in state.entries.flatMap { MockIssue.issues(of: $0) } + state.issues }
+    reporting { state.withLock { state in state.entries.flatMap { MockIssue.issues(of: $0) } + state.issues } }
   }
+
+  /// Makes a text that people read: what the mock's author wants to see is not masked in it.
+  func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$shownNames.withValue(shownNames, operation: make) }
 
   /// Reports each of the ``issues`` as a failure of the test that runs, at its place.
   public func reportIssues() {
@@ -20,7 +23,8 @@ extension MockInterceptor {
   /// Notes that a stub's answer could not be given, unless that is known from the stub already.
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
-    let issue = MockIssue(kind: .invalidAnswer, message: "\(stub) could not answer: \(error.message)", location: stub.location)
+    let message = "\(reporting { stub.description }) could not answer: \(error.message)"
+    let issue = MockIssue(kind: .invalidAnswer, message: message, location: stub.location)
     state.withLock { state in
       // Every request would meet the same mistake.
       let isKnown = state.issues.contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
@@ -32,15 +36,15 @@ extension MockInterceptor {
   func answerUnmatched(
     _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    record(RecordedCall(facts, nil, isOwn: false, [:]))
+    record(recorded(facts, nil, isOwn: false, [:]))
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
     // Saying what came nearest takes its time.
     if mayRunInline { await Task.yield() }
-    let miss = Miss(facts, spent, in: self)
-    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
+    let report = reporting { Miss(facts, spent, in: self).report }
+    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
-      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.url.url)
+      throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.url.url)
     }
     return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
   }

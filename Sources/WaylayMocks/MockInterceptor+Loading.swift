@@ -32,7 +32,7 @@ extension MockInterceptor {
       // Code that is not ours must not run on the loading system's queue, where it could wait for another load.
       if mustLeave { await Task.yield() }
       if let match = try await layer.claimInContext(candidates, facts, &spent) {
-        if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
+        if layer !== self { record(recorded(facts, match.entry, isOwn: false, match.parameters)) }
         if let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) { return response }
         return try await answer(facts, match, next, layer)
       }

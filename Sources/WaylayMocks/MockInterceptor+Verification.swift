@@ -20,7 +20,7 @@ extension MockInterceptor {
     _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
   ) {
-    guard let message = disagreement(with: pattern, count: count) else { return }
+    guard let message = reporting({ disagreement(with: pattern, count: count) }) else { return }
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
@@ -37,7 +37,7 @@ extension MockInterceptor {
     _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
   ) {
-    guard let message = disagreement(withOrder: patterns) else { return }
+    guard let message = reporting({ disagreement(withOrder: patterns) }) else { return }
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 

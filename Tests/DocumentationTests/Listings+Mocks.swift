@@ -251,3 +251,6 @@ func theRestGoesToTheNetwork() async throws {}
 
 @Test(.mocked(unmatched: .respond(501)) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
 func theRestIsAnsweredAndReported() async throws {}
+
+@Test(.mocked(showing: ["sort_key", "pin"]) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+func whatSoundsSecretIsShown() async throws {}

@@ -104,6 +104,13 @@ extension PathPattern.Segment: CustomStringConvertible {
   }
 }
 
+extension QueryItems.Item {
+  /// The item, with the way in which a space or a plus sign in it was written.
+  var spelled: String {
+    written.map { "\(self) (written \($0): a \"+\" is a space, a plus sign is written \"%2B\")" } ?? description
+  }
+}
+
 extension QueryPattern {
   func mismatches(_ items: QueryItems) -> [Mismatch] {
     var found: [Mismatch] = []
@@ -117,8 +124,7 @@ extension QueryPattern {
             expectation.name, expectation.values.map { $0.description(for: expectation.name) }.joined(separator: "&")),
           actual: actual.isEmpty
             ? "no such item"
-            : Redaction.query(
-              expectation.name, actual.map { QueryPattern.Value.exactly($0).description(for: expectation.name) }.joined(separator: "&")),
+            : Redaction.query(expectation.name, items.items.filter { $0.name == expectation.name }.map(\.spelled).joined(separator: "&")),
           distance: 0.3))
     }
     guard isExact else { return found }
@@ -128,7 +134,7 @@ extension QueryPattern {
       found.append(
         Mismatch(
           "query", expected: expectations.isEmpty ? "none" : "no other items",
-          actual: others.map { Redaction.query($0.name, $0.description) }.joined(separator: "&"),
+          actual: others.map { Redaction.query($0.name, $0.spelled) }.joined(separator: "&"),
           distance: 0.2 * Double(min(others.count, 5))))
     }
     return found

@@ -8,8 +8,11 @@ public struct RecordedCall: Sendable {
   private let entry: StubEntry?
   /// Whether the stub that answered is one of the mock's own, and not of a mock round it.
   private let isOwn: Bool
+  /// The names whose values may be shown.
+  private let shownNames: Set<String>
 
-  init(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) {
+  init(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String], showing: Set<String>) {
+    shownNames = showing
     request = facts.request
     body = facts.body
     self.entry = entry
@@ -45,5 +48,7 @@ public struct RecordedCall: Sendable {
 
 extension RecordedCall: CustomStringConvertible {
   /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are secret.
-  public var description: String { "\(method) \(url.map(Redaction.shown) ?? "")" }
+  public var description: String {
+    Redaction.$shownNames.withValue(shownNames) { "\(method) \(url.map(Redaction.shown) ?? "")" }
+  }
 }

@@ -17,12 +17,25 @@ final class RequestFacts {
   lazy var query = url.items
   lazy var text: String? = String(data: body, encoding: .utf8)
   lazy var json: JSONNode? = try? JSONNode(parsing: body)
-  lazy var form = QueryItems(String(decoding: body, as: UTF8.self), isForm: true)
+  lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
   lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
+  /// Each part of a multipart form as if it were a request.
+  lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
+    var request = URLRequest(url: url.url)
+    request.httpMethod = "POST"
+    request.setValue(part.contentType, forHTTPHeaderField: "Content-Type")
+    return RequestFacts(InterceptedRequest(request, body: .data(part.body)), body: part.body)
+  }
   lazy var asMockRequest = MockRequest(request, body: body)
 
   /// The value of a header field, whatever the case of its name.
   func header(_ name: String) -> String? { request.headerValue(name) }
+
+  /// Whether the body says that it is a form.
+  var statesForm: Bool { header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
+
+  /// Whether the body may be a form: the loading system calls what has no media type one.
+  var mayBeForm: Bool { header("Content-Type") == nil || statesForm }
 }
 
 extension InterceptedRequest {

@@ -90,6 +90,23 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   }
 }
 
+extension URLPattern {
+  /// The pattern as reports show it: without user, password and the secrets of its query.
+  var shown: String {
+    guard regex == nil else { return description }
+    var text = description
+    if let mark = PathExpressions.first("?", in: text[...]) {
+      let query = text[text.index(after: mark)...]
+      text = text[...mark] + Redaction.shownQuery(query)
+    }
+    if let start = text.range(of: "://")?.upperBound {
+      let authority = text[start...].prefix { $0 != "/" && $0 != "?" }
+      if let at = authority.lastIndex(of: "@") { text.removeSubrange(start...at) }
+    }
+    return text
+  }
+}
+
 extension ParsedURL {
   /// The query's items. Parsed anew each time: only patterns that name some ask for them.
   var items: QueryItems { QueryItems(query ?? "") }

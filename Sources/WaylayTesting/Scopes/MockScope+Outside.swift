@@ -19,7 +19,9 @@ extension MockScope {
   /// One for the whole process: its loads fail, and it is never ended.
   static let outside: MockScope = {
     let mock = MockInterceptor(unmatched: .fail) {}
-    return MockScope(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { OutsideScope() })
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    registry.register(InterceptorChain(.default, for: .any) { OutsideScope() })
+    return MockScope(mock: mock, registry: registry)
   }()
 
   private static func outsideMessage(_ name: String) -> String {
@@ -31,8 +33,12 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: RequestInterceptor {
+  private struct OutsideScope: RequestInterceptor, WebSocketWarden {
     var answersInline: Bool { true }
+
+    func admit(webSocket request: URLRequest) throws {
+      throw WaylayError(.outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
+    }
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let cause = WaylayError(

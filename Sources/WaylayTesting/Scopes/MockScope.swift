@@ -2,7 +2,7 @@ public import WaylayMocks
 
 /// The mock of one test, with the registry and the session that are bound to it.
 ///
-/// The trait ``Testing/Trait/mocked(unmatched:clock:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
+/// The trait ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
 /// closure they surround, and end it afterwards. Inside, ``current`` finds it, in child tasks and in unstructured tasks too:
 ///
 /// ```swift
@@ -26,7 +26,7 @@ public import WaylayMocks
 /// }.value
 /// ```
 ///
-/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:fileID:filePath:line:column:endingWith:_:)``.
+/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:endingWith:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
@@ -48,7 +48,10 @@ public final class MockScope: Sendable {
   }
 
   convenience init(_ mock: MockInterceptor) {
-    self.init(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { mock })
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    // Whatever the scheme: what is not answered here must not leave.
+    registry.register(InterceptorChain(.default, for: .any) { mock })
+    self.init(mock: mock, registry: registry)
   }
 
   deinit {
@@ -59,13 +62,16 @@ public final class MockScope: Sendable {
 extension MockScope {
   /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux (platform fact U12).
   ///
+  /// Code under test may invalidate it, in a `deinit` for example: on Linux the tasks then finish or are cancelled, and the session stays, because
+  /// all of the test's code shares it.
+  ///
   /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with a configuration of
   /// one's own, is made from ``configuration(_:)``.
   public var session: URLSession {
     state.withLock { state in
       if let session = state.session { return session }
       guard !state.isEnded else { return Self.outside.session }
-      let session = URLSession(configuration: configuration())
+      let session = ScopeSession.make(configuration())
       state.session = session
       return session
     }

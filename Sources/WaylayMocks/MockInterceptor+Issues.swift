@@ -5,7 +5,23 @@ extension MockInterceptor {
   ///
   /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
   public var issues: [MockIssue] {
-    reporting { state.withLock { state in state.entries.flatMap { MockIssue.issues(of: $0) } + state.issues } }
+    let (entries, calls, noted) = state.withLock { state in (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues) }
+    return issues(of: entries, calls) + noted
+  }
+
+  /// What is to be said of stubs that were used so often, while these requests came.
+  func issues(of entries: [(stub: Stub, uses: Int)], _ calls: [RecordedCall]) -> [MockIssue] {
+    // Saying what came nearest takes its time, and after some stubs says nothing new.
+    var left = 20
+    return reporting {
+      entries.flatMap { stub, uses in
+        MockIssue.issues(of: stub, uses: uses) {
+          left -= 1
+          guard left >= 0 else { return "" }
+          return Self.nearest(to: stub.pattern, among: calls.suffix(200)).map { "\n\($0)" } ?? " Nothing was asked."
+        }
+      }
+    }
   }
 
   /// Makes a text that people read: what the mock's author wants to see is not masked in it.
@@ -40,7 +56,8 @@ extension MockInterceptor {
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
     // Saying what came nearest takes its time.
     if mayRunInline { await Task.yield() }
-    let report = reporting { Miss(facts, spent, in: self).report }
+    let sender = sender(of: facts)
+    let report = reporting { Miss(facts, spent, in: self, redirectedBy: sender).report }
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
@@ -52,17 +69,19 @@ extension MockInterceptor {
 
 extension MockIssue {
   /// What is to be said of a stub.
-  static func issues(of entry: StubEntry) -> [MockIssue] {
-    let stub = entry.stub
+  ///
+  /// - Parameter nearest: Says which request came nearest to it.
+  static func issues(of stub: Stub, uses: Int, nearest: () -> String) -> [MockIssue] {
     guard stub.problems.isEmpty else {
       return stub.problems.map { MockIssue(kind: .invalidStub, message: $0.message, location: $0.location ?? stub.location) }
     }
-    guard entry.uses < stub.needed else { return [] }
-    let times = entry.uses == 0 ? "was never used" : "was used \(entry.uses) of \(stub.needed) times"
+    guard uses < stub.needed else { return [] }
+    let times = uses == 0 ? "was never used" : "was used \(uses) of \(stub.needed) times"
+    let nearest = uses == 0 ? nearest() : ""
     return [
       MockIssue(
         kind: .unused,
-        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.",
+        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.\(nearest)",
         location: stub.location)
     ]
   }
@@ -71,7 +90,8 @@ extension MockIssue {
 extension MockError {
   /// What an app sees of the error.
   func urlError(for url: URL?) -> URLError {
-    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
+    // An error that is printed shows both: the whole is said once.
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: beneath]
     if let url { userInfo[NSURLErrorFailingURLErrorKey] = url }
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)

@@ -10,7 +10,8 @@
 /// #expect(mock.calls(to: .get, "/users/:id").count == 1)
 /// ```
 ///
-/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer. A request that no
+/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer, but for several with
+/// `.once` or `.times` for the same requests, which answer as they are written. A request that no
 /// stub is for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for each and reports its
 /// issues.
 ///

@@ -5,6 +5,9 @@ enum Redaction {
   /// The names, in lower case, whose values a mock's author wants to see although they sound secret.
   @TaskLocal static var shownNames: Set<String> = []
 
+  /// Whether a text is for nobody to read.
+  @TaskLocal static var hidesNothing = false
+
   private static let fields: Set<String> = [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token",
     "x-amz-security-token", "x-goog-api-key",
@@ -24,13 +27,13 @@ enum Redaction {
   /// Whether a header field's value is a secret.
   static func hidesField(_ name: String) -> Bool {
     let lower = name.lowercased()
-    return fields.contains(lower) && !shownNames.contains(lower) || hides(name)
+    return fields.contains(lower) && !shownNames.contains(lower) && !hidesNothing || hides(name)
   }
 
   /// Whether a query item's, a form field's or a JSON member's value is a secret.
   static func hides(_ name: String) -> Bool {
     let lower = name.lowercased()
-    guard !shownNames.contains(lower), !harmless.contains(lower) else { return false }
+    guard !hidesNothing, !shownNames.contains(lower), !harmless.contains(lower) else { return false }
     if fragments.contains(where: { lower.contains($0) }) { return true }
     let parts = parts(of: name)
     return parts.last == "key" || parts.contains { words.contains($0) }
@@ -112,6 +115,7 @@ enum Redaction {
 extension Redaction {
   /// A text of whatever kind without what is a secret by the name that stands before it: a form, JSON that was cut off, XML, a log line.
   static func scrubbed(_ text: String) -> String {
+    guard !hidesNothing else { return text }
     var result = text
     for pattern in patterns where pattern.isPossible(in: result) { result = pattern.scrubbed(result) }
     return result

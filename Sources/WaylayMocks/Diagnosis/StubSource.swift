@@ -18,7 +18,7 @@ enum StubSource {
   private static func method(_ method: String) -> String {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
     if known.contains(method) { return "." + method.lowercased() }
-    return "HTTPRequest.Method(rawValue: \(swift(method)))!"
+    return ".named(\(swift(method)))"
   }
 
   /// The URL as a pattern that matches it alone; the values of secrets are left open.

@@ -44,6 +44,18 @@ public struct RecordedCall: Sendable {
   }
 
   var facts: RequestFacts { RequestFacts(request, body: body) }
+
+  /// Whether the answer to this one led to another request: an earlier hop of the same load, or, where the loading system makes a load of each
+  /// hop, a redirect to its URL.
+  func mayHaveSent(_ next: RequestFacts) -> Bool {
+    guard entry != nil else { return false }
+    if request.id == next.request.id { return request.hop < next.request.hop }
+    guard next.request.hop > 0, let from = url, case .declared(let answers)? = entry?.stub.answer else { return false }
+    return answers.contains { answer in
+      guard case .message(let message) = answer.content, let location = message.fields[.location] else { return false }
+      return URL(string: location, relativeTo: from)?.absoluteString == next.url.url.absoluteString
+    }
+  }
 }
 
 extension RecordedCall: CustomStringConvertible {

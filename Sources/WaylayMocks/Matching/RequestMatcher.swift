@@ -129,6 +129,11 @@ extension RequestMatcher {
   }
 }
 
+extension RequestMatcher {
+  /// A text that conditions share which say the same. What is secret in a description tells conditions apart here.
+  var identity: String { Redaction.$hidesNothing.withValue(true) { description } }
+}
+
 extension RequestMatcher: CustomStringConvertible {
   /// The condition in words.
   public var description: String {

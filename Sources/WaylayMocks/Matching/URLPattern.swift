@@ -40,6 +40,7 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   /// Parses a pattern.
   public init(_ text: String) {
     description = text
+    guard !parsePlain(text) else { return }
     do throws(MockError) { try parse(text) } catch { problem = error }
   }
 

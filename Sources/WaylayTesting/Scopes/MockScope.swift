@@ -93,10 +93,11 @@ extension MockScope {
   ///
   /// - Parameters:
   ///   - operation: The code under test.
+  ///   - printsErrors: Whether what the operation throws goes straight to the test library.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(
-    _ operation: () async throws -> Result, missesAtTest: Bool = false, finish: () -> Void = {}
+    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, finish: () -> Void = {}
   ) async rethrows -> Result {
     do {
       let result = try await Self.$current.withValue(self) {
@@ -109,9 +110,9 @@ extension MockScope {
       return result
     } catch {
       finish()
-      end(wasCutShort: true, missesAtTest: missesAtTest)
+      end(throwing: error, isPrinted: printsErrors, missesAtTest: missesAtTest)
       await mock.environment.context?.ended()
-      throw error
+      throw printsErrors ? error : reported(error)
     }
   }
 
@@ -125,8 +126,8 @@ extension MockScope {
       end()
       return result
     } catch {
-      end(wasCutShort: true)
-      throw error
+      end(throwing: error)
+      throw reported(error)
     }
   }
 

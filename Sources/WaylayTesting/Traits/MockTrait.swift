@@ -46,7 +46,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let settings = isOfTest ? settings.located(at: test) : settings
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []))
     let note = ledger?.enter(stubs, into: scope.mock)
-    try await scope.surround({ try await function() }, missesAtTest: !isOfTest) { note?() }
+    try await scope.surround({ try await function() }, printsErrors: true, missesAtTest: !isOfTest) { note?() }
   }
 }
 

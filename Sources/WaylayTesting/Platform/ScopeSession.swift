@@ -3,6 +3,8 @@
   ///
   /// Making a task in an invalidated session ends the process (platform fact U17), and a client that invalidates its session in its `deinit` does not
   /// know that it has the session of others. So this one is never invalidated: it ends with its scope, and frees what it holds when it is let go.
+  ///
+  /// Unchecked, as its superclass is, to whose state it adds nothing.
   final class ScopeSession: URLSession, @unchecked Sendable {
     /// Lets tasks go on to their end, as it promises.
     override func finishTasksAndInvalidate() {}

@@ -77,7 +77,7 @@ struct SessionSettingsTests {
   func cancelled() async throws {
     let client = UserClient(session: .mocked)
     async let code = failureCode { try await client.name(of: 1) }
-    try await MockInterceptor.current.waitForCall(to: .get, "https://api.example.com/users/1")
+    try await MockInterceptor.current.waitForCall(to: .get, "https://api.example.com/users/1", timeout: .seconds(240))
     URLSession.mocked.invalidateAndCancel()
     #expect(await code == .cancelled)
   }

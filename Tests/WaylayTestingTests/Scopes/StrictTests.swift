@@ -13,7 +13,7 @@ struct StrictTests {
       await withMock {
       } operation: {
         var request = URLRequest(url: url)
-        request.timeoutInterval = 5
+        request.timeoutInterval = 240
         let error = await failure { try await URLSession.mocked.data(for: request) }
         #expect(error is URLError)
         let mock = MockInterceptor.current

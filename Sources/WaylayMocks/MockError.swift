@@ -25,6 +25,15 @@ public struct MockError: LoadError {
   public internal(set) var url: URL?
   /// The load it happened in, where it is about one.
   public internal(set) var requestID: InterceptedRequest.ID?
+  /// Whether it lies beneath an error that says the same.
+  private var isBeneath = false
+
+  /// The same beneath an error whose text is its own: its description is short.
+  var beneath: MockError {
+    var copy = self
+    copy.isBeneath = true
+    return copy
+  }
 
   /// Makes an error of the given kind.
   public init(
@@ -81,6 +90,10 @@ extension MockError {
     public static let bodyTooLarge = Code("bodyTooLarge")
     /// A call that was waited for did not come.
     public static let callMissing = Code("callMissing")
+    /// There was another number of calls than the test wants.
+    public static let callCount = Code("callCount")
+    /// A body that is not the form it should be.
+    public static let invalidForm = Code("invalidForm")
     /// A fixture that cannot be understood.
     public static let invalidFixture = Code("invalidFixture")
   }
@@ -88,7 +101,11 @@ extension MockError {
 
 extension MockError {
   /// Code, message and place; the place on a line of its own after a message of several lines.
-  public var description: String { "MockError.\(code): \(placed)" }
+  /// Beneath a `URLError`, whose text has all of it, the first line.
+  public var description: String {
+    guard isBeneath, let end = message.firstIndex(of: "\n") else { return "MockError.\(code): \(placed)" }
+    return "MockError.\(code): \(message[..<end])"
+  }
 
   /// Message and place.
   public var errorDescription: String? { placed }

@@ -5,8 +5,27 @@ extension MockInterceptor {
   ///
   /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
   public var issues: [MockIssue] {
-    state.withLock { state in state.entries.flatMap { MockIssue.issues(of: $0) } + state.issues }
+    let (entries, calls, noted) = state.withLock { state in (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues) }
+    return issues(of: entries, calls) + noted
   }
+
+  /// What is to be said of stubs that were used so often, while these requests came.
+  func issues(of entries: [(stub: Stub, uses: Int)], _ calls: [RecordedCall]) -> [MockIssue] {
+    // Saying what came nearest takes its time, and after some stubs says nothing new.
+    var left = 20
+    return reporting {
+      entries.flatMap { stub, uses in
+        MockIssue.issues(of: stub, uses: uses) {
+          left -= 1
+          guard left >= 0 else { return "" }
+          return Self.nearest(to: stub.pattern, among: calls.suffix(200)).map { "\n\($0)" } ?? " Nothing was asked."
+        }
+      }
+    }
+  }
+
+  /// Makes a text that people read: what the mock's author wants to see is not masked in it.
+  func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$shownNames.withValue(shownNames, operation: make) }
 
   /// Reports each of the ``issues`` as a failure of the test that runs, at its place.
   public func reportIssues() {
@@ -20,7 +39,8 @@ extension MockInterceptor {
   /// Notes that a stub's answer could not be given, unless that is known from the stub already.
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
-    let issue = MockIssue(kind: .invalidAnswer, message: "\(stub) could not answer: \(error.message)", location: stub.location)
+    let message = "\(reporting { stub.description }) could not answer: \(error.message)"
+    let issue = MockIssue(kind: .invalidAnswer, message: message, location: stub.location)
     state.withLock { state in
       // Every request would meet the same mistake.
       let isKnown = state.issues.contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
@@ -32,13 +52,14 @@ extension MockInterceptor {
   func answerUnmatched(
     _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    record(RecordedCall(facts, nil, isOwn: false, [:]))
+    record(recorded(facts, nil, isOwn: false, [:]))
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
-    let miss = Miss(facts, spent, in: self)
-    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: miss.report, location: location)
+    let sender = sender(of: facts)
+    let report = reporting { Miss(facts, spent, in: self, redirectedBy: sender).report }
+    let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
-      throw MockError(spent.isEmpty ? .unmatched : .usedUp, miss.report, location: location).urlError(for: facts.request)
+      throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.request)
     }
     return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
   }
@@ -46,17 +67,19 @@ extension MockInterceptor {
 
 extension MockIssue {
   /// What is to be said of a stub.
-  static func issues(of entry: StubEntry) -> [MockIssue] {
-    let stub = entry.stub
+  ///
+  /// - Parameter nearest: Says which request came nearest to it.
+  static func issues(of stub: Stub, uses: Int, nearest: () -> String) -> [MockIssue] {
     guard stub.problems.isEmpty else {
       return stub.problems.map { MockIssue(kind: .invalidStub, message: $0.message, location: $0.location ?? stub.location) }
     }
-    guard entry.uses < stub.needed else { return [] }
-    let times = entry.uses == 0 ? "was never used" : "was used \(entry.uses) of \(stub.needed) times"
+    guard uses < stub.needed else { return [] }
+    let times = uses == 0 ? "was never used" : "was used \(uses) of \(stub.needed) times"
+    let nearest = uses == 0 ? nearest() : ""
     return [
       MockIssue(
         kind: .unused,
-        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.",
+        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.\(nearest)",
         location: stub.location)
     ]
   }
@@ -67,8 +90,9 @@ extension MockError {
   func urlError(for request: InterceptedRequest) -> URLError {
     var error = self
     (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
+    // An error that is printed shows both: the whole is said once.
     let userInfo: [String: Any] = [
-      NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error, NSURLErrorFailingURLErrorKey: request.url,
+      NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath, NSURLErrorFailingURLErrorKey: request.url,
     ]
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)

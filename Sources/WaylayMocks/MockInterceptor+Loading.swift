@@ -28,7 +28,7 @@ extension MockInterceptor {
         layer = outer
         continue
       }
-      if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
+      if layer !== self { record(recorded(facts, match.entry, isOwn: false, match.parameters)) }
       guard let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) else { return .startLoading }
       return .response(response)
     }
@@ -50,7 +50,7 @@ extension MockInterceptor {
     var layer = self
     while true {
       if let match = try await layer.claimInContext(layer.candidates(for: facts), facts, &spent) {
-        if layer !== self { record(RecordedCall(facts, match.entry, isOwn: false, match.parameters)) }
+        if layer !== self { record(recorded(facts, match.entry, isOwn: false, match.parameters)) }
         if let response = match.entry.preparedAnswer(to: match.use)?.answer(to: facts) { return response }
         return try await answer(facts, match, next, layer)
       }

@@ -48,10 +48,15 @@ extension MockInterceptor {
     let (result, waiters) = state.withLock { state -> (Result<Int, Spent>, [CheckedContinuation<Void, Never>]) in
       let outcome = state.take(entry, facts.request)
       guard case .success = outcome else { return (outcome, []) }
-      return (outcome, state.append(RecordedCall(facts, entry, isOwn: true, parameters)))
+      return (outcome, state.append(recorded(facts, entry, isOwn: true, parameters)))
     }
     waiters.wake()
     return result
+  }
+
+  /// What is written down of a request.
+  func recorded(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) -> RecordedCall {
+    RecordedCall(facts, entry, isOwn: isOwn, parameters, showing: shownNames)
   }
 
   /// Writes a call down.

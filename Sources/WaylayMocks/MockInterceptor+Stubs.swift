@@ -5,7 +5,8 @@ extension MockInterceptor {
     StubHandle(mock: self, entries: add([stub]))
   }
 
-  /// Adds stubs, which are asked before those that are there; the later of them before the earlier.
+  /// Adds stubs, which are asked before those that are there; the later of them before the earlier. Those for one and the same request that
+  /// say how often they answer (`.once`, `.times`) answer in the order they are written.
   @discardableResult
   public func add(@StubBuilder _ stubs: () throws -> [Stub]) rethrows -> StubHandle {
     StubHandle(mock: self, entries: add(try stubs()))
@@ -77,13 +78,16 @@ extension MockInterceptor {
 
   @discardableResult
   func add(_ stubs: [Stub]) -> [StubEntry] {
-    state.withLock { state in
-      stubs.map { stub in
-        let entry = StubEntry(stub, number: state.nextNumber)
+    let orders = stubs.asWritten
+    return state.withLock { state in
+      let first = state.nextNumber
+      return stubs.enumerated().map { position, stub in
+        let order = orders[position].map { StubEntry.Order(number: first + $0.last, followers: $0.followers) }
+        let entry = StubEntry(stub, number: state.nextNumber, order: order)
         state.nextNumber += 1
         state.entries.append(entry)
         // A stub that is wrong matches nothing; a wrong answer is found out when it is given.
-        if stub.canMatch { state.index.insert(entry) }
+        if entry.canMatch { state.index.insert(entry) }
         return entry
       }
     }
@@ -94,10 +98,13 @@ extension MockInterceptor {
   }
 
   private func retire(_ entries: [StubEntry]) {
-    state.withLock { state in
-      state.issues += entries.filter { !$0.isRemoved }.flatMap { MockIssue.issues(of: $0) }
+    let (ended, calls) = state.withLock { state in
+      let ended = entries.filter { !$0.isRemoved }.map { ($0.stub, $0.uses) }
       state.remove(entries)
+      return (ended, state.calls)
     }
+    let found = issues(of: ended, calls)
+    state.withLock { $0.issues += found }
   }
 }
 
@@ -110,6 +117,24 @@ extension MockInterceptor.State {
       entry.isRemoved = true
       index.remove(entry)
     }
+  }
+}
+
+extension [Stub] {
+  /// Which of the stubs are for the same requests, and end: of each its place in that group, which goes where its last one is. Whoever writes
+  /// several answers for one request one below the other wants them in that order.
+  fileprivate var asWritten: [Int: (last: Int, followers: Int)] {
+    var groups: [String: [Int]] = [:]
+    for (position, stub) in enumerated() where stub.life.maximum != nil {
+      groups["\(stub.life.priority) \(stub.pattern.method ?? "*") \(stub.pattern.url.description)", default: []].append(position)
+    }
+    var places: [Int: (last: Int, followers: Int)] = [:]
+    for similar in groups.values where similar.count > 1 {
+      for group in Dictionary(grouping: similar, by: { self[$0].pattern.conditions.map(\.identity) }).values where group.count > 1 {
+        for (place, position) in group.enumerated() { places[position] = (group[group.count - 1], group.count - 1 - place) }
+      }
+    }
+    return places
   }
 }
 

@@ -20,7 +20,7 @@ extension MockInterceptor {
     _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
   ) {
-    guard let message = disagreement(with: pattern, count: count) else { return }
+    guard let message = reporting({ disagreement(with: pattern, count: count) }) else { return }
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
@@ -37,8 +37,42 @@ extension MockInterceptor {
     _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
   ) {
-    guard let message = disagreement(withOrder: patterns) else { return }
+    guard let message = reporting({ disagreement(withOrder: patterns) }) else { return }
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  /// Reports a failure of the test that runs when requests came that none of these patterns is for; without patterns, when any came.
+  ///
+  /// ```swift
+  /// mock.verifyNothingElse(besides: [RequestPattern(.post, "/orders")])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - patterns: The requests that may have come, and need not.
+  ///   - fileID: Where it is reported: the caller's file.
+  ///   - filePath: The same file, with its path.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  public func verifyNothingElse(
+    besides patterns: [RequestPattern] = [], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    guard let message = reporting({ disagreement(withNothingBesides: patterns) }) else { return }
+    reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  func disagreement(withNothingBesides patterns: [RequestPattern]) -> String? {
+    if let problem = patterns.flatMap(\.problems).first { return problem.message }
+    let others = calls.filter { call in
+      let facts = call.facts
+      return !patterns.contains { $0.matches(facts) }
+    }
+    guard !others.isEmpty else { return nil }
+    let besides = patterns.map(\.description).joined(separator: " and ")
+    let wanted = patterns.isEmpty ? "Nothing was to be asked" : "Nothing else was to be asked, besides \(besides)"
+    let count = others.count == 1 ? "one request" : "\(others.count) requests"
+    let lines = others.prefix(20).map { "  \($0)" } + (others.count > 20 ? ["  …"] : [])
+    return "\(wanted), but \(count) came:\n" + lines.joined(separator: "\n")
   }
 
   /// What is wrong with the number of a pattern's requests.
@@ -62,7 +96,10 @@ extension MockInterceptor {
     for (position, pattern) in patterns.enumerated() {
       guard let index = rest.firstIndex(where: { pattern.matches($0.facts) }) else {
         let before = position == 0 ? "" : ", after \(patterns[position - 1])"
-        return "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n" + Self.list(calls)
+        let came = position > 0 && calls.contains { pattern.matches($0.facts) }
+        let plain = came ? "\(pattern) came before \(patterns[position - 1]).\n" : ""
+        return plain + "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n"
+          + Self.list(calls)
       }
       rest = rest[(index + 1)...]
     }
@@ -70,9 +107,12 @@ extension MockInterceptor {
   }
 
   /// The call that comes nearest to a pattern, and how it differs.
-  private static func nearest(to pattern: RequestPattern, among calls: [RecordedCall]) -> String? {
+  static func nearest(to pattern: RequestPattern, among calls: [RecordedCall]) -> String? {
     let candidates = calls.map { ($0, pattern.mismatches($0.facts)) }
     guard let (call, mismatches) = candidates.min(by: { $0.1.distance < $1.1.distance }) else { return nil }
+    guard !mismatches.isEmpty else {
+      return "Nearest: \(call)" + (call.stubLocation.map { ", which the stub at \($0) answered" } ?? ", which fits")
+    }
     let lines = mismatches.map { "    \($0.aspect): expected \($0.expected), but was \($0.actual)" }
     return "Nearest: \(call)\n" + lines.joined(separator: "\n")
   }

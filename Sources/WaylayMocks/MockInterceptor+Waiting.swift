@@ -73,10 +73,8 @@ extension MockInterceptor {
   private func missing(_ count: Int, _ pattern: RequestPattern, _ timeout: Duration, _ location: MockSourceLocation) -> MockError {
     let calls = calls
     let matching = calls.filter { pattern.matches($0.facts) }.count
-    return MockError(
-      .callMissing,
-      "\(pattern) was asked \(matching) of \(count) times within \(timeout).\n" + Self.list(calls),
-      location: location)
+    let report = reporting { "\(pattern) was asked \(matching) of \(count) times within \(timeout).\n" + Self.list(calls) }
+    return MockError(.callMissing, report, location: location)
   }
 
   /// What was asked, for a report.

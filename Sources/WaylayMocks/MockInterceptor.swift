@@ -10,7 +10,8 @@
 /// #expect(mock.calls(to: .get, "/users/:id").count == 1)
 /// ```
 ///
-/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer. A request that no
+/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer, but for several with
+/// `.once` or `.times` for the same requests, which answer as they are written. A request that no
 /// stub is for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for each and reports its
 /// issues.
 ///
@@ -34,6 +35,8 @@ public final class MockInterceptor: InlineAnswering {
   let unmatched: UnmatchedPolicy
   package let environment: MockEnvironment
   let bodyLimit: Int
+  /// The names whose values reports show although they sound secret, in lower case.
+  let shownNames: Set<String>
   /// The mock that is asked for what no stub of this one is for.
   let outer: MockInterceptor?
   let state = Locked(State())
@@ -46,6 +49,8 @@ public final class MockInterceptor: InlineAnswering {
   ///   - clock: What delayed answers wait on.
   ///   - seed: The same seed gives the same random delays; `nil` for other ones each time.
   ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+  ///   - showing: The names of query items, fields and JSON members whose values reports show although they sound secret: `sort_key` or `pin`, for
+  ///     example. Letter case does not count.
   ///   - stubs: The stubs; the later is asked before the earlier.
   ///   - fileID: Where it is reported: the caller's file.
   ///   - filePath: The same file, with its path.
@@ -53,31 +58,33 @@ public final class MockInterceptor: InlineAnswering {
   ///   - column: The caller's column.
   public convenience init(
     _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
-    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub]
+    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, showing: Set<String> = [], fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub]
   ) rethrows {
     self.init(
       name, within: nil, unmatched: unmatched, environment: MockEnvironment(clock: clock, seed: seed), bodyLimit: bodyLimit,
-      location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), stubs: try stubs())
+      showing: showing, location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), stubs: try stubs())
   }
 
   /// Makes a mock without stubs: `add` brings some later.
   public convenience init(
     _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
-    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column
+    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, showing: Set<String> = [], fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     self.init(
-      name, unmatched: unmatched, clock: clock, seed: seed, bodyLimit: bodyLimit, fileID: fileID, filePath: filePath, line: line,
-      column: column
+      name, unmatched: unmatched, clock: clock, seed: seed, bodyLimit: bodyLimit, showing: showing, fileID: fileID, filePath: filePath,
+      line: line, column: column
     ) {}
   }
 
   /// Makes a mock inside another, which is asked for what no stub of this one is for.
   package init(
     _ name: String = "MockInterceptor", within outer: MockInterceptor?, unmatched: UnmatchedPolicy = .fail,
-    environment: MockEnvironment = MockEnvironment(), bodyLimit: Int = 1 << 28, location: MockSourceLocation, stubs: [Stub]
+    environment: MockEnvironment = MockEnvironment(), bodyLimit: Int = 1 << 28, showing: Set<String> = [], location: MockSourceLocation,
+    stubs: [Stub]
   ) {
+    shownNames = Set(showing.map { $0.lowercased() }).union(outer?.shownNames ?? [])
     self.name = name
     self.outer = outer
     self.unmatched = unmatched
@@ -86,4 +93,7 @@ public final class MockInterceptor: InlineAnswering {
     self.location = location
     add(stubs)
   }
+
+  /// What delayed answers wait on: the clock the mock was made with. In a test with several cases each has its own.
+  public var clock: any Clock<Duration> { environment.clock }
 }

@@ -77,8 +77,9 @@ func secondAttempt() async throws {
 @Test(.mocked { Stub(.post, "https://api.example.com/users") { .status(201) } })
 func sendsTheName() async throws {
   try await UserClient(session: .mocked).create("Ada")
-  let call = try #require(MockInterceptor.current.calls(to: .post, "/users").first)
-  #expect(call.body == Data(#"{"name":"Ada"}"#.utf8))
+  let sent = try MockInterceptor.current.requests(.post, "/users").only().json([String: String].self)
+  #expect(sent == ["name": "Ada"])
+  MockInterceptor.current.verifyNothingElse(besides: [RequestPattern(.post, "/users")])
 }
 
 @Suite(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(User(id: 1, name: "Ada")) } })
@@ -192,8 +193,8 @@ func oneHandler() async throws {
 }
 
 @StubBuilder func mockStreams() -> [Stub] {
-  Stub(.get, "/log") { .chunks(["one\n", "two\n"], every: .fixed(.seconds(1))) }
-  Stub(.get, "/prices") { .events([.init("41"), .init("42", event: "price")], every: .fixed(.seconds(1))).fault(.stalledAtEnd) }
+  Stub(.get, "/log") { .chunks(["one\n", "two\n"], every: .seconds(1)) }
+  Stub(.get, "/prices") { .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd) }
 }
 
 @StubBuilder func mockLiveAnswers() -> [Stub] {
@@ -251,3 +252,55 @@ func theRestGoesToTheNetwork() async throws {}
 
 @Test(.mocked(unmatched: .respond(501)) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
 func theRestIsAnsweredAndReported() async throws {}
+
+@Test(.mocked(showing: ["sort_key", "pin"]) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+func whatSoundsSecretIsShown() async throws {}
+
+@Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }.header("Accept-Language", "de") })
+func withSettings() async throws {
+  let configuration = URLSessionConfiguration.mocked
+  configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
+  let user = try await UserClient(session: URLSession(configuration: configuration)).user(1)
+  #expect(user.name == "Ada")
+}
+
+extension Stub {
+  static func signedIn(as user: User) -> [Stub] {
+    [
+      Stub(.get, "https://api.example.com/session") { .json(user) }.optional,
+      Stub(.get, "https://api.example.com/flags") { .json(["new-cart": false]) }.optional,
+    ]
+  }
+}
+
+@Suite(.mocked { Stub.signedIn(as: User(id: 1, name: "Ada")) })
+struct CartTests {
+  @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } })
+  func owner() async throws {
+    let user = try await UserClient(session: .mocked).user(1)
+    #expect(user.name == "Ada")
+  }
+}
+
+func hardWired() async throws {
+  let mock = MockInterceptor { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } }
+  let registry = InterceptorRegistry { mock }
+  let interception = registry.interceptSharedSession()
+  defer {
+    interception.end()
+    registry.invalidate()
+  }
+  let user = try await UserClient().user(1)
+  #expect(user.name == "Ada")
+  mock.reportIssues()
+}
+
+@StubBuilder func movedFromElsewhere() -> [Stub] {
+  Stub(.get, "https://api.example.com/users/:id") { request in .json(["id": request.parameters["id"] ?? ""]) }
+  Stub(.get, "https://api.example.com/status") { .status(503) }.once
+  Stub(.get, "https://api.example.com/slow") { .status(200).delay(.seconds(1)) }
+  Stub(.get, "https://api.example.com/offline") { .fault(.connectionRefused) }
+  Stub(.get, "https://api.example.com/news") { .events([.init("1"), .init("2")], every: .seconds(1)) }
+  Stub(.post, "https://api.example.com/orders") { .json(["id": 1], status: 201) }.body(.json(["item": "book"]))
+  Stub(.post, "https://api.example.com/photos") { .status(201) }.body(.multipart(["photo": .present, "album": .text("7")]))
+}

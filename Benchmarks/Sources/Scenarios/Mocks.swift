@@ -22,6 +22,42 @@ extension Scenario {
         "mock: 10000 stubs by query", against: floor,
         (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)") { answer }.optional } + [stub(Answer.url)]),
       miss("mock: 1000 stubs, no match, passed on", against: "mock: one stub"),
+    ] + usual() + large()
+  }
+
+  /// As the mocks of others are measured: sessions of `.default` without a URLCache, and a history that is kept.
+  private static func usual() -> [Scenario] {
+    let floor = "floor: URLProtocol, synchronous, .default"
+    let configuration = URLSessionConfiguration.default
+    configuration.protocolClasses = [SynchronousFloor.self]
+    configuration.urlCache = nil
+    func mocked(_ count: Int) -> URLSession {
+      let mock = MockInterceptor { stubs(count, matchAt: 0) }
+      return URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
+    }
+    return [
+      session(floor, against: floor, URLSession(configuration: configuration)),
+      session("mock: one stub, .default, with its history", against: floor, mocked(1)),
+      session("mock: 1000 stubs, .default, with its history", against: floor, mocked(1_000)),
+    ]
+  }
+
+  /// What a suite with very many stubs waits for.
+  private static func large() -> [Scenario] {
+    let making = "mock: 10000 stubs are made"
+    let urls = (0..<10_000).map { "https://api.example.com/items/\($0)" }
+    let mock = MockInterceptor { urls.map { Stub(.get, $0) { answer }.optional } }
+    let registry = InterceptorRegistry { mock }
+    let missing = URLRequest(url: URL(string: "https://api.example.com/item/7")!)
+    return [
+      Scenario(making, against: making) {
+        let mock = MockInterceptor { urls.map { Stub(.get, $0) { answer }.optional } }
+        guard mock.calls.isEmpty else { throw URLError(.unknown) }
+      }.large(),
+      Scenario("mock: a miss among 10000 stubs, with its report", against: making) {
+        guard (try? await registry.data(for: missing)) == nil else { throw URLError(.unknown) }
+        mock.reset()
+      }.large(),
     ]
   }
 

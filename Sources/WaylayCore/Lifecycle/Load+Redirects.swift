@@ -56,8 +56,12 @@ struct Redirect {
   let keepsBody: Bool
   private let source: URL
 
-  /// The fields that never go to another origin.
-  static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization", "host"]
+  /// The fields that never go to another origin: credentials and what asks for them, and what one side of a connection says to the other
+  /// (RFC 9110, section 7.6.1).
+  static let credentials: Set<String> = [
+    "authorization", "cookie", "cookie2", "proxy-authorization", "host", "www-authenticate", "proxy-authenticate", "connection",
+    "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+  ]
 
   init?(after response: InterceptedResponse, to original: URLRequest) {
     let code = response.status.code
@@ -84,6 +88,8 @@ struct Redirect {
       }
     }
     if !from.hasSameOrigin(as: target) {
+      let options = original.value(forHTTPHeaderField: "Connection")?.split(separator: ",") ?? []
+      for option in options { request.setValue(nil, forHTTPHeaderField: option.trimmingCharacters(in: .whitespaces)) }
       for name in Self.credentials { request.setValue(nil, forHTTPHeaderField: name) }
     }
   }

@@ -52,6 +52,10 @@ class InterceptingProtocol: PlatformProtocol {
     guard !client.isCancelled else { return }
     // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a client can be told.
     if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
+    // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would be opened.
+    if decision == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {
+      return client.fail(URLError(.unsupportedURL, userInfo: URLError.failingURL(url)), url: url)
+    }
     guard let installation = decision?.installation ?? Self.installation else {
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }

@@ -28,6 +28,18 @@ extension MockResponse {
     .chunks(chunks.map { Data($0.utf8) }, every: pause, type: type, status: status)
   }
 
+  /// A response that comes in these chunks, so long after one another.
+  public static func chunks(_ chunks: [Data], every pause: Duration, type: String? = nil, status: Int = 200) -> MockResponse {
+    .chunks(chunks, every: .fixed(pause), type: type, status: status)
+  }
+
+  /// A response that comes in these chunks of text, so long after one another.
+  public static func chunks(
+    _ chunks: [String], every pause: Duration, type: String? = "text/plain; charset=utf-8", status: Int = 200
+  ) -> MockResponse {
+    .chunks(chunks, every: .fixed(pause), type: type, status: status)
+  }
+
   /// A response whose chunks come from an asynchronous sequence, asked for as they are read.
   ///
   /// A sequence that can be read once, such as an `AsyncStream`, serves one request: make it in the stub's closure, once for each.
@@ -48,6 +60,11 @@ extension MockResponse {
     var response = MockResponse.eventStream(.stream { Elements(list: events.map(\.encoded)) }).pausing(pause)
     for event in events { response.note(event.defect) }
     return response
+  }
+
+  /// A response with Server-Sent Events, so long after one another.
+  public static func events(_ events: [ServerSentEvent], every pause: Duration) -> MockResponse {
+    .events(events, every: .fixed(pause))
   }
 
   /// A response with Server-Sent Events from an asynchronous sequence, each sent as it comes.

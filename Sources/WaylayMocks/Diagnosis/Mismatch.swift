@@ -16,6 +16,12 @@ struct Mismatch: Equatable {
 }
 
 extension RequestPattern {
+  /// How far a request is from the pattern by its method and its URL without the query: not more than its ``mismatches(_:)`` amount to.
+  func leastDistance(to facts: RequestFacts) -> Double {
+    let method: Double = method == nil || method == facts.method ? 0 : 1
+    return method + url.leastDistance(to: facts.url)
+  }
+
   /// How a request that does not match differs from the pattern.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
@@ -35,6 +41,16 @@ extension RequestPattern {
 }
 
 extension URLPattern {
+  fileprivate func leastDistance(to url: ParsedURL) -> Double {
+    guard regex == nil else { return 0 }
+    var distance: Double = matchesScheme(url) ? matchesPort(url) ? 0 : 0.7 : 0.5
+    if !host.matches(url.host) { distance += hostDistance(to: url) }
+    if let path, !path.fits(url.segments) { distance += 2 * path.distance(to: url.segments) }
+    return distance
+  }
+
+  private func hostDistance(to url: ParsedURL) -> Double { 1 + TextDistance.between(host.description, url.host) }
+
   func mismatches(_ url: ParsedURL) -> [Mismatch] {
     var parameters: [String: String] = [:]
     if let regex {
@@ -47,8 +63,7 @@ extension URLPattern {
       found.append(Mismatch("scheme", expected: scheme ?? "*", actual: url.scheme, distance: 0.5))
     }
     if !host.matches(url.host) {
-      let distance = 1 + TextDistance.between(host.description, url.host)
-      found.append(Mismatch("host", expected: host.description, actual: url.host, distance: distance))
+      found.append(Mismatch("host", expected: host.description, actual: url.host, distance: hostDistance(to: url)))
     }
     if matchesScheme(url), !matchesPort(url) {
       let expected =
@@ -69,6 +84,11 @@ extension URLPattern {
 
 extension PathPattern: CustomStringConvertible {
   var description: String { "/" + segments.map(\.description).joined(separator: "/") }
+
+  fileprivate func fits(_ path: [String]) -> Bool {
+    var ignored: [String: String] = [:]
+    return matches(path, &ignored)
+  }
 
   /// How far a path is from this pattern, from 0 to 1.
   func distance(to path: [String]) -> Double {
@@ -104,6 +124,13 @@ extension PathPattern.Segment: CustomStringConvertible {
   }
 }
 
+extension QueryItems.Item {
+  /// The item, with the way in which a space or a plus sign in it was written.
+  var spelled: String {
+    written.map { "\(self) (written \($0): a \"+\" is a space, a plus sign is written \"%2B\")" } ?? description
+  }
+}
+
 extension QueryPattern {
   func mismatches(_ items: QueryItems) -> [Mismatch] {
     var found: [Mismatch] = []
@@ -117,8 +144,7 @@ extension QueryPattern {
             expectation.name, expectation.values.map { $0.description(for: expectation.name) }.joined(separator: "&")),
           actual: actual.isEmpty
             ? "no such item"
-            : Redaction.query(
-              expectation.name, actual.map { QueryPattern.Value.exactly($0).description(for: expectation.name) }.joined(separator: "&")),
+            : Redaction.query(expectation.name, items.items.filter { $0.name == expectation.name }.map(\.spelled).joined(separator: "&")),
           distance: 0.3))
     }
     guard isExact else { return found }
@@ -128,7 +154,7 @@ extension QueryPattern {
       found.append(
         Mismatch(
           "query", expected: expectations.isEmpty ? "none" : "no other items",
-          actual: others.map { Redaction.query($0.name, $0.description) }.joined(separator: "&"),
+          actual: others.map { Redaction.query($0.name, $0.spelled) }.joined(separator: "&"),
           distance: 0.2 * Double(min(others.count, 5))))
     }
     return found

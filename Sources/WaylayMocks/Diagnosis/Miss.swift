@@ -18,21 +18,28 @@ struct Miss {
   let count: Int
   private let broken: [Stub]
   private let name: String
+  /// The call whose answer led to this request.
+  private let sender: RecordedCall?
 
-  init(_ facts: RequestFacts, _ spent: [Spent], in mock: MockInterceptor) {
+  init(_ facts: RequestFacts, _ spent: [Spent], in mock: MockInterceptor, redirectedBy sender: RecordedCall? = nil) {
+    self.sender = sender
     self.facts = facts
     self.spent = spent
     name = mock.name
-    let stubs = mock.layers.flatMap { layer in layer.state.withLock { $0.entries } }.map(\.stub)
-    count = stubs.count
-    broken = stubs.filter { !$0.canMatch }
-    nearest = spent.isEmpty ? Self.nearest(to: facts, among: stubs) : []
+    let entries = mock.layers.flatMap { layer in layer.state.withLock { $0.entries } }
+    count = entries.count
+    broken = entries.filter { !$0.canMatch }.prefix(Self.shown).map(\.stub)
+    nearest = spent.isEmpty ? Self.nearest(to: facts, among: entries) : []
   }
 
   /// The nearest stubs; of those that are equally near, the newer first.
-  private static func nearest(to facts: RequestFacts, among stubs: [Stub]) -> [Candidate] {
+  ///
+  /// What takes its time, looking at conditions and putting differences into words, is done for those alone whose method and URL are near enough.
+  private static func nearest(to facts: RequestFacts, among entries: [StubEntry]) -> [Candidate] {
     var best: [(candidate: Candidate, distance: Double)] = []
-    for stub in stubs.reversed() where stub.canMatch {
+    for entry in entries.reversed() where entry.canMatch {
+      let stub = entry.stub
+      if best.count == shown, let last = best.last, stub.pattern.leastDistance(to: facts) >= last.distance { continue }
       let mismatches = stub.pattern.mismatches(facts)
       let distance = mismatches.distance
       guard best.count < shown || distance < (best.last?.distance ?? .infinity) else { continue }
@@ -48,6 +55,9 @@ extension Miss {
   /// All of it as text.
   var report: String {
     var parts = [headline]
+    if let sender {
+      parts.append("A redirect led there, from \(sender)" + (sender.stubLocation.map { ": the answer of the stub at \($0)." } ?? "."))
+    }
     if !spent.isEmpty {
       parts.append(
         spent.prefix(Self.shown).map { "  \($0.entry.stub) [\($0.entry.stub.location)]\n    \($0.explanation)" }.joined(separator: "\n"))
@@ -99,6 +109,11 @@ extension Spent {
 }
 
 extension MockInterceptor {
+  /// The call whose answer redirected to a request, if it is one that was redirected.
+  func sender(of facts: RequestFacts) -> RecordedCall? {
+    state.withLock { $0.calls }.last { $0.mayHaveSent(facts) }
+  }
+
   /// This mock and those round it.
   var layers: [MockInterceptor] { [self] + (outer?.layers ?? []) }
 }

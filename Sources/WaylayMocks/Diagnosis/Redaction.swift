@@ -2,25 +2,62 @@
 enum Redaction {
   static let mark = "<redacted>"
 
+  /// The names, in lower case, whose values a mock's author wants to see although they sound secret.
+  @TaskLocal static var shownNames: Set<String> = []
+
+  /// Whether a text is for nobody to read.
+  @TaskLocal static var hidesNothing = false
+
   private static let fields: Set<String> = [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token",
     "x-amz-security-token", "x-goog-api-key",
   ]
 
-  private static let words = [
-    "token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "signature", "credential", "session",
+  /// What gives a name away wherever it stands in it.
+  private static let fragments = [
+    "token", "secret", "password", "passwd", "passphrase", "passcode", "apikey", "api_key", "api-key", "signature", "credential", "session",
   ]
 
+  /// What gives a name away when it is one of its words.
+  private static let words: Set<String> = ["sig", "auth", "authorization", "pwd", "pin", "otp", "jwt", "bearer", "cvv", "cvc", "ssn"]
+
+  /// What sounds secret, and is known not to be.
+  private static let harmless: Set<String> = ["idempotency-key"]
+
   /// Whether a header field's value is a secret.
-  static func hidesField(_ name: String) -> Bool { fields.contains(name.lowercased()) || hides(name) }
+  static func hidesField(_ name: String) -> Bool {
+    let lower = name.lowercased()
+    return fields.contains(lower) && !shownNames.contains(lower) && !hidesNothing || hides(name)
+  }
 
   /// Whether a query item's, a form field's or a JSON member's value is a secret.
   static func hides(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return words.contains { name.contains($0) } || name == "sig" || name == "key" || name == "auth" || name == "pwd" || name == "pin"
+    let lower = name.lowercased()
+    guard !hidesNothing, !shownNames.contains(lower), !harmless.contains(lower) else { return false }
+    if fragments.contains(where: { lower.contains($0) }) { return true }
+    let parts = parts(of: name)
+    return parts.last == "key" || parts.contains { words.contains($0) }
   }
 
-  static func field(_ name: String, _ value: String) -> String { hidesField(name) ? mark : value }
+  /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.
+  private static func parts(of name: String) -> [String] {
+    var parts: [String] = []
+    var word = ""
+    var wasLower = false
+    for character in name {
+      let isBreak = !character.isLetter && !character.isNumber
+      if isBreak || wasLower && character.isUppercase, !word.isEmpty {
+        parts.append(word.lowercased())
+        word = ""
+      }
+      if !isBreak { word.append(character) }
+      wasLower = character.isLowercase || character.isNumber
+    }
+    return word.isEmpty ? parts : parts + [word.lowercased()]
+  }
+
+  /// A header field's value, as far as it may be shown.
+  static func field(_ name: String, _ value: String) -> String { hidesField(name) ? mark : scrubbed(value) }
 
   static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(name)=\(mark)" : text }
 
@@ -34,15 +71,22 @@ enum Redaction {
     parts.password = nil
     parts.fragment = nil
     parts.percentEncodedQuery =
-      parts.percentEncodedQuery.map { query in
-        query.split(separator: "&", omittingEmptySubsequences: false)
-          .map { item in
-            guard let equals = item.firstIndex(of: "="), hides(PercentCoding.decoded(item[..<equals])) else { return String(item) }
-            return item[...equals] + "…"
-          }
-          .joined(separator: "&").addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed.union(["%"]))
+      parts.percentEncodedQuery.map {
+        shownQuery($0).addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed.union(["%"]))
       } ?? nil
     return (parts.string ?? url.absoluteString).replacingOccurrences(of: "%E2%80%A6", with: "…")
+  }
+
+  /// A query as it was written, with a mark in place of secrets.
+  static func shownQuery(_ query: some StringProtocol) -> String {
+    query.split(separator: "&", omittingEmptySubsequences: false)
+      .map { item in
+        guard let equals = item.firstIndex(of: "="), item[item.index(after: equals)...] != "*",
+          hides(PercentCoding.decoded(item[..<equals]))
+        else { return String(item) }
+        return item[...equals] + "…"
+      }
+      .joined(separator: "&")
   }
 
   /// A JSON value with a mark in place of secrets.
@@ -66,4 +110,49 @@ enum Redaction {
     default: node
     }
   }
+}
+
+extension Redaction {
+  /// A text of whatever kind without what is a secret by the name that stands before it: a form, JSON that was cut off, XML, a log line.
+  static func scrubbed(_ text: String) -> String {
+    guard !hidesNothing else { return text }
+    var result = text
+    for pattern in patterns where pattern.isPossible(in: result) { result = pattern.scrubbed(result) }
+    return result
+  }
+
+  /// A way in which texts say which value belongs to which name.
+  private struct Named {
+    let regex: TextRegex
+    /// One of these has to be in a text that it is looked for in.
+    let marks: [Character]
+    /// Whether the value is a secret whatever the name.
+    var isAlwaysSecret = false
+
+    func isPossible(in text: String) -> Bool { marks.isEmpty || text.contains { marks.contains($0) } }
+
+    func scrubbed(_ text: String) -> String {
+      var result = ""
+      var end = text.startIndex
+      for match in regex.all(in: text) {
+        guard let name = Range(match.range(withName: "name"), in: text), let value = Range(match.range(withName: "value"), in: text),
+          value.lowerBound >= end, isAlwaysSecret || hides(PercentCoding.decoded(text[name]))
+        else { continue }
+        result += text[end..<value.lowerBound] + mark
+        end = value.upperBound
+      }
+      return result + text[end...]
+    }
+  }
+
+  private static let patterns = [
+    Named(
+      regex: TextRegex(#"\b(?<name>Bearer|Basic|Digest)\s+(?<value>[^\s,;"'<]+)"#, ignoresCase: true), marks: [" "], isAlwaysSecret: true),
+    // name=value, "name": "value", name: value
+    Named(
+      regex: TextRegex(
+        #"(?<![\w.%\-\[\]])(?<name>[\w.%\-\[\]]+)["']?\s*[:=]\s*(?<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s&,;}\]<"']+)"#),
+      marks: [":", "="]),
+    Named(regex: TextRegex(#"<(?:\w+:)?(?<name>[\w.\-]+)(?:\s[^<>]*)?>(?<value>[^<]+)"#), marks: ["<"]),
+  ]
 }

@@ -37,28 +37,32 @@ extension [Mismatch] {
 extension BodyMatcher {
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     switch kind {
-    case .json(let value): return json(value, asSubset: false, facts)
-    case .jsonSubset(let value): return json(value, asSubset: true, facts)
+    case .json(let value): return json(facts) { $0.differences(from: value, asSubset: false) }
+    case .jsonSubset(let value): return json(facts) { $0.differences(from: value, asSubset: true) }
+    case .jsonSet(let value, let comparison): return json(facts) { comparison.differences($0, value) }
     case .jsonPath(let path, let value):
       guard let actual = facts.json else { return [notJSON(facts)] }
-      let found = path.values(in: actual)
       return [
-        Mismatch(
-          "body at \(path)", expected: value?.text ?? "anything",
-          actual: found.isEmpty ? "nothing" : Excerpt.of(found.map(\.text).joined(separator: ", ")), distance: 0.4)
+        Mismatch("body at \(path)", expected: value.map(path.shown) ?? "anything", actual: path.shownValues(in: actual), distance: 0.4)
       ]
     case .form(let pattern):
+      guard facts.mayBeForm else {
+        return [
+          Mismatch(
+            "header Content-Type", expected: "application/x-www-form-urlencoded", actual: facts.header("Content-Type") ?? "no such field",
+            distance: 0.3)
+        ]
+      }
       return pattern.mismatches(facts.form).map {
         Mismatch(
           "form " + $0.aspect.replacingOccurrences(of: "query", with: "field"), expected: $0.expected, actual: $0.actual,
           distance: $0.distance)
       }
-    case .multipart(let parts, _):
-      let actual = facts.multipart.map { $0.isEmpty ? "no parts" : $0.map(\.name).joined(separator: ", ") } ?? "no multipart form"
-      return [Mismatch("parts", expected: parts.map(\.name).joined(separator: ", "), actual: actual, distance: 0.6)]
+    case .multipart(let parts, let isExact): return PartPattern.mismatches(parts, isExact, facts)
     case .data(let data):
       return [Mismatch("body", expected: "\(data.count) given bytes", actual: Excerpt.of(facts), distance: 0.6)]
-    case .text(let text): return [Mismatch("body", expected: JSONNode.quoted(Excerpt.of(text)), actual: Excerpt.of(facts), distance: 0.6)]
+    case .text(let text):
+      return [Mismatch("body", expected: JSONNode.quoted(Excerpt.ofText(text)), actual: Excerpt.of(facts), distance: 0.6)]
     case .regex(let regex): return [Mismatch("body", expected: "a match of \(regex)", actual: Excerpt.of(facts), distance: 0.6)]
     case .empty: return [Mismatch("body", expected: "none", actual: Excerpt.of(facts), distance: 0.6)]
     case .present: return [Mismatch("body", expected: "any", actual: "none", distance: 0.6)]
@@ -66,14 +70,11 @@ extension BodyMatcher {
     }
   }
 
-  private func json(_ expected: JSONNode, asSubset: Bool, _ facts: RequestFacts) -> [Mismatch] {
+  private func json(_ facts: RequestFacts, _ compare: (JSONNode) -> [JSONNode.Difference]) -> [Mismatch] {
     guard let actual = facts.json else { return [notJSON(facts)] }
-    let differences = actual.differences(from: expected, asSubset: asSubset)
+    let differences = compare(actual)
     var found = differences.prefix(5).map {
-      let isSecret = Redaction.hides($0.path)
-      return Mismatch(
-        "body at \($0.path)", expected: isSecret ? Redaction.mark : Excerpt.of($0.expected),
-        actual: isSecret ? Redaction.mark : Excerpt.of($0.actual), distance: 0.2)
+      Mismatch("body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
     }
     if differences.count > found.count {
       found.append(Mismatch("body", expected: "no more differences", actual: "\(differences.count - found.count) more", distance: 0.2))
@@ -96,6 +97,15 @@ enum Excerpt {
     if facts.body.isEmpty { return "none" }
     guard let text = facts.text else { return "\(facts.body.count) bytes" }
     if let json = facts.json { return of(Redaction.masked(json).text) }
-    return JSONNode.quoted(of(text))
+    if let parts = facts.multipart { return of(parts.map(\.shown).joined(separator: ", ")) }
+    if facts.statesForm { return JSONNode.quoted(of(Redaction.shownQuery(text))) }
+    return JSONNode.quoted(ofText(text))
+  }
+
+  /// A text of whatever kind, without secrets. Only its beginning is looked at, and shown.
+  static func ofText(_ text: String) -> String {
+    let beginning = String(text.prefix(2000))
+    let shown = of(Redaction.scrubbed(beginning))
+    return beginning.count < text.count && shown.count == beginning.count ? shown + "…" : shown
   }
 }

@@ -10,7 +10,7 @@ enum StubSource {
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
     for field in fields where !noise.contains(field.name.canonicalName) {
       let (name, value) = (field.name.rawName, field.value)
-      lines.append("  .header(\(swift(name))" + (Redaction.hidesField(name) ? ")" : ", \(swift(value)))"))
+      lines.append("  .header(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")"))
     }
     if let body = body(facts) { lines.append("  .body(\(body))") }
     return lines.joined(separator: "\n")
@@ -19,7 +19,7 @@ enum StubSource {
   private static func method(_ method: String) -> String {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
     if known.contains(method) { return "." + method.lowercased() }
-    return "HTTPRequest.Method(rawValue: \(swift(method)))!"
+    return ".named(\(swift(method)))"
   }
 
   /// The URL as a pattern that matches it alone; the values of secrets are left open.
@@ -52,14 +52,23 @@ enum StubSource {
       guard source.count <= 1000 else { return ".present" }
       return shown == json ? ".json(\(source))" : ".jsonSubset(\(source))"
     }
-    if facts.header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
+    if facts.statesForm {
       let items = facts.form.items
       let open = items.filter { !Redaction.hides($0.name) && $0.value != nil }
       let source = open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
       return ".form([\(source)]" + (open.count == items.count ? ")" : ", exactly: false)")
     }
-    guard facts.multipart == nil, let text = facts.text, text.utf8.count <= 1000 else { return ".present" }
+    if let parts = facts.multipart { return ".multipart(" + (parts.isEmpty ? "[:]" : "[\(parts.map(part).joined(separator: ", "))]") + ")" }
+    guard let text = facts.text, text.utf8.count <= 1000, Redaction.scrubbed(text) == text else { return ".present" }
     return ".text(\(swift(text)))"
+  }
+
+  private static func part(_ part: MultipartForm.Part) -> String {
+    let isShort = part.filename == nil && part.body.count <= 200 && !Redaction.hides(part.name)
+    guard isShort, let text = String(data: part.body, encoding: .utf8), !text.isEmpty, Redaction.scrubbed(text) == text else {
+      return "\(swift(part.name)): \(part.body.isEmpty ? ".empty" : ".present")"
+    }
+    return "\(swift(part.name)): .text(\(swift(text)))"
   }
 
   private static func swift(_ node: JSONNode) -> String {

@@ -8,8 +8,11 @@ public struct RecordedCall: Sendable {
   private let entry: StubEntry?
   /// Whether the stub that answered is one of the mock's own, and not of a mock round it.
   private let isOwn: Bool
+  /// The names whose values may be shown.
+  private let shownNames: Set<String>
 
-  init(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) {
+  init(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String], showing: Set<String>) {
+    shownNames = showing
     request = facts.request
     body = facts.body
     self.entry = entry
@@ -43,9 +46,23 @@ public struct RecordedCall: Sendable {
   }
 
   var facts: RequestFacts { RequestFacts(request, body: body) }
+
+  /// Whether the answer to this one led to another request: an earlier hop of the same load, or, where the loading system makes a load of each
+  /// hop, a redirect to its URL.
+  func mayHaveSent(_ next: RequestFacts) -> Bool {
+    guard entry != nil else { return false }
+    if request.id == next.request.id { return request.hop < next.request.hop }
+    guard next.request.hop > 0, case .declared(let answers)? = entry?.stub.answer else { return false }
+    return answers.contains { answer in
+      guard case .message(let message) = answer.content, let location = message.fields[.location] else { return false }
+      return URL(string: location, relativeTo: url)?.absoluteString == next.url.url.absoluteString
+    }
+  }
 }
 
 extension RecordedCall: CustomStringConvertible {
   /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are secret.
-  public var description: String { "\(method) \(Redaction.shown(url))" }
+  public var description: String {
+    Redaction.$shownNames.withValue(shownNames) { "\(method) \(Redaction.shown(url))" }
+  }
 }

@@ -12,9 +12,11 @@ public struct BodyMatcher: Sendable {
     case regex(TextRegex)
     case json(JSONNode)
     case jsonSubset(JSONNode)
+    /// With lists in any order.
+    case jsonSet(JSONNode, JSONComparison)
     case jsonPath(JSONPath, JSONNode?)
     case form(QueryPattern)
-    case multipart([MultipartForm.Part], isExact: Bool)
+    case multipart([PartPattern], isExact: Bool)
     case empty
     case present
     case broken
@@ -47,6 +49,20 @@ public struct BodyMatcher: Sendable {
   /// JSON of this value: neither the order of members nor white space nor the way a number is written counts.
   public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value.node)) }
 
+  /// JSON of this value, in which the order of lists counts only if it is not to be ignored.
+  ///
+  /// ```swift
+  /// Stub(.post, "/tags") { .status(204) }.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true))
+  /// ```
+  public static func json(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
+    ignoringArrayOrder ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: false))) : .json(value)
+  }
+
+  /// JSON that holds these members among others; where the order of lists is ignored, lists may have other elements too.
+  public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
+    ignoringArrayOrder ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: true))) : .jsonSubset(value)
+  }
+
   /// JSON of the value that `value` is encoded as.
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
@@ -77,6 +93,8 @@ public struct BodyMatcher: Sendable {
 
   /// A form (`application/x-www-form-urlencoded`) with these fields, in whatever order.
   ///
+  /// A request that states another media type is none. One that states none may be: on the wire the loading system calls its body a form.
+  ///
   /// - Parameters:
   ///   - fields: The fields; a repeated name has its values in the order given.
   ///   - exactly: Whether there may be no others.
@@ -84,13 +102,30 @@ public struct BodyMatcher: Sendable {
     BodyMatcher(.form(QueryPattern(fields.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
   }
 
-  /// A multipart form with these parts, in this order; its boundary does not count. A part that names no media type does not ask for one.
+  /// A multipart form with these parts, in whatever order; its boundary does not count. A part that names no file or no media type does not
+  /// ask for one.
   ///
   /// - Parameters:
   ///   - parts: The parts.
   ///   - exactly: Whether there may be no others.
   public static func multipart(_ parts: [MultipartForm.Part], exactly: Bool = true) -> BodyMatcher {
-    BodyMatcher(.multipart(parts, isExact: exactly))
+    BodyMatcher(.multipart(parts.map { PartPattern($0) }, isExact: exactly))
+  }
+
+  /// A multipart form with parts of these names, in whatever order, each of which fulfils a condition.
+  ///
+  /// ```swift
+  /// Stub(.post, "/photos") { .status(201) }
+  ///   .body(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present]))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - parts: The conditions by the names of the parts. A name may occur several times, for parts that share it.
+  ///   - exactly: Whether there may be no others.
+  public static func multipart(_ parts: KeyValuePairs<String, BodyMatcher>, exactly: Bool = true) -> BodyMatcher {
+    var matcher = BodyMatcher(.multipart(parts.map { PartPattern($0.key, $0.value) }, isExact: exactly))
+    matcher.problem = parts.lazy.compactMap(\.value.problem).first
+    return matcher
   }
 
   /// No body.
@@ -108,9 +143,10 @@ extension BodyMatcher {
     case .regex(let regex): facts.text.map { regex.matches($0) } ?? false
     case .json(let value): facts.json == value
     case .jsonSubset(let value): facts.json?.contains(value) ?? false
+    case .jsonSet(let value, let comparison): facts.json.map { comparison.accepts($0, value) } ?? false
     case .jsonPath(let path, let value): Self.matches(path, value, facts)
-    case .form(let pattern): pattern.matches(facts.form)
-    case .multipart(let parts, let isExact): Self.matches(parts, isExact, facts.multipart ?? [])
+    case .form(let pattern): facts.mayBeForm && pattern.matches(facts.form)
+    case .multipart(let parts, let isExact): PartPattern.matches(parts, isExact, facts)
     case .empty: facts.body.isEmpty
     case .present: !facts.body.isEmpty
     case .broken: false
@@ -122,26 +158,6 @@ extension BodyMatcher {
     let found = path.values(in: json)
     return value.map { found.contains($0) } ?? !found.isEmpty
   }
-
-  private static func matches(_ wanted: [MultipartForm.Part], _ isExact: Bool, _ actual: [MultipartForm.Part]) -> Bool {
-    if isExact, actual.count != wanted.count { return false }
-    var rest = actual[...]
-    return wanted.allSatisfy { part in
-      while let next = rest.popFirst() {
-        if part.accepts(next) { return true }
-        if isExact { return false }
-      }
-      return false
-    }
-  }
-}
-
-extension MultipartForm.Part {
-  /// Whether a request's part is what this one asks for.
-  func accepts(_ other: MultipartForm.Part) -> Bool {
-    name == other.name && body == other.body && (filename == nil || filename == other.filename)
-      && (contentType == nil || contentType?.lowercased() == other.contentType?.lowercased())
-  }
 }
 
 extension BodyMatcher: CustomStringConvertible {
@@ -149,13 +165,15 @@ extension BodyMatcher: CustomStringConvertible {
   public var description: String {
     switch kind {
     case .data(let data): "body of \(data.count) given bytes"
-    case .text(let text): "body \(JSONNode.quoted(text))"
+    case .text(let text): "body \(JSONNode.quoted(Redaction.scrubbed(text)))"
     case .regex(let regex): "body matching \(regex)"
     case .json(let value): "JSON body \(Redaction.masked(value).text)"
     case .jsonSubset(let value): "JSON body with \(Redaction.masked(value).text)"
-    case .jsonPath(let path, let value?): "JSON body with \(value.text) at \(path)"
+    case .jsonPath(let path, let value?): "JSON body with \(path.shown(value)) at \(path)"
     case .jsonPath(let path, nil): "JSON body with \(path)"
     case .form(let pattern): "form \(pattern)"
+    case .jsonSet(let value, let comparison):
+      "JSON body \(comparison.ignoresExtras ? "with " : "")\(Redaction.masked(value).text), lists in any order"
     case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"
     case .empty: "no body"
     case .present: "a body"

@@ -3,8 +3,23 @@ extension JSONNode {
   struct Difference: Sendable, Equatable {
     /// The place, as in `$.items[0].name`.
     let path: String
+    /// What was expected there, and what was there; secrets are masked.
     let expected: String
     let actual: String
+
+    init(path: String, expected: String, actual: String) {
+      self.path = path
+      self.expected = expected
+      self.actual = actual
+    }
+
+    /// A value in place of another; `nil` for none.
+    init(path: String, isSecret: Bool, expected: JSONNode?, actual: JSONNode?) {
+      func text(_ node: JSONNode?) -> String {
+        node.map { isSecret ? Redaction.mark : Redaction.masked($0).text } ?? "nothing"
+      }
+      self.init(path: path, expected: text(expected), actual: text(actual))
+    }
   }
 
   /// The members by name; of several with one name, the last counts.
@@ -27,38 +42,43 @@ extension JSONNode {
 
   /// Where this value differs from `expected`.
   ///
-  /// - Parameter asSubset: Whether more members than expected are no difference.
-  func differences(from expected: JSONNode, asSubset: Bool, at path: String = "$") -> [Difference] {
+  /// - Parameters:
+  ///   - asSubset: Whether more members than expected are no difference.
+  ///   - path: Where this value stands.
+  ///   - isSecret: Whether it is below a name that says it is a secret.
+  func differences(from expected: JSONNode, asSubset: Bool, at path: String = "$", isSecret: Bool = false) -> [Difference] {
     if let members = lookup, let wanted = expected.lookup {
       var found: [Difference] = []
       for (name, value) in wanted.sorted(by: { $0.key < $1.key }) {
         let place = Self.member(name, of: path)
+        let isSecret = isSecret || Redaction.hides(name)
         if let actual = members[name] {
-          found += actual.differences(from: value, asSubset: asSubset, at: place)
+          found += actual.differences(from: value, asSubset: asSubset, at: place, isSecret: isSecret)
         } else {
-          found.append(Difference(path: place, expected: value.text, actual: "nothing"))
+          found.append(Difference(path: place, isSecret: isSecret, expected: value, actual: nil))
         }
       }
       guard !asSubset else { return found }
       for (name, value) in members.sorted(by: { $0.key < $1.key }) where wanted[name] == nil {
-        found.append(Difference(path: Self.member(name, of: path), expected: "nothing", actual: value.text))
+        found.append(
+          Difference(path: Self.member(name, of: path), isSecret: isSecret || Redaction.hides(name), expected: nil, actual: value))
       }
       return found
     }
     if let values = elements, let wanted = expected.elements {
       var found: [Difference] = []
       for (index, pair) in zip(values, wanted).enumerated() {
-        found += pair.0.differences(from: pair.1, asSubset: asSubset, at: "\(path)[\(index)]")
+        found += pair.0.differences(from: pair.1, asSubset: asSubset, at: "\(path)[\(index)]", isSecret: isSecret)
       }
       if values.count != wanted.count {
         found.append(Difference(path: path, expected: "\(wanted.count) elements", actual: "\(values.count)"))
       }
       return found
     }
-    return self == expected ? [] : [Difference(path: path, expected: expected.text, actual: text)]
+    return self == expected ? [] : [Difference(path: path, isSecret: isSecret, expected: expected, actual: self)]
   }
 
-  private static func member(_ name: String, of path: String) -> String {
+  static func member(_ name: String, of path: String) -> String {
     let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
     return isPlain ? "\(path).\(name)" : "\(path)[\"\(escaped(name))\"]"
   }

@@ -48,6 +48,23 @@ struct JSONPath: Sendable, CustomStringConvertible {
     MockError(.invalidPattern, "the JSON path \"\(text)\" cannot be parsed: \(reason). Write it as in \"$.items[0].name\".")
   }
 
+  /// Whether it leads to, or through, what is a secret by its name.
+  var leadsToSecret: Bool {
+    steps.contains { if case .member(let name) = $0 { Redaction.hides(name) } else { false } }
+  }
+
+  /// The values the path leads to, as a report shows them.
+  func shownValues(in root: JSONNode) -> String {
+    let found = values(in: root)
+    guard !found.isEmpty else { return "nothing" }
+    // A value knows its name in its parent alone, so the parents are masked.
+    let shown = leadsToSecret ? [] : values(in: Redaction.masked(root))
+    return shown.isEmpty ? Redaction.mark : Excerpt.of(shown.map(\.text).joined(separator: ", "))
+  }
+
+  /// A value that is expected there, as a report shows it.
+  func shown(_ value: JSONNode) -> String { leadsToSecret ? Redaction.mark : Redaction.masked(value).text }
+
   /// The values the path leads to; a negative index counts from the end.
   func values(in root: JSONNode) -> [JSONNode] {
     steps.reduce([root]) { values, step in

@@ -1,8 +1,24 @@
-/// The items of a query in their order, percent-encoded octets decoded. An item without `=` has no value, which differs from an empty one.
+/// The items of a query or a form in their order, percent-encoded octets decoded; `+` stands for a space (WHATWG URL, section 5.1).
+/// An item without `=` has no value, which differs from an empty one.
 struct QueryItems: Sendable, Hashable {
   struct Item: Sendable, Hashable {
     let name: String
     let value: String?
+    /// The value as it was written, where that says in which way a space or a plus sign was.
+    let written: String?
+
+    init(name: String, value: String?, written: String? = nil) {
+      self.name = name
+      self.value = value
+      self.written = written
+    }
+
+    static func == (one: Item, other: Item) -> Bool { one.name == other.name && one.value == other.value }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(name)
+      hasher.combine(value)
+    }
   }
 
   var items: [Item]
@@ -11,13 +27,14 @@ struct QueryItems: Sendable, Hashable {
     self.items = items
   }
 
-  /// - Parameter isForm: Whether `+` stands for a space, as it does in forms.
-  init(_ text: some StringProtocol, isForm: Bool = false) {
+  init(_ text: some StringProtocol) {
     items = text.split(separator: "&", omittingEmptySubsequences: true).map { part in
-      guard let equals = part.firstIndex(of: "=") else { return Item(name: PercentCoding.decoded(part, plusIsSpace: isForm), value: nil) }
+      guard let equals = part.firstIndex(of: "=") else { return Item(name: PercentCoding.decoded(part, plusIsSpace: true), value: nil) }
+      let written = part[part.index(after: equals)...]
+      let isTelling = written.utf8.contains(UInt8(ascii: "+")) || written.contains("%2B") || written.contains("%2b")
       return Item(
-        name: PercentCoding.decoded(part[..<equals], plusIsSpace: isForm),
-        value: PercentCoding.decoded(part[part.index(after: equals)...], plusIsSpace: isForm))
+        name: PercentCoding.decoded(part[..<equals], plusIsSpace: true), value: PercentCoding.decoded(written, plusIsSpace: true),
+        written: isTelling ? String(written) : nil)
     }
   }
 

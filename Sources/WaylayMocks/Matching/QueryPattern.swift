@@ -30,10 +30,10 @@ struct QueryPattern: Sendable {
     isExact = true
     for part in pattern.split(separator: "&") {
       let equals = part.firstIndex(of: "=")
-      let name = PercentCoding.decoded(equals.map { part[..<$0] } ?? part)
+      let name = PercentCoding.decoded(equals.map { part[..<$0] } ?? part, plusIsSpace: true)
       guard !name.isEmpty else { throw URLPattern.invalid(text, "the query has an item without a name: \"\(part)\".") }
       let value = equals.map { part[part.index(after: $0)...] }
-      add(name, value == "*" ? .any : .exactly(value.map { PercentCoding.decoded($0) }))
+      add(name, value == "*" ? .any : .exactly(value.map { PercentCoding.decoded($0, plusIsSpace: true) }))
     }
   }
 
@@ -71,7 +71,14 @@ extension QueryPattern.Expectation {
 
 extension QueryPattern: CustomStringConvertible {
   var description: String {
-    expectations.flatMap { expectation in expectation.values.map { $0.description(for: expectation.name) } }.joined(separator: "&")
+    expectations
+      .flatMap { expectation in
+        expectation.values.map { value in
+          if case .exactly(_?) = value { return Redaction.query(expectation.name, value.description(for: expectation.name)) }
+          return value.description(for: expectation.name)
+        }
+      }
+      .joined(separator: "&")
   }
 }
 

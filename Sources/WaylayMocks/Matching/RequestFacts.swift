@@ -17,11 +17,23 @@ final class RequestFacts {
   lazy var query = url.items
   lazy var text: String? = String(data: body, encoding: .utf8)
   lazy var json: JSONNode? = try? JSONNode(parsing: body)
-  lazy var form = QueryItems(String(decoding: body, as: UTF8.self), isForm: true)
+  lazy var form = QueryItems(String(decoding: body, as: UTF8.self))
   lazy var multipart: [MultipartForm.Part]? = MultipartForm.parts(of: body, type: header("Content-Type") ?? "")
+  /// Each part of a multipart form as if it were a request.
+  lazy var multipartFacts: [RequestFacts] = (multipart ?? []).map { part in
+    var request = InterceptedRequest(.post, request.url, body: .data(part.body))
+    request.fields[.contentType] = part.contentType
+    return RequestFacts(request, body: part.body)
+  }
 
   /// The value of a header field, whatever the case of its name.
   func header(_ name: String) -> String? { request.headerValue(name) }
+
+  /// Whether the body says that it is a form.
+  var statesForm: Bool { header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false }
+
+  /// Whether the body may be a form: the loading system calls what has no media type one.
+  var mayBeForm: Bool { header("Content-Type") == nil || statesForm }
 }
 
 extension InterceptedRequest {

@@ -129,16 +129,21 @@ extension RequestMatcher {
   }
 }
 
+extension RequestMatcher {
+  /// A text that conditions share which say the same. What is secret in a description tells conditions apart here.
+  var identity: String { Redaction.$hidesNothing.withValue(true) { description } }
+}
+
 extension RequestMatcher: CustomStringConvertible {
   /// The condition in words.
   public var description: String {
     switch kind {
     case .method(let method): "method \(method)"
-    case .url(let pattern): "URL \(pattern)"
+    case .url(let pattern): "URL \(pattern.shown)"
     case .query(let pattern): "query \(pattern.isExact ? "exactly " : "")\(pattern)"
     case .hasQuery(let name): "query \(name)"
     case .header(let name, let value): value.map { "header \(name): \(Redaction.field(name, $0))" } ?? "header \(name)"
-    case .headerRegex(let name, let regex): "header \(name) matching \(regex)"
+    case .headerRegex(let name, let regex): "header \(name) matching \(Redaction.field(name, "\(regex)"))"
     case .body(let body): body.description
     case .predicate(let name, _): name
     case .and(let matchers): "(" + matchers.map(\.description).joined(separator: " and ") + ")"

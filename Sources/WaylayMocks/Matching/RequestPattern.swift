@@ -50,9 +50,9 @@ public struct RequestPattern: Sendable {
 }
 
 extension RequestPattern: CustomStringConvertible {
-  /// Method, URL pattern and conditions.
+  /// Method, URL pattern and conditions, without the values of what is secret by its name.
   public var description: String {
-    let head = "\(method ?? "ANY") \(url)"
+    let head = "\(method ?? "ANY") \(url.shown)"
     return conditions.isEmpty ? head : head + " where " + conditions.map(\.description).joined(separator: " and ")
   }
 }

@@ -33,6 +33,11 @@ struct TextRegex: Sendable, CustomStringConvertible {
 
   func matches(_ text: String) -> Bool { first(in: text) != nil }
 
+  /// Every place where the expression is found, one after the other.
+  func all(in text: String) -> [NSTextCheckingResult] {
+    compiled?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []
+  }
+
   /// Whether the expression covers all of `text`.
   func matchesWhole(_ text: String, _ parameters: inout [String: String]) -> Bool {
     let whole = NSRange(text.startIndex..., in: text)

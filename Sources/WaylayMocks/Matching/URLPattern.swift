@@ -40,6 +40,7 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   /// Parses a pattern.
   public init(_ text: String) {
     description = text
+    guard !parsePlain(text) else { return }
     do throws(MockError) { try parse(text) } catch { problem = error }
   }
 
@@ -87,6 +88,23 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
     case .schemeDefault: url.port == ParsedURL.defaultPort(of: url.scheme)
     case .number(let number): url.port == number
     }
+  }
+}
+
+extension URLPattern {
+  /// The pattern as reports show it: without user, password and the secrets of its query.
+  var shown: String {
+    guard regex == nil else { return description }
+    var text = description
+    if let mark = PathExpressions.first("?", in: text[...]) {
+      let query = text[text.index(after: mark)...]
+      text = text[...mark] + Redaction.shownQuery(query)
+    }
+    if let start = text.range(of: "://")?.upperBound {
+      let authority = text[start...].prefix { $0 != "/" && $0 != "?" }
+      if let at = authority.lastIndex(of: "@") { text.removeSubrange(start...at) }
+    }
+    return text
   }
 }
 

@@ -28,7 +28,8 @@ extension Stub {
     public static let ends = AfterLast(rawValue: 2)
   }
 
-  /// The same stub for one request: after it, older stubs are asked again.
+  /// The same stub for one request: after it, older stubs are asked again. Several in one list for the same requests answer in the order they are
+  /// written.
   public var once: Stub { times(1) }
 
   /// The same stub for exactly so many requests. A required stub that was used less often is reported.

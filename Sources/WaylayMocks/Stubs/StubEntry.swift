@@ -5,9 +5,24 @@ final class StubEntry: @unchecked Sendable {
   let stub: Stub
   /// The number of the stub in its mock: the higher, the newer.
   let number: Int
+  /// When it is asked: the highest first. Its own number, or that of the newest of several which are asked as they were written.
+  let order: Order
+
+  struct Order: Comparable {
+    var number: Int
+    /// How many of those that share the number were written after it.
+    var followers = 0
+
+    static func < (one: Order, other: Order) -> Bool {
+      one.number == other.number ? one.followers < other.followers : one.number < other.number
+    }
+  }
   /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
   let isInline: Bool
+  /// Whether the stub's mistakes, if it has any, leave it able to match.
+  let canMatch: Bool
   private let limit: Int
+  private let priority: Int
   /// Those of the listed answers that are the same for every request.
   private let prepared: [PreparedResponse?]
   private let mayChallenge: Bool
@@ -16,9 +31,12 @@ final class StubEntry: @unchecked Sendable {
   /// The uses that belong to loads which were asked for their credentials: they come again with them, and that is no other use.
   private var challenged: [InterceptedRequest.ID: Int] = [:]
 
-  init(_ stub: Stub, number: Int) {
+  init(_ stub: Stub, number: Int, order: Order? = nil) {
     self.stub = stub
     self.number = number
+    self.order = order ?? Order(number: number)
+    priority = stub.life.priority
+    canMatch = stub.canMatch
     limit = stub.limit ?? .max
     let prepared = if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [PreparedResponse?]() }
     self.prepared = prepared
@@ -33,8 +51,7 @@ final class StubEntry: @unchecked Sendable {
 
   /// Whether this one is asked before the other.
   func precedes(_ other: StubEntry) -> Bool {
-    let (one, two) = (stub.life.priority, other.stub.life.priority)
-    return one == two ? number > other.number : one > two
+    priority == other.priority ? order > other.order : priority > other.priority
   }
 
   /// Whether it has answered as often as it may.

@@ -97,7 +97,13 @@ extension [StubEntry] {
   /// Puts an entry where it belongs.
   fileprivate mutating func insert(_ entry: StubEntry) {
     // Nearly always the newest comes first.
-    insert(entry, at: firstIndex { !$0.precedes(entry) } ?? endIndex)
+    guard let first, first.precedes(entry) else { return insert(entry, at: startIndex) }
+    var (low, high) = (1, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].precedes(entry) { low = middle + 1 } else { high = middle }
+    }
+    insert(entry, at: low)
   }
 }
 

@@ -27,17 +27,37 @@ extension MockScope {
   /// Ends the scope and reports what went wrong in it: requests without a stub, and required stubs without a request.
   ///
   /// - Parameters:
-  ///   - wasCutShort: Whether the code threw: then stubs that it did not come to are no news.
+  ///   - error: What the code threw: then stubs that it did not come to are no news.
+  ///   - isPrinted: Whether the test library prints that error for certain: a request without a stub that it speaks of is not reported again.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
-  func end(wasCutShort: Bool = false, missesAtTest: Bool = false) {
+  func end(throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false) {
     close()
+    var printed = isPrinted ? error.flatMap(Self.miss) : nil
     for issue in mock.issues {
       switch issue.kind {
-      case .unused where wasCutShort: continue
+      case .unused where error != nil: continue
+      case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message: printed = nil
       case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
       default: IssueReport.report(issue.message, at: issue.location)
       }
     }
+  }
+}
+
+extension MockScope {
+  /// What a mock said of a request that it has no stub for.
+  private static func miss(_ error: any Error) -> MockError? {
+    (error as? URLError)?.cause(as: MockError.self) ?? error as? MockError
+  }
+
+  /// What the code threw, without the report that has been made already: somebody may print it.
+  func reported(_ error: any Error) -> any Error {
+    guard let urlError = error as? URLError, let miss = Self.miss(error), miss.code == .unmatched || miss.code == .usedUp,
+      let line = miss.message.split(separator: "\n").first
+    else { return error }
+    var userInfo = urlError.userInfo
+    userInfo[NSLocalizedDescriptionKey] = "\(line) (reported at \(miss.location ?? mock.location))"
+    return URLError(urlError.code, userInfo: userInfo)
   }
 }
 

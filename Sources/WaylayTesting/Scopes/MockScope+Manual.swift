@@ -22,6 +22,8 @@ extension MockScope {
   /// - Parameters:
   ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
   ///   - clock: What delays of answers wait on.
+  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+  ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
   ///   - hook: Called once, now, with what is to be called when the test ends.
   ///   - stubs: The stubs; the last one is asked first.
   ///   - fileID: Where it is reported: the caller's file.
@@ -30,12 +32,12 @@ extension MockScope {
   ///   - column: The caller's column.
   /// - Throws: What the stubs' closure throws.
   public convenience init(
-    unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+    unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     endingWith hook: (@escaping @Sendable () -> Void) -> Void, @StubBuilder _ stubs: () throws -> [Stub] = { [] }
   ) rethrows {
     let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-    let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
+    let settings = ScopeSettings(unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
     self.init(settings.makeMock(try stubs()))
     mock.environment.context?.begin()
     hook { self.end() }

@@ -19,7 +19,9 @@ extension MockScope {
   /// One for the whole process: its loads fail, and it is never ended.
   static let outside: MockScope = {
     let mock = MockInterceptor(unmatched: .fail) {}
-    return MockScope(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { OutsideScope() })
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    registry.register(InterceptorChain(.default, for: .any) { OutsideScope() })
+    return MockScope(mock: mock, registry: registry)
   }()
 
   private static func outsideMessage(_ name: String) -> String {
@@ -31,7 +33,11 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: InlineAnswering {
+  private struct OutsideScope: InlineAnswering, WebSocketWarden {
+    func admit(webSocket request: URLRequest) throws {
+      throw WaylayError(.outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
+    }
+
     func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
       let cause = WaylayError(
         .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url, requestID: request.id)

@@ -2,7 +2,7 @@ public import WaylayMocks
 
 /// The mock of one test, with the registry and the session that are bound to it.
 ///
-/// The trait ``Testing/Trait/mocked(unmatched:clock:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
+/// The trait ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
 /// closure they surround, and end it afterwards. Inside, ``current`` finds it, in child tasks and in unstructured tasks too:
 ///
 /// ```swift
@@ -26,7 +26,7 @@ public import WaylayMocks
 /// }.value
 /// ```
 ///
-/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:fileID:filePath:line:column:endingWith:_:)``.
+/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:endingWith:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
@@ -48,7 +48,10 @@ public final class MockScope: Sendable {
   }
 
   convenience init(_ mock: MockInterceptor) {
-    self.init(mock: mock, registry: InterceptorRegistry(configuration: .ephemeral) { mock })
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    // Whatever the scheme: what is not answered here must not leave.
+    registry.register(InterceptorChain(.default, for: .any) { mock })
+    self.init(mock: mock, registry: registry)
   }
 
   deinit {
@@ -59,13 +62,16 @@ public final class MockScope: Sendable {
 extension MockScope {
   /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux (platform fact U12).
   ///
+  /// Code under test may invalidate it, in a `deinit` for example: on Linux the tasks then finish or are cancelled, and the session stays, because
+  /// all of the test's code shares it.
+  ///
   /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with a configuration of
   /// one's own, is made from ``configuration(_:)``.
   public var session: URLSession {
     state.withLock { state in
       if let session = state.session { return session }
       guard !state.isEnded else { return Self.outside.session }
-      let session = URLSession(configuration: configuration())
+      let session = ScopeSession.make(configuration())
       state.session = session
       return session
     }
@@ -87,10 +93,11 @@ extension MockScope {
   ///
   /// - Parameters:
   ///   - operation: The code under test.
+  ///   - printsErrors: Whether what the operation throws goes straight to the test library.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(
-    _ operation: () async throws -> Result, missesAtTest: Bool = false, finish: () -> Void = {}
+    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, finish: () -> Void = {}
   ) async rethrows -> Result {
     do {
       let result = try await Self.$current.withValue(self) {
@@ -103,9 +110,9 @@ extension MockScope {
       return result
     } catch {
       finish()
-      end(wasCutShort: true, missesAtTest: missesAtTest)
+      end(throwing: error, isPrinted: printsErrors, missesAtTest: missesAtTest)
       await mock.environment.context?.ended()
-      throw error
+      throw printsErrors ? error : reported(error)
     }
   }
 
@@ -119,8 +126,8 @@ extension MockScope {
       end()
       return result
     } catch {
-      end(wasCutShort: true)
-      throw error
+      end(throwing: error)
+      throw reported(error)
     }
   }
 

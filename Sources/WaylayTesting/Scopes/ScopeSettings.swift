@@ -4,7 +4,10 @@ import WaylayMocks
 /// What a scope's mock is made of.
 struct ScopeSettings: Sendable {
   let unmatched: UnmatchedPolicy
-  let clock: any Clock<Duration>
+  /// Called for each scope.
+  let clock: @Sendable () -> any Clock<Duration>
+  let bodyLimit: Int
+  let showing: Set<String>
   var location: MockSourceLocation
 
   /// The same at the attribute of a test: the compiler puts a trait that is written in it at the declaration.
@@ -20,7 +23,7 @@ struct ScopeSettings: Sendable {
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
     let outer = MockScope.current.flatMap { $0.isEnded ? nil : $0.mock }
     return MockInterceptor(
-      within: outer, unmatched: unmatched, environment: MockEnvironment(clock: clock, context: TaskContext()), location: location,
-      stubs: stubs)
+      within: outer, unmatched: unmatched, environment: MockEnvironment(clock: clock(), context: TaskContext()),
+      bodyLimit: bodyLimit, showing: showing, location: location, stubs: stubs)
   }
 }

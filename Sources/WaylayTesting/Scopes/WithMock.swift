@@ -19,6 +19,8 @@ public import WaylayMocks
 /// - Parameters:
 ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
 ///   - fileID: Where it is reported: the caller's file.
@@ -29,13 +31,13 @@ public import WaylayMocks
 /// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
 @discardableResult
 public func withMock<Result>(
-  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () async throws -> Result
 ) async rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-  let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
+  let settings = ScopeSettings(unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
   return try await MockScope(settings.makeMock(try stubs())).surround(operation)
 }
 
@@ -58,6 +60,8 @@ public func withMock<Result>(
 /// - Parameters:
 ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
 ///   - fileID: Where it is reported: the caller's file.
@@ -68,12 +72,12 @@ public func withMock<Result>(
 /// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
 @discardableResult
 public func withMock<Result>(
-  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () throws -> Result
 ) rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-  let settings = ScopeSettings(unmatched: unmatched, clock: clock, location: location)
+  let settings = ScopeSettings(unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
   return try MockScope(settings.makeMock(try stubs())).surround(operation)
 }

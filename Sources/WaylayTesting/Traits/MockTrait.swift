@@ -46,7 +46,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let settings = isOfTest ? settings.located(at: test) : settings
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []))
     let note = ledger?.enter(stubs, into: scope.mock)
-    try await scope.surround({ try await function() }, missesAtTest: !isOfTest) { note?() }
+    try await scope.surround({ try await function() }, printsErrors: true, missesAtTest: !isOfTest) { note?() }
   }
 }
 
@@ -63,20 +63,24 @@ extension Trait where Self == MockTrait {
   ///
   /// - Parameters:
   ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
+  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time. Evaluated anew for each test, and for each case of one with
+  ///     arguments; to have one clock for several, name one that is there already.
+  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
+  ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
   ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to `MockInterceptor.current`.
   ///   - fileID: Where it is reported: the caller's file.
   ///   - filePath: The same file, with its path.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public static func mocked(
-    unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(),
+    unmatched: UnmatchedPolicy = .fail, clock: @autoclosure @escaping @Sendable () -> any Clock<Duration> = ContinuousClock(),
+    bodyLimit: Int = 1 << 28, showing: Set<String> = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }
   ) -> MockTrait {
     MockTrait(
       settings: ScopeSettings(
-        unmatched: unmatched, clock: clock,
+        unmatched: unmatched, clock: clock, bodyLimit: bodyLimit, showing: showing,
         location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
       stubs: stubs)
   }

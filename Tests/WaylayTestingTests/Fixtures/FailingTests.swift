@@ -96,6 +96,31 @@ struct FailingTests {
     }
   }
 
+  @Suite("Uncaught misses", .timeLimit(.minutes(5)))
+  struct Uncaught {
+    @Test("uncaught miss", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+    func uncaught() async throws {
+      _ = try await UserClient(session: .mocked).name(of: 2)
+    }
+
+    @Test("uncaught miss in withMock")
+    func uncaughtInside() async throws {
+      try await withMock {
+        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional
+      } operation: {
+        _ = try await UserClient(session: .mocked).name(of: 2)
+      }
+    }
+
+    @Test("miss that is caught outside of withMock")
+    func caughtOutside() async {
+      try? await withMock {
+      } operation: {
+        _ = try await UserClient(session: .mocked).name(of: 2)
+      }
+    }
+  }
+
   @Suite(
     "A suite's stubs",
     .mocked {

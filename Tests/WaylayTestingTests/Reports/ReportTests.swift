@@ -47,6 +47,16 @@ struct ReportTests {
     #expect(thrown.first?.message.contains("Caught error") == true)
   }
 
+  @Test("a miss that nobody caught is printed once")
+  func uncaughtMisses() async throws {
+    let report = try await TestReport.running("FailingTests/Uncaught")
+    #expect(report.failed == ["uncaught miss", "uncaught miss in withMock", "miss that is caught outside of withMock"])
+    for test in ["uncaught miss", "uncaught miss in withMock", "miss that is caught outside of withMock"] {
+      let text = report.issues(of: test).map(\.message).joined(separator: "\n")
+      #expect(text.components(separatedBy: "A stub for it:").count == 2, "\(text)")
+    }
+  }
+
   @Test("a suite's stub fails the tests that must use it, and is a warning when nobody does")
   func stubsOfSuites() async throws {
     let report = try await TestReport.running("FailingTests/OfSuite")

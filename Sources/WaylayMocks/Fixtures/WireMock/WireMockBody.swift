@@ -31,7 +31,8 @@ struct WireMockBody {
 
   private func json(_ node: JSONNode) -> RequestMatcher? {
     let options = JSONComparison(
-      ignoresOrder: object.bool("ignoreArrayOrder") ?? false, ignoresExtras: object.bool("ignoreExtraElements") ?? false)
+      ignoresOrder: object.bool("ignoreArrayOrder") ?? false, ignoresExtras: object.bool("ignoreExtraElements") ?? false,
+      knowsPlaceholders: true)
     var wanted = node
     if let text = node.string {
       do { wanted = try JSONNode(parsing: text) } catch {
@@ -43,7 +44,7 @@ struct WireMockBody {
       object.note("equalToJson", "the placeholder \(unknown) is not understood.")
       return nil
     }
-    return .predicate("JSON body \(wanted.text)") { [wanted] request in
+    return .predicate("JSON body \(Redaction.masked(wanted).text)") { [wanted] request in
       guard let actual = try? JSONNode(parsing: request.body) else { return false }
       return options.accepts(actual, wanted)
     }
@@ -64,65 +65,11 @@ struct WireMockBody {
       object.note("matchesJsonPath", error.message)
       return nil
     }
-    return .predicate("JSON body at \(expression)\(condition.map { " \($0)" } ?? "")") { [condition] request in
+    let shown = condition.map { path.leadsToSecret ? " \(Redaction.mark)" : " \($0)" } ?? ""
+    return .predicate("JSON body at \(expression)\(shown)") { [condition] request in
       guard let root = try? JSONNode(parsing: request.body) else { return false }
       let values = path.values(in: root)
       return condition.map { $0.accepts(values.map { $0.string ?? $0.text }) } ?? !values.isEmpty
-    }
-  }
-}
-
-/// How JSON values are compared.
-struct JSONComparison: Sendable {
-  let ignoresOrder: Bool
-  let ignoresExtras: Bool
-
-  private static let placeholders = [
-    "${json-unit.ignore}", "${json-unit.ignore-element}", "${json-unit.any-string}", "${json-unit.any-number}", "${json-unit.any-boolean}",
-  ]
-
-  /// A placeholder of JsonUnit that is not known here.
-  static func unknownPlaceholder(in node: JSONNode) -> String? {
-    switch node.value {
-    case .string(let text): text.hasPrefix("${json-unit.") && !placeholders.contains(text) ? text : nil
-    case .array(let elements): elements.lazy.compactMap { unknownPlaceholder(in: $0) }.first
-    case .object(let members): members.lazy.compactMap { unknownPlaceholder(in: $0.node) }.first
-    default: nil
-    }
-  }
-
-  func accepts(_ actual: JSONNode, _ wanted: JSONNode) -> Bool {
-    switch (actual.value, wanted.value) {
-    case (_, .string("${json-unit.ignore}")), (_, .string("${json-unit.ignore-element}")): true
-    case (.string, .string("${json-unit.any-string}")), (.number, .string("${json-unit.any-number}")): true
-    case (.bool, .string("${json-unit.any-boolean}")): true
-    case (.object(let members), .object(let wanted)):
-      wanted.allSatisfy { member in
-        guard let value = actual[member.name] else { return member.node.string == "${json-unit.ignore-element}" }
-        return accepts(value, member.node)
-      } && (ignoresExtras || members.allSatisfy { member in wanted.contains { $0.name == member.name } })
-    case (.array(let elements), .array(let wanted)): accepts(elements, wanted)
-    default: actual == wanted
-    }
-  }
-
-  private func accepts(_ elements: [JSONNode], _ wanted: [JSONNode]) -> Bool {
-    guard elements.count == wanted.count || ignoresExtras && elements.count > wanted.count else { return false }
-    guard ignoresOrder else { return zip(elements, wanted).allSatisfy { accepts($0, $1) } }
-    // Each wanted element gets one of its own, and may take another's when that one finds another (an augmenting path).
-    var owners: [Int: Int] = [:]
-    func place(_ index: Int, _ tried: inout Set<Int>) -> Bool {
-      for position in elements.indices where !tried.contains(position) && accepts(elements[position], wanted[index]) {
-        tried.insert(position)
-        if let owner = owners[position], !place(owner, &tried) { continue }
-        owners[position] = index
-        return true
-      }
-      return false
-    }
-    return wanted.indices.allSatisfy { index in
-      var tried: Set<Int> = []
-      return place(index, &tried)
     }
   }
 }

@@ -89,7 +89,7 @@ indirect enum WireMockText: Sendable {
     case .absent: !.header(name)
     case .not(.absent): .header(name)
     case .matches(let regex): .header(name, regex: regex.pattern)
-    default: .predicate("header \(name) \(self)") { accepts($0.request.headerValue(name).map { [$0] } ?? []) }
+    default: .predicate("header \(name) \(Redaction.field(name, description))") { accepts($0.request.headerValue(name).map { [$0] } ?? []) }
     }
   }
 

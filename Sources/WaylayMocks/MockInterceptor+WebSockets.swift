@@ -1,0 +1,19 @@
+extension MockInterceptor: WebSocketWarden {
+  /// A WebSocket task goes past every chain, to the network: unless what no stub is for may pass through, it is refused, and that is an issue.
+  package public func admit(webSocket request: URLRequest) throws {
+    if case .passThrough = unmatched.kind { return }
+    let call = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil, isOwn: false, [:])
+    let message = """
+      No stub can answer \(call): a WebSocket is opened past all interceptors, so it was refused, and nothing was sent. Let the code under \
+      test take what opens its WebSockets from outside, or send what no stub is for to the network with unmatched: .passThrough.
+      """
+    let isNew = state.withLock { state in
+      // Apple's loading system asks several times for one task.
+      let isKnown = state.issues.contains { $0.kind == .unmatched && $0.message == message }
+      if !isKnown { state.issues.append(MockIssue(kind: .unmatched, message: message, location: location)) }
+      return !isKnown
+    }
+    if isNew { record(call) }
+    throw MockError(.unmatched, message, location: location)
+  }
+}

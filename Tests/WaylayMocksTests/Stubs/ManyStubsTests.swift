@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+import WaylayMocks
+
+@Suite("Many stubs", .timeLimit(.minutes(5)))
+struct ManyStubsTests {
+  @Test("ten thousand for one request that answer once are asked as they are written", .heavy)
+  func manyOnce() async throws {
+    let mock = MockInterceptor { for number in 0..<10_000 { Stub(.get, "/x") { .text("\(number)") }.once.optional } }
+    for number in 0..<100 { #expect(try await mock.text("GET", "https://a.b/x") == "\(number)") }
+  }
+
+  @Test("a miss among ten thousand names the nearest", .heavy)
+  func miss() async throws {
+    let mock = MockInterceptor {
+      for number in 0..<10_000 { Stub(.get, "https://api.example.com/items/\(number)") { .status(200) }.optional }
+    }
+    let error = await failure { try await mock.ask(.get("https://api.example.com/item/7")) }
+    let text = try #require(mockError(error)).message
+    #expect(text.contains("Nearest of 10000 stubs:\n  GET https://api.example.com/items/7 ["), "\(text)")
+  }
+
+  @Test(
+    "a pattern that is read byte by byte is what it would be otherwise",
+    arguments: [
+      "https://a.b", "https://a.b/", "http://a.b/x/", "/x", "/", "/x//y", "https://api-1.example.com/A_b/c~d.e-f", "https://a.b/x-y",
+      "https://-",
+    ])
+  func plain(_ pattern: String) async throws {
+    // An empty fragment changes nothing, and has it parsed in the general way.
+    let (plain, general) = (Stub(.get, pattern), Stub(.get, pattern + "#"))
+    for url in [
+      "https://a.b", "https://a.b/", "http://a.b/x/", "https://a.b/x", "https://a.b/x//y", "https://a.b:8443/x", "https://A.B/x/",
+      "https://api-1.example.com/A_b/c~d.e-f", "https://a.b/x%2Dy?q=1", "https://-/",
+    ] {
+      let answers = try await (plain.matches(.get(url)), general.matches(.get(url)))
+      #expect(answers.0 == answers.1, "\(url)")
+    }
+  }
+}

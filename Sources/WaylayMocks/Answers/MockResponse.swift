@@ -12,7 +12,7 @@ import HTTPTypes
 /// |---|---|
 /// | a response | `status(404)`, ``json(_:status:encoder:)``, ``text(_:status:)``, ``data(_:type:status:)`` |
 /// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)``, ``raw(contentsOf:)`` |
-/// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, ``events(_:every:)`` |
+/// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, `events(_:every:)` |
 /// | from the request | ``template(_:type:status:)``, `computed { request in … }` |
 /// | from the real answer | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and the others |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |

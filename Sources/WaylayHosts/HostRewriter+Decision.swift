@@ -104,7 +104,7 @@ extension HostRewriter {
       reporter.happened(.failed, request: request, host: place.host, error: error)
       throw Self.urlError(.resourceUnavailable, error, request.url)
     }
-    reporter.warnOnce(error)
+    reporter.warnOnce("hosts are not routed", error)
     return try await systemWay(request, next, place, error)
   }
 
@@ -112,7 +112,7 @@ extension HostRewriter {
     _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
   ) async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemWay {
-      let words = (error as? HostError)?.message ?? "\(error)"
+      let words = Self.words(of: error)
       let held = HostError(
         (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: place.host.description,
         underlying: error)
@@ -125,9 +125,11 @@ extension HostRewriter {
     return try await next(request)
   }
 
+  /// What an error says, without what URLs in it hide.
+  private static func words(of error: any Error) -> String { (error as? HostError)?.message.withRedactedURLs ?? error.redacted }
+
   private static func urlError(_ code: URLError.Code, _ error: any Error, _ url: URL?) -> URLError {
-    let text = (error as? HostError)?.message.withRedactedURLs ?? error.redacted
-    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: text]
+    var userInfo: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: words(of: error)]
     if let url = url?.withoutUserInfo { userInfo[NSURLErrorFailingURLErrorKey] = url }
     return URLError(code, userInfo: userInfo)
   }

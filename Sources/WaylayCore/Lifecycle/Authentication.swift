@@ -45,8 +45,8 @@ struct Authentication {
     guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return }
     answer?.count += 1
     request.untagged.setValue(answer?.field(for: request.untagged, at: url), forHTTPHeaderField: "Authorization")
-    guard let user = answer?.credential.user, let password = answer?.credential.password else { return }
-    request[AnsweredChallengeKey.self] = AnsweredChallenge(user: user, password: password)
+    guard let note = answer.flatMap({ AnsweredChallenge($0.credential) }) else { return }
+    request[AnsweredChallengeKey.self] = note
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.
@@ -278,7 +278,7 @@ extension URLCredential {
 
 extension URL {
   /// User and password, where there is a user.
-  fileprivate var userInfo: URLCredential? {
+  var userInfo: URLCredential? {
     guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
     return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .none)
   }

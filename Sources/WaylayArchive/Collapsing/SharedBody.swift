@@ -103,11 +103,13 @@ final class SharedBody: Sendable {
   }
 
   /// The body for another load; `nil` when the transfer has been given up.
+  ///
+  /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer is, and what there is has
+  ///   been stored: whoever has read it finds it.
   func body(of range: Range<Int64>? = nil) -> MessageBody? {
     guard let reader = reader(of: range) else { return nil }
-    return .relaying(original, length: range.map { $0.upperBound < .max ? $0.upperBound - $0.lowerBound : nil } ?? length) {
-      try await reader.next()
-    }
+    let end = range.flatMap { $0.upperBound < .max ? $0.upperBound : nil } ?? length
+    return .relaying(original, length: end.map { max(0, $0 - (range?.lowerBound ?? 0)) }) { try await reader.next() }
   }
 
   // MARK: The transfer

@@ -1,0 +1,1 @@
+../../../Sources/WaylayArchive/Store/Interface/EntryID.swift

@@ -193,7 +193,7 @@ let package = Package(
     .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
+      dependencies: ["Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
     .testTarget(
       name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
       swiftSettings: settings),

@@ -195,7 +195,7 @@ extension ArchiveLoad {
       required: isWhole ? record.completeLength : nil)
     var whole = record
     if isWhole { whole.becomeWhole() }
-    guard let body = shared.body(of: isWhole ? nil : offset..<.max) else { return response }
+    guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
     if isWhole { share(shared, whole, flight) }
     shared.start { end in
       defer { if let flight { engine.flights.end(flight, for: flightKey) } }

@@ -32,7 +32,7 @@ public struct HARWriter: ~Copyable {
       // Nobody else reads it before it is whole: what it holds may be private.
       let isMade = FileManager.default.createFile(
         atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600])
-      guard isMade else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: draft.path]) }
+      guard isMade else { throw CocoaError(.fileWriteUnknown) }
       handle = try FileHandle(forWritingTo: draft)
     } catch {
       try? FileManager.default.removeItem(at: draft)
@@ -74,7 +74,7 @@ public struct HARWriter: ~Copyable {
     do {
       try handle.synchronize()
       guard rename(draft.path, file.path) == 0 else {
-        throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: file.path])
+        throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
       }
       isFinished = true
     } catch {

@@ -34,7 +34,9 @@ extension HAR {
     /// The text, if the bytes are one.
     public var text: String? {
       // Bytes that are text by chance have control characters, and programs show them badly.
-      data.contains(0) ? nil : String(validating: data, as: UTF8.self)
+      guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
+      // A byte order mark is not always kept.
+      return text.utf8.count == data.count ? text : nil
     }
   }
 

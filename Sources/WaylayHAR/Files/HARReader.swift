@@ -21,8 +21,10 @@ public struct HARReader: ~Copyable {
 
   /// Opens a file.
   ///
-  /// - Parameter entryLimit: How many bytes of the file one entry may have: 256 MiB by default. An entry that is larger
-  ///   is an error.
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - entryLimit: How many bytes of the file one entry may have: 256 MiB by default. An entry that is larger is an
+  ///     error.
   /// - Throws: ``HARError`` when the file cannot be opened.
   public init(_ file: URL, entryLimit: Int = 256 << 20) throws(HARError) {
     self.file = file

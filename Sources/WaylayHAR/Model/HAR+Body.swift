@@ -24,7 +24,10 @@ extension HAR {
 
     /// Makes a body.
     ///
-    /// - Parameter size: How many bytes there were, where only the beginning is kept.
+    /// - Parameters:
+    ///   - data: Its bytes, or the beginning of them.
+    ///   - mediaType: What they are.
+    ///   - size: How many bytes there were, where only the beginning is kept.
     public init(_ data: Data = Data(), mediaType: String = "", size: Int? = nil) {
       self.data = data
       self.mediaType = mediaType

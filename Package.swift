@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "Waylay", targets: ["Waylay"]),
     .library(name: "WaylayArchive", targets: ["WaylayArchive"]),
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
+    .library(name: "WaylayHAR", targets: ["WaylayHAR"]),
     .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
     .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
@@ -49,7 +50,7 @@ let package = Package(
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
-        "Sources/WaylayCore", "Sources/WaylayHosts",
+        "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts",
         "Sources/WaylayMocks", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -77,6 +78,8 @@ let package = Package(
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
       swiftSettings: settings),
+    // The format alone: whoever reads and writes archives of traffic needs nothing else of the package.
+    .target(name: "WaylayHAR", swiftSettings: settings),
     .target(
       name: "WaylayHosts",
       dependencies: [
@@ -190,7 +193,7 @@ let package = Package(
     .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Waylay", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
+      dependencies: ["Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
     .testTarget(
       name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
       swiftSettings: settings),
@@ -218,6 +221,7 @@ let package = Package(
       name: "WaylayCoreTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
+    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "WaylayHAR"], swiftSettings: settings),
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [

@@ -64,7 +64,7 @@ struct Pipeline: Sendable {
           HTTP2FramePayloadToHTTP1ServerCodec(), RequestHandler(number, journal, connection: channel))
       }
     }
-    try operations.addHandler(ErrorHandler())
+    try operations.addHandler(ErrorHandler(number, journal))
   }
 }
 
@@ -110,7 +110,17 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
 private final class ErrorHandler: ChannelInboundHandler {
   typealias InboundIn = Any
 
+  private let number: Int
+  private let journal: Journal
+
+  init(_ number: Int, _ journal: Journal) {
+    self.number = number
+    self.journal = journal
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if !(error is NIOHTTP2Errors.StreamError) { context.close(promise: nil) }
+    guard !(error is NIOHTTP2Errors.StreamError) else { return }
+    journal.update(number) { $0.protocolFailure = "\(error)" }
+    context.close(promise: nil)
   }
 }

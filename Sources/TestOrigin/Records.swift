@@ -55,6 +55,8 @@ extension TestOrigin {
     public internal(set) var tlsVersion: TLS.Version?
     /// What went wrong in the handshake.
     public internal(set) var handshakeFailure: String?
+    /// Why the server has ended a connection of HTTP/2.
+    public internal(set) var protocolFailure: String?
     /// What was received, before parsing and after decryption.
     public internal(set) var rawBytes = Data()
     /// Whether it is still open.

@@ -104,7 +104,7 @@ extension HostRewriter {
       reporter.happened(.failed, request: request, host: place.host, error: error)
       throw Self.urlError(.resourceUnavailable, error, request)
     }
-    reporter.warnOnce(error)
+    reporter.warnOnce("hosts are not routed", error)
     return try await systemWay(request, next, place, error)
   }
 
@@ -112,7 +112,7 @@ extension HostRewriter {
     _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
   ) async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemWay {
-      let words = (error as? HostError)?.message ?? "\(error)"
+      let words = Self.words(of: error)
       let held = HostError(
         (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: place.host.description,
         underlying: error)
@@ -125,12 +125,15 @@ extension HostRewriter {
     return try await next(request)
   }
 
+  /// What an error says, without what URLs in it hide.
+  private static func words(of error: any Error) -> String { (error as? HostError)?.message.withRedactedURLs ?? error.redacted }
+
   private static func urlError(_ code: URLError.Code, _ error: any Error, _ request: InterceptedRequest) -> URLError {
     if let error = error as? HostError { return error.urlError(code, of: request) }
     return URLError(
       code,
       userInfo: [
-        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.redacted, NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
+        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: words(of: error), NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
       ])
   }
 }

@@ -12,7 +12,7 @@ extension HostRewriter: WebSocketWarden {
         : "a WebSocket task cannot be routed, so it goes the system's way: whoever the system's resolver names for the host gets it.",
       host: place.host.description)
     let intercepted = InterceptedRequest(request)
-    reporter.warnOnce(error, about: place.host)
+    reporter.warnOnce("a WebSocket task is not routed", error, about: place.host)
     reporter.happened(isRefused ? .failed : .wentSystemWay, request: intercepted, host: place.host, error: error)
     if isRefused { throw error }
   }

@@ -74,14 +74,19 @@ extension Scenario {
     @Sendable func rewriter() -> HostRewriter { HostRewriter(["api.test": ["127.0.0.7", "127.0.0.1"]]) }
     let known = rewriter()
     let registry = InterceptorRegistry(configuration: .ephemeral) { known }
-    return [
-      Scenario("hosts: failover, a silent address that nobody knows", against: reference) {
+    let unknown = [1, 10, 100].map { count in
+      Scenario("hosts: failover, a silent address that nobody knows, \(count) at once", against: reference) {
         let rewriter = rewriter()
         let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
-        _ = try await registry.data(for: URLRequest(url: named))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<count { group.addTask { _ = try await registry.data(for: URLRequest(url: named)) } }
+          try await group.waitForAll()
+        }
         registry.invalidate()
         withExtendedLifetime(hole) {}
-      }.large(),
+      }.large()
+    }
+    return unknown + [
       Scenario("hosts: failover, a silent address that is known", against: reference) {
         _ = try await registry.data(for: URLRequest(url: named))
         withExtendedLifetime(hole) {}

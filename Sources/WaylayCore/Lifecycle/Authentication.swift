@@ -45,8 +45,7 @@ struct Authentication {
     guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
     answer?.count += 1
     request.setValue(answer?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
-    guard let user = answer?.credential.user, let password = answer?.credential.password else { return nil }
-    return AnsweredChallenge(user: user, password: password)
+    return answer.flatMap { AnsweredChallenge($0.credential) }
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.
@@ -277,7 +276,7 @@ extension URLCredential {
 
 extension URL {
   /// User and password, where there is a user.
-  fileprivate var userInfo: URLCredential? {
+  var userInfo: URLCredential? {
     guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
     return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .none)
   }

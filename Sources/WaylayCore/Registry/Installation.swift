@@ -76,15 +76,26 @@ final class Installation: Sendable {
     let common = context
     guard followsSessions else { return common }
     let key = ObjectIdentifier(session)
-    return state.withLock { state in
+    let (context, isNew) = state.withLock { state in
       // An identity may come back once its session is gone.
-      if let known = state.sessions[key], known.session === session { return known.context }
+      if let known = state.sessions[key], known.session === session { return (known.context, false) }
       let own = LoadContext(session.configuration, limits: registry.limits)
       let context = own.hasSameSettings(as: common) ? common : own
       state.sessions = state.sessions.filter { $0.value.session != nil }
       state.sessions[key] = SessionContext(session: session, context: context)
-      return context
+      return (context, true)
     }
+    if isNew { PlatformClient.whenLetGo(session) { [weak self] in self?.restIfUnused() } }
+    return context
+  }
+
+  /// A session is gone. With the last of them goes what is kept for their next load; another session may still be made.
+  private func restIfUnused() {
+    let transport = state.withLock { state in
+      state.sessions = state.sessions.filter { $0.value.session != nil }
+      return state.sessions.isEmpty ? state.transport : nil
+    }
+    PlatformTransport.rest(transport)
   }
 
   fileprivate struct SessionContext {

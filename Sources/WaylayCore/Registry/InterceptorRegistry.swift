@@ -18,8 +18,9 @@ public import Logging
 /// Registering while requests run is safe and takes effect for the next request.
 ///
 /// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made inline does not die under
-/// its session. Sessions that are made by the thousand, in tests for example, should be matched by a call of it. A registry that is used the
-/// direct way alone ends when it is let go, with its connections.
+/// its session. Sessions that are made by the thousand, in tests for example, should be matched by a call of it. On Linux connections and their
+/// thread go with the last session that has used them, unless the registry was given its transport. A registry that is used the direct way
+/// alone ends when it is let go, with its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
     var snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])

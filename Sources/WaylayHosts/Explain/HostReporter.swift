@@ -4,9 +4,8 @@ final class HostReporter: Sendable {
     var subscribers: [UInt64: AsyncStream<HostEvent>.Continuation] = [:]
     var lastSubscriber: UInt64 = 0
     var counters = HostCounters()
-    var hasWarned = false
-    /// Hosts whose WebSocket tasks were spoken of.
-    var warnedHosts: Set<HostName> = []
+    /// What was said aloud: of these hosts, and of all.
+    var warnings: Set<HostName?> = []
   }
 
   private let state = Locked(State())
@@ -54,24 +53,17 @@ final class HostReporter: Sendable {
     }
   }
 
-  /// Says aloud, once, that nothing is routed at all; on the standard error where the app has given no logger.
-  func warnOnce(_ error: HostError) {
-    let isFirst = state.withLock { state in
-      defer { state.hasWarned = true }
-      return !state.hasWarned
-    }
-    guard isFirst else { return }
-    aloud.warning("hosts are not routed", metadata: [LogKey.error: "\(error.message)"])
-  }
-
-  /// Says aloud, once for each host, that its WebSocket tasks are not routed; on the standard error where the app has given no logger.
-  func warnOnce(_ error: HostError, about host: HostName) {
+  /// Says aloud that something is not routed: once, or once for each host that it is about; on the standard error where the app has given no
+  /// logger.
+  func warnOnce(_ what: Logger.Message, _ error: HostError, about host: HostName? = nil) {
     let isFirst = state.withLock { state in
       // More hosts than that are made up by somebody.
-      state.warnedHosts.count < 100 && state.warnedHosts.insert(host).inserted
+      (host == nil || state.warnings.count < 100) && state.warnings.insert(host).inserted
     }
     guard isFirst else { return }
-    aloud.warning("a WebSocket task is not routed", metadata: [HostLogKey.host: "\(host)", LogKey.error: "\(error.message)"])
+    var metadata: Logger.Metadata = [LogKey.error: "\(error.message)"]
+    if let host { metadata[HostLogKey.host] = "\(host)" }
+    aloud.warning(what, metadata: metadata)
   }
 
   private var aloud: Logger { logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) } }

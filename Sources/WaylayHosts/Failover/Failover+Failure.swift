@@ -16,7 +16,7 @@ extension Failover {
   /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
   static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
     guard request.body.isReplayable, !(error is CancellationError) else { return false }
-    if isIdempotent(request.method) { return true }
+    if request.isIdempotent { return true }
     let cause = (error as? URLError)?.cause(as: HostError.self)
     let errors = cause.map { $0.attempts.map(\.error) } ?? [error]
     return errors.allSatisfy { ($0 as? TransportError)?.requestBytesSent == 0 }
@@ -41,22 +41,24 @@ extension HostAttempt {
 extension HostError {
   /// No address has answered.
   init(allFailed attempts: [HostAttempt], host: String, heldBack: String? = nil) {
-    let list = attempts.map(\.description).joined(separator: "; ")
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
       ? " Somebody answers in the host's place: compare the addresses with those of its owner." : ""
     let held = heldBack.map { " The system's way was not taken: \($0)." } ?? ""
-    let story = list.isEmpty ? "there is none" : list
+    let story = Self.story(of: attempts, orElse: "there is none")
     self.init(.allAddressesFailed, "no address of \(host) has answered: \(story).\(hint)\(held)", host: host)
     self.attempts = attempts
   }
 
   /// The request's own timeout was over before an address had answered.
   init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
-    let list = attempts.map(\.description).joined(separator: "; ")
-    let story = list.isEmpty ? "none was tried yet" : list
+    let story = Self.story(of: attempts, orElse: "none was tried yet")
     self.init(
       .timedOut, "the request's timeout was over before an address of \(host) had answered: \(story).", host: host, underlying: timeout)
     self.attempts = attempts
+  }
+
+  private static func story(of attempts: [HostAttempt], orElse none: String) -> String {
+    attempts.isEmpty ? none : attempts.map(\.description).joined(separator: "; ")
   }
 }

@@ -20,7 +20,7 @@ extension Failover {
   /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only idempotent, such as PUT and
   /// DELETE, may be repeated after it has failed, but two of them side by side end in either order, and a later change may be undone.
   var isHedgeable: Bool {
-    [.get, .head, .options, .trace].contains(request.method) && request.body.isReplayable
+    request.isSafe && request.body.isReplayable
   }
 
   /// The request's own timeout; a day for none.

@@ -134,7 +134,7 @@ struct Failover: Sendable {
 
   /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
   var isRepeatable: Bool {
-    Self.isIdempotent(request.method) && request.body.isReplayable
+    request.isIdempotent && request.body.isReplayable
   }
 
   /// How long late addresses are waited for at last.
@@ -142,10 +142,6 @@ struct Failover: Sendable {
     guard policy.fallback.allowsSystem else { return policy.deadlines.maximum }
     let left = timeout - (clock.now() - start)
     return max(.milliseconds(1), min(policy.deadlines.maximum, policy.deadlines.initial * 3, left / 2))
-  }
-
-  static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-    [.get, .head, .options, .trace, .put, .delete].contains(method)
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.

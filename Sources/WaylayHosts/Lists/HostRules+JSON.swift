@@ -36,17 +36,20 @@ extension HostRules {
     func invalid(_ problem: String, _ underlying: (any Error)? = nil) -> HostError {
       HostError(.invalidRule, "entry \(number) (\"\(host)\"): \(problem)", host: host, underlying: underlying)
     }
-    if let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min() {
+    let (listed, excluded) = (members["addresses"], members["exclude"])
+    if members.count > 1 + (listed == nil ? 0 : 1) + (excluded == nil ? 0 : 1),
+      let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min()
+    {
       throw invalid("\"\(unknown)\" is not known: a rule has \"host\", \"addresses\" and \"exclude\".")
     }
     let isExclusion: Bool
-    switch members["exclude"] {
+    switch excluded {
     case nil: isExclusion = false
     case let value as Bool: isExclusion = value
     default: throw invalid("\"exclude\" is true or false.")
     }
     let addresses: [String]
-    switch members["addresses"] {
+    switch listed {
     case nil: addresses = []
     case let values as [String]: addresses = values
     default: throw invalid("\"addresses\" is a list of texts.")

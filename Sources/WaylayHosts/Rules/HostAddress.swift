@@ -30,15 +30,21 @@ public struct HostAddress: Sendable {
   /// The address that a text is the literal of.
   init?(parsing text: String) {
     guard text.utf8.count <= 47, Self.mayBeAddress(text) else { return nil }
-    var bare = text
-    if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") { bare = String(text.dropFirst().dropLast()) }
-    var bytes = [UInt8](repeating: 0, count: 16)
-    if bare.utf8.contains(UInt8(ascii: ":")) {
-      guard inet_pton(AF_INET6, bare, &bytes) == 1 else { return nil }
-      self.init(bytes: bytes)
+    if text.utf8.contains(UInt8(ascii: ":")) {
+      let isBracketed = text.utf8.first == UInt8(ascii: "[") && text.utf8.last == UInt8(ascii: "]")
+      var address = in6_addr()
+      guard inet_pton(AF_INET6, isBracketed ? String(text.dropFirst().dropLast()) : text, &address) == 1 else { return nil }
+      let (high, low) = withUnsafeBytes(of: address) { bytes in
+        (
+          UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+          UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+      }
+      self.init(high: high, low: low)
     } else {
-      guard bare.utf8.count == text.utf8.count, inet_pton(AF_INET, bare, &bytes) == 1 else { return nil }
-      self.init(bytes: Array(bytes.prefix(4)))
+      var address = in_addr()
+      guard inet_pton(AF_INET, text, &address) == 1 else { return nil }
+      self.init(high: 0, low: UInt64(UInt32(bigEndian: address.s_addr)), isIPv6: false)
     }
   }
 
@@ -60,10 +66,15 @@ public struct HostAddress: Sendable {
     case 16:
       let high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
       let low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
-      let isMapped = high == 0 && low >> 32 == 0xFFFF
-      self.init(high: high, low: isMapped ? low & 0xFFFF_FFFF : low, isIPv6: !isMapped)
+      self.init(high: high, low: low)
     default: return nil
     }
+  }
+
+  /// An IPv6 address, or the IPv4 address that it stands for.
+  private init(high: UInt64, low: UInt64) {
+    let isMapped = high == 0 && low >> 32 == 0xFFFF
+    self.init(high: high, low: isMapped ? low & 0xFFFF_FFFF : low, isIPv6: !isMapped)
   }
 
   private init(high: UInt64, low: UInt64, isIPv6: Bool) {
@@ -81,17 +92,35 @@ public struct HostAddress: Sendable {
 
   private static func text(high: UInt64, low: UInt64, isIPv6: Bool) -> String {
     guard isIPv6 else { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
-    let groups = [high, low].flatMap { half in (0..<4).map { UInt16(truncatingIfNeeded: half >> (48 - 16 * UInt64($0))) } }
+    func group(_ index: Int) -> UInt16 { UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> (48 - 16 * UInt64(index & 3))) }
     // The longest run of at least two zeros becomes "::", the first of several (RFC 5952, section 4.2).
     var longest = 0..<0
     var start = 0
-    for index in 0...8 where index == 8 || groups[index] != 0 {
+    for index in 0...8 where index == 8 || group(index) != 0 {
       if index - start > max(1, longest.count) { longest = start..<index }
       start = index + 1
     }
-    func text(_ groups: ArraySlice<UInt16>) -> String { groups.map { String($0, radix: 16) }.joined(separator: ":") }
-    if longest.isEmpty { return text(groups[...]) }
-    return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
+    // Eight groups of four digits, and what is between them. Lists have thousands of addresses.
+    return String(unsafeUninitializedCapacity: 39) { text in
+      var count = 0
+      func add(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+      }
+      for index in 0..<8 {
+        if longest.contains(index) {
+          // A group after it adds the second one.
+          if index == longest.lowerBound || index == 7 { add(UInt8(ascii: ":")) }
+          continue
+        }
+        if index > 0 { add(UInt8(ascii: ":")) }
+        for shift in [12, 8, 4, 0] where shift == 0 || group(index) >> shift != 0 {
+          let digit = UInt8(truncatingIfNeeded: group(index) >> shift & 15)
+          add(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+      }
+      return count
+    }
   }
 }
 

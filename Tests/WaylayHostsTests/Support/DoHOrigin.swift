@@ -42,7 +42,8 @@
 
     /// A resolver that asks the server, and takes the private addresses of tests.
     func resolver(
-      addresses: [String] = ["127.0.0.1"], trusts: Bool = true, _ change: (inout DoHResolver.Options) -> Void = { _ in }
+      addresses: [String] = ["127.0.0.1"], trusts: Bool = true, clock: HostClock = .system,
+      _ change: (inout DoHResolver.Options) -> Void = { _ in }
     ) throws -> DoHResolver {
       var options = DoHResolver.Options()
       options.privateAddresses = .allow
@@ -52,7 +53,8 @@
       var curl = CurlTransport.Options()
       if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }
       let transport = CurlTransport(configuration: .ephemeral, options: curl)
-      return try DoHResolver(origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport)
+      return try DoHResolver(
+        origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport, clock: clock)
     }
 
     private static func decoded(_ target: String) -> Data? {

@@ -33,7 +33,7 @@ final class FakeNetwork: Sendable {
     var visits: [Visit] = []
     var sent: [String] = []
     var cancelled: [String] = []
-    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var waiters = Waiters()
   }
 
   let time = StepClock()
@@ -55,16 +55,10 @@ final class FakeNetwork: Sendable {
   var sent: [String] { state.withLock { $0.sent } }
   var cancelled: [String] { state.withLock { $0.cancelled } }
 
-  /// Waits until so many attempts have been begun.
+  /// Waits until so many attempts have been begun, or until the task is cancelled.
   func visits(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isDone = state.withLock { state in
-        if state.visits.count >= count { return true }
-        state.waiters.append((count, continuation))
-        return false
-      }
-      if isDone { continuation.resume() }
-    }
+    let isThere: @Sendable (State) -> Bool = { $0.visits.count >= count }
+    while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.waiters, unless: isThere) }
   }
 
   var next: InterceptorChain.Next {
@@ -75,11 +69,9 @@ final class FakeNetwork: Sendable {
     let address = request.route?.address ?? "system"
     let (behaviour, waiters) = state.withLock { state in
       state.visits.append(Visit(address: address, request: request, time: time.now - .seconds(1)))
-      let done = state.waiters.filter { $0.count <= state.visits.count }
-      state.waiters.removeAll { $0.count <= state.visits.count }
-      return (state.behaviours[address], done)
+      return (state.behaviours[address], state.waiters.takeAll())
     }
-    for waiter in waiters { waiter.continuation.resume() }
+    waiters.wake()
     let ticket = DialGate.Ticket(request.route)
     do {
       try await waitInVain(behaviour, limit: request.route?.connectTimeout)

@@ -14,7 +14,7 @@ final class ScriptedResolver: HostResolver {
 
   private struct State {
     var calls: [Call] = []
-    var watchers: [(condition: @Sendable (ScriptedResolver.Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers = Waiters()
 
     var counts: Counts { Counts(calls: calls.count(where: \.hasBegun), cancelled: calls.count(where: \.isCancelled)) }
   }
@@ -55,12 +55,9 @@ final class ScriptedResolver: HostResolver {
     }
   }
 
-  /// Waits until the look-ups that have begun, and those that were cancelled, are as many as they should be.
+  /// Waits until the look-ups that have begun, and those that were cancelled, are as many as they should be, or until the task is cancelled.
   func until(_ condition: @escaping @Sendable (Counts) -> Bool) async {
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.watchers.append((condition, continuation)) }
-      wake()
-    }
+    while !condition(counts), !Task.isCancelled { await state.wait(at: \.watchers) { condition($0.counts) } }
   }
 
   func untilCalls(_ count: Int) async {
@@ -86,12 +83,6 @@ final class ScriptedResolver: HostResolver {
   }
 
   private func wake() {
-    let due = state.withLock { state in
-      let counts = state.counts
-      let due = state.watchers.filter { $0.condition(counts) }.map(\.continuation)
-      state.watchers.removeAll { $0.condition(counts) }
-      return due
-    }
-    for continuation in due { continuation.resume() }
+    state.withLock { $0.watchers.takeAll() }.wake()
   }
 }

@@ -14,7 +14,7 @@ final class StepClock: Sendable {
     var now: Duration = .seconds(1)
     var sleepers: [UInt64: Sleeper] = [:]
     var lastSleeper: UInt64 = 0
-    var watchers: [(isDone: @Sendable ([Duration]) -> Bool, wake: CheckedContinuation<Void, Never>)] = []
+    var watchers = Waiters()
   }
 
   private let state = Locked(State())
@@ -36,16 +36,10 @@ final class StepClock: Sendable {
     for sleeper in due.values { sleeper.wake.resume() }
   }
 
-  /// Waits until somebody sleeps until so long after the clock's start.
+  /// Waits until somebody sleeps until so long after the clock's start, or until the task is cancelled.
   func sleeper(until time: Duration) async {
-    await withCheckedContinuation { continuation in
-      let isDone = state.withLock { state in
-        if state.sleepers.values.contains(where: { $0.deadline == time + .seconds(1) }) { return true }
-        state.watchers.append(({ $0.contains(time + .seconds(1)) }, continuation))
-        return false
-      }
-      if isDone { continuation.resume() }
-    }
+    let isThere: @Sendable (State) -> Bool = { $0.sleepers.values.contains { $0.deadline == time + .seconds(1) } }
+    while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.watchers, unless: isThere) }
   }
 
   private func sleep(_ duration: Duration) async throws {
@@ -58,13 +52,10 @@ final class StepClock: Sendable {
         let (isOver, watchers) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
           guard duration > .zero, !Task.isCancelled else { return (true, []) }
           state.sleepers[number] = Sleeper(deadline: state.now + duration, wake: continuation)
-          let deadlines = state.sleepers.values.map(\.deadline)
-          let done = state.watchers.filter { $0.isDone(deadlines) }
-          state.watchers.removeAll { $0.isDone(deadlines) }
-          return (false, done.map(\.wake))
+          return (false, state.watchers.takeAll())
         }
         if isOver { continuation.resume() }
-        for watcher in watchers { watcher.resume() }
+        watchers.wake()
       }
     } onCancel: {
       state.withLock { $0.sleepers.removeValue(forKey: number) }?.wake.resume()

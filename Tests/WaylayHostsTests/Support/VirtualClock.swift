@@ -13,7 +13,7 @@ final class VirtualClock: Sendable {
     var next = 0
     var sleepers: [Int: Sleeper] = [:]
     var cancelled: Set<Int> = []
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers = Waiters()
   }
 
   private static let epoch = Date(timeIntervalSince1970: 1_800_000_000)
@@ -42,15 +42,10 @@ final class VirtualClock: Sendable {
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Waits until at least so many sleep.
+  /// Waits until at least so many sleep, or until the task is cancelled.
   func untilSleeping(_ count: Int = 1) async {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        if state.sleepers.count < count { state.watchers.append((count, continuation)) }
-        return state.sleepers.count >= count
-      }
-      if isOver { continuation.resume() }
-    }
+    let isThere: @Sendable (State) -> Bool = { $0.sleepers.count >= count }
+    while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.watchers, unless: isThere) }
   }
 
   private func sleep(_ duration: Duration) async throws {
@@ -63,11 +58,9 @@ final class VirtualClock: Sendable {
         let (isCancelled, watchers) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
           if state.cancelled.remove(number) != nil { return (true, []) }
           state.sleepers[number] = Sleeper(deadline: state.now + duration, continuation: continuation)
-          let watchers = state.watchers.filter { $0.count <= state.sleepers.count }.map(\.continuation)
-          state.watchers.removeAll { $0.count <= state.sleepers.count }
-          return (false, watchers)
+          return (false, state.watchers.takeAll())
         }
-        for watcher in watchers { watcher.resume() }
+        watchers.wake()
         if isCancelled { continuation.resume(throwing: CancellationError()) }
       }
     } onCancel: {

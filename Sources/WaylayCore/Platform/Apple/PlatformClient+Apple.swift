@@ -32,6 +32,9 @@
     let hop: Int
     let id: InterceptedRequest.ID
 
+    /// A protocol class is not told of its session.
+    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) {}
+
     init(_ loader: InterceptingProtocol) {
       self.loader = loader
       hop = RedirectTag.hop(of: loader.request)

@@ -20,5 +20,8 @@
     ) -> any Transport {
       URLSessionTransport(configuration: configuration, limits: limits)
     }
+
+    /// The system keeps house by itself.
+    static func rest(_ transport: (any Transport)?) {}
   }
 #endif

@@ -45,6 +45,9 @@
       isUpload = task is URLSessionUploadTask
     }
 
+    /// Calls `body` once a session is gone, and all its tasks; never, where Foundation is not as expected.
+    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) { SessionEnd.await(session, body) }
+
     /// Keeps what `canInit` found out for the object that is made next.
     static func keep(_ decision: Installation.Decision) { PendingDecision.keep(decision) }
 

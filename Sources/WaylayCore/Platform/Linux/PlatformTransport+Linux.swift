@@ -30,5 +30,10 @@
       }
       return URLSessionTransport(configuration: configuration, limits: limits)
     }
+
+    /// Has a transport let go of what it keeps for the next load, because none is expected; one that comes all the same is served.
+    static func rest(_ transport: (any Transport)?) {
+      (transport as? CurlTransport)?.rest()
+    }
   }
 #endif

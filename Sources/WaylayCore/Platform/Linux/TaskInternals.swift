@@ -26,6 +26,13 @@
       try property("session", at: sessionPosition, of: task)
     }
 
+    /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
+    static func workQueue(of session: URLSession) -> DispatchQueue? {
+      var mirror: Mirror? = Mirror(reflecting: session)
+      while let level = mirror, level.subjectType != URLSession.self { mirror = level.superclassMirror }
+      return mirror?.children.first { $0.label == "workQueue" }?.value as? DispatchQueue
+    }
+
     /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be asked for a stream.
     static func uploadBody(of task: URLSessionTask) throws -> MessageBody? {
       let value = try property("knownBody", at: bodyPosition, of: task) as Any

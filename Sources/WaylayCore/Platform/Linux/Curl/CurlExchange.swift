@@ -20,7 +20,7 @@
     let request: InterceptedRequest
     let url: URL
     private let transport: CurlTransport
-    private let loop: CurlLoop
+    let loop: CurlLoop
     private let fields: [String]
     private let response = Promise<InterceptedResponse>()
     private let shared = Locked(Shared())
@@ -28,14 +28,14 @@
     private(set) var easy: UnsafeMutableRawPointer?
     private var lists: [UnsafeMutableRawPointer] = []
     private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-    private let upload: CurlUpload
-    private var head: ResponseHead
+    let upload: CurlUpload
+    private(set) var head: ResponseHead
     /// Why the response was refused at its head: it is over a limit, or its end cannot be known.
-    private var refusal: TransportError?
-    private var isDelivered = false
+    private(set) var refusal: TransportError?
+    private(set) var isDelivered = false
     /// The response was handed over without a body, whatever the server sends.
     private var isBodyless = false
-    private let ticket: DialGate.Ticket
+    let ticket: DialGate.Ticket
     private(set) var hasEnded = false
     /// Where its connection leads.
     let place: CurlQueue.Place
@@ -43,21 +43,16 @@
     let connectLimit: Duration?
     /// How long it may wait for its turn at all; `nil` where the load watches over that.
     let waitLimit: Duration?
-    private var connection: CurlConnection?
-    /// When the request began on its connection.
-    private var beganAt: ContinuousClock.Instant?
+    /// The connection that it is on.
+    var passage = CurlPassage()
+    /// How often it was begun anew on another connection.
+    var departures = 0
     /// Where it is in the loop's queue, to which this belongs.
     var turn = CurlQueue.Turn.none
     /// What came since the last flush.
     private var pending = Data()
-    /// Connections on which the request was begun.
-    private var attempts = 0
-    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a connection is open.
-    private var foreignBytes: Int?
     /// Bytes of the request's body that libcurl has taken.
     private var sentBytes: Int64 = 0
-    /// Our end of the connection that the request is on.
-    private(set) var localPort: Int32?
     /// Whether libcurl undoes a coding of the body.
     private var decodes = true
 
@@ -100,6 +95,11 @@
       }
     }
 
+    var isCancelled: Bool { shared.withLock { $0.isCancelled } }
+
+    /// Whether nothing more is taken from the connection, because the reader has as much as it may.
+    var isHeldBack: Bool { shared.withLock { $0.isFull || $0.isPaused } }
+
     /// Ends the exchange from our side.
     func cancel() {
       let isFirst = shared.withLock { shared in
@@ -125,7 +125,7 @@
 
     /// Tells libcurl everything about the request.
     func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
-      guard !shared.withLock({ $0.isCancelled }) else { return false }
+      guard !isCancelled else { return false }
       self.easy = easy
       if !decodes { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
       _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
@@ -140,11 +140,11 @@
       if let route = request.route {
         // Whoever gives an address means that one: a proxy of the environment would be another, and be taken for it when it fails.
         _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
-        if route.isFresh { _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1) }
         guard let target = setUp.list([route.connectTo]) else { return false }
         lists.append(target)
         _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
       }
+      if request.route?.isFresh == true || needsFreshConnection { _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1) }
       guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
       return waylay_curl_set_callbacks(
         easy,
@@ -162,35 +162,11 @@
       return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// A connection is open, verified, and nothing of the request is on it (U10).
-    private func mayBegin(from port: Int32) -> Bool {
-      guard !loop.hasUnread(on: port) else {
-        mustReconnect = true
-        return false
-      }
-      attempts += 1
-      if foreignBytes == nil { foreignBytes = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) } }
-      localPort = port
-      connection = loop.noteBegun(self, from: port)
-      beganAt = .now
-      let isKept = easy.map { waylay_curl_get_number($0, CurlInfo.connectCount) == 0 } ?? false
-      if let gate = request.route?.gate, !gate.claim(ticket, isOnKeptConnection: isKept) { return false }
-      guard attempts > 1, let easy else { return true }
-      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
-      return CurlRequest.isIdempotent(request.method) || headBytesSent(easy) == 0
-    }
-
-    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all counts, a CONNECT too.
-    private func headBytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
-      guard CurlTransport.hasPrerequest else { return waylay_curl_get_number(easy, CurlInfo.requestSize) }
-      return foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
-    }
-
     private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
       // An old libcurl does not say when the connection is open.
-      if case .connecting = turn { connection = loop.noteBegun(self, from: 0) }
-      connection?.lastActivity = .now
+      if case .connecting = turn { passage.connection = loop.noteBegun(self, from: 0) }
+      passage.connection?.lastActivity = .now
       let wasComplete = head.isComplete
       do {
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -213,7 +189,7 @@
         shared.isPaused = true
         return true
       }
-      connection?.lastActivity = .now
+      passage.connection?.lastActivity = .now
       guard !mustWait else { return CurlAnswer.pause }
       request.observer?.progressed()
       pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
@@ -222,7 +198,7 @@
 
     private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
-      connection?.lastActivity = .now
+      passage.connection?.lastActivity = .now
       let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
       guard read > 0, read <= count else { return read }
       sentBytes += Int64(read)
@@ -236,21 +212,6 @@
       return true
     }
 
-    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this one was to wait.
-    ///
-    /// - Parameter code: libcurl's; `nil` when it is ended from our side, by a timeout of the load for example.
-    func deadConnection(_ code: Int32?, _ easy: UnsafeMutableRawPointer) -> (address: String, port: Int32, localPort: Int32)? {
-      guard code == nil || code == CurlCode.timedOut, let connection, let beganAt, let localPort, localPort > 0,
-        !shared.withLock({ $0.isFull || $0.isPaused })
-      else { return nil }
-      let silence = max(beganAt, connection.lastActivity).duration(to: .now)
-      let timeout = request.idleTimeout
-      let isTooLong = timeout > 0 && timeout < 1e6 && silence >= .seconds(timeout / 2)
-      guard isTooLong || connection.lastActivity <= beganAt && request.route?.isSuspect?() == true else { return nil }
-      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else { return nil }
-      return (address, Int32(truncatingIfNeeded: waylay_curl_get_number(easy, CurlInfo.primaryPort)), localPort)
-    }
-
     /// Goes on in whichever direction can go on.
     func resume() {
       guard let easy, !hasEnded else { return }
@@ -258,34 +219,26 @@
       _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
     }
 
-    /// The kept connection had bytes that belong to no answer: nothing of the request is on it, and it has been shut down. libcurl may read less
-    /// than has come after the end of an answer, and would take the rest for the answer to the next request.
-    private(set) var mustReconnect = false
-
-    /// Begins on another connection.
-    func forgetConnection() {
-      mustReconnect = false
-      attempts = 0
-      foreignBytes = nil
-      freeLists()
-    }
-
     /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over as it is (P23): then the
     /// request is sent once more with nothing decoded, where it may be.
     var shouldRepeatUndecoded: Bool {
       decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
-        && CurlRequest.isIdempotent(request.method) && upload.canSeek
+        && request.isIdempotent && upload.canSeek
     }
 
-    /// Forgets the first answer, so that the exchange can begin again.
+    /// Forgets the first answer, so that the exchange can begin again with nothing decoded.
     func forgetAnswer() {
-      if let localPort { loop.noteEnded(on: localPort, isHTTP1: true) }
       decodes = false
       head = ResponseHead(limits: transport.options.limits)
       refusal = nil
       pending = Data()
-      attempts = 0
-      foreignBytes = nil
+      forgetConnection()
+    }
+
+    /// Lets go of libcurl's handle, which has ended without an answer, and of what it was told.
+    func forgetConnection() {
+      easy = nil
+      passage = CurlPassage()
       _ = seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
@@ -351,7 +304,7 @@
         pushPending()
       }
       hasEnded = true
-      if let easy, let localPort { loop.noteEnded(on: localPort, isHTTP1: waylay_curl_get_number(easy, CurlInfo.httpVersion) <= 2) }
+      if let easy { noteEnd(easy) }
       if let gate = request.route?.gate, !isDelivered, easy.map(headBytesSent) ?? 0 == 0 {
         gate.release(ticket)
       }
@@ -373,7 +326,7 @@
       if let error = upload.failure { return error }
       if let refusal { return refusal }
       guard let code else {
-        return shared.withLock { $0.isCancelled } ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
+        return isCancelled ? CancellationError() : InterceptorRegistry.invalidatedError(url: url)
       }
       guard code != 0 else { return nil }
       if code == CurlCode.abortedByCallback, let gate = request.route?.gate, !gate.isClaimed(by: ticket) {

@@ -23,6 +23,8 @@
       /// Whether the thread sleeps, or is about to, and so has to be woken.
       var isPolling = false
       var isInvalidated = false
+      /// Whether nobody is expected to come any more.
+      var isResting = false
     }
 
     /// Milliseconds without an exchange after which the thread ends and idle connections are closed.
@@ -50,6 +52,7 @@
       let needsThread = try state.withLock { state in
         guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: exchange.request.url) }
         state.commands.append(.start(exchange))
+        state.isResting = false
         defer { state.isRunning = true }
         if state.isRunning { state.wake() }
         return !state.isRunning
@@ -71,6 +74,14 @@
       state.withLock { state in
         guard let sockets = state.sockets else { return 0 }
         return Int(waylay_curl_sockets_shutdown(sockets, address))
+      }
+    }
+
+    /// Closes all connections and ends the thread as soon as no exchange is under way. Exchanges may come all the same.
+    func rest() {
+      state.withLock { state in
+        state.isResting = true
+        state.wake()
       }
     }
 
@@ -160,14 +171,20 @@
       var running: Int32 = 0
       _ = waylay_curl_multi_perform(transfers.multi, &running)
       var code: Int32 = 0
+      var departing: [CurlExchange] = []
       while let easy = waylay_curl_multi_next(transfers.multi, &code) {
         guard let exchange = transfers.active[easy] else { continue }
-        if exchange.mustReconnect || exchange.shouldRepeatUndecoded {
+        if exchange.passage.isSpoilt || exchange.shouldRepeatUndecoded {
           again(exchange, easy, &transfers)
+        } else if exchange.shouldDepart(code, easy) {
+          depart(exchange, easy, &transfers)
+          departing.append(exchange)
         } else {
           end(exchange, code, &transfers)
         }
       }
+      // When all have left their connection they wait for one new one together.
+      for exchange in departing where queue.enter(exchange, now: .now) { begin(exchange, &transfers) }
       for (easy, exchange) in transfers.active {
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
       }
@@ -177,12 +194,14 @@
 
     /// Waits until somebody has something to be done, or a transfer goes on; `false` ends the thread.
     private func sleep(_ transfers: inout Transfers) -> Bool {
-      let mayPoll = state.withLock { state in
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated
-        return state.isPolling
-      }
-      guard mayPoll else { return true }
       let isIdle = transfers.active.isEmpty && queue.isEmpty
+      let (mayPoll, isOver) = state.withLock { state in
+        let isOver = isIdle && state.isResting
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !isOver
+        return (state.isPolling, isOver)
+      }
+      guard !isOver else { return !stop() }
+      guard mayPoll else { return true }
       let sleptSince = ContinuousClock.now
       _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : napTime(since: sleptSince))
       let wasWoken = state.withLock { state in
@@ -230,7 +249,7 @@
         end(exchange, nil, &transfers)
       case .closeIdle(let address, let port):
         // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
-        let idle = Array(connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.localPort)))
+        let idle = Array(connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.passage.localPort)))
         waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), idle, idle.count)
       }
     }
@@ -249,18 +268,36 @@
           waylay_curl_sockets_shutdown_idle(transfers.sockets, dead.address, dead.port, [dead.localPort], 1)
         }
         exchange.ended(code, easy: easy)
-        waylay_curl_easy_reset(easy)
+        retire(easy, &transfers)
       }
-      if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
     }
 
     /// Begins an exchange anew on the same handle.
     private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       _ = waylay_curl_multi_remove(transfers.multi, easy)
+      exchange.noteEnd(easy)
       waylay_curl_easy_reset(easy)
-      if exchange.mustReconnect { exchange.forgetConnection() } else { exchange.forgetAnswer() }
+      if exchange.passage.isSpoilt { exchange.forgetConnection() } else { exchange.forgetAnswer() }
       queue.reconnecting(exchange)
       begin(exchange, easy, &transfers)
+    }
+
+    /// Takes an exchange whose connection has ended off the loop, to queue for another one: there may be a hundred of them, and room for all on
+    /// the next.
+    private func depart(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      transfers.active[easy] = nil
+      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      retire(easy, &transfers)
+      exchange.departures += 1
+      exchange.forgetConnection()
+      queue.left(exchange, code: nil)
+      transfers.mustTurn = true
+    }
+
+    /// Keeps a handle that has no exchange any more for the next one.
+    private func retire(_ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      waylay_curl_easy_reset(easy)
+      if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
     }
 
     /// Begins an exchange whose turn it is.

@@ -58,6 +58,8 @@
     static let timedOut: Int32 = 28
     static let abortedByCallback: Int32 = 42
     static let receiveFailed: Int32 = 56
+    /// The connection was lost: with HTTP/2, in the middle, without an answer, while sending or receiving.
+    static let lostConnection: Set<Int32> = [16, 18, 52, 55, 56]
   }
 
   /// What callbacks answer in place of a count of bytes.

@@ -187,8 +187,6 @@
       for exchange in waiting { exchange.turn = .none }
       // Who holds a line holds those that have gone from it, and they hold the loop.
       alarms = []
-      ready = []
-      late = []
       return waiting
     }
 

@@ -25,7 +25,7 @@
       guard text(CurlOption.url, url.absoluteString) else { return false }
       guard method(of: request, upload: upload) else { return false }
       // An old libcurl does not ask before it tries again on another connection.
-      if !CurlTransport.hasPrerequest, !Self.isIdempotent(request.method) { number(CurlOption.freshConnect, 1) }
+      if !CurlTransport.hasPrerequest, !request.isIdempotent { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
       return security(of: request)
     }
@@ -139,11 +139,6 @@
       if !request.body.isEmpty, request.method != .head { lines.append("Expect:") }
       if request.body.isEmpty, [.post, .put, .patch].contains(request.method) { lines.append("Content-Length: 0") }
       return lines
-    }
-
-    /// Whether a request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
-    static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-      [.get, .head, .options, .trace, .put, .delete].contains(method)
     }
   }
 

@@ -103,6 +103,12 @@
       loop.invalidate()
     }
 
+    /// Closes all kept connections and ends the thread once nothing is under way, without waiting for somebody to come. A load that comes all
+    /// the same begins anew.
+    package func rest() {
+      loop.rest()
+    }
+
     /// Ends the connections to an address, kept ones and those in use, so that nothing goes there any more on an old connection; transfers on them
     /// fail with `networkConnectionLost`.
     ///

@@ -1,0 +1,111 @@
+import Foundation
+
+extension HAR.Request {
+  /// A command for `curl` that sends this request again, byte for byte as far as `curl` can, and safe to paste into
+  /// `bash` or `zsh`.
+  ///
+  /// ```swift
+  /// print(Redaction.standard.redacted(entry).request.curlCommand())
+  /// ```
+  ///
+  /// Nothing of the request is ever run by the shell: every word is quoted, and what a terminal would act on is
+  /// escaped. `curl` adds no field of its own that the request does not have. A body that is no text, or that begins
+  /// with `@`, which `curl` takes for a file, comes by a pipe.
+  ///
+  /// Redact the request first: a command is made to be passed on.
+  ///
+  /// - Parameter isMultiline: Whether each option has a line of its own.
+  public func curlCommand(isMultiline: Bool = true) -> String {
+    // Brackets of a URL are no patterns, and its dots stay. One that begins like an option is none.
+    var words = ["curl", "--globoff", "--path-as-is", "--url " + Shell.quoted(url)]
+    switch method {
+    case "HEAD": words.append("--head")
+    case "GET" where body == nil: break
+    default: words.append("--request " + Shell.quoted(method))
+    }
+    if httpVersion.lowercased().hasPrefix("http/1.0") { words.append("--http1.0") }
+    let names = Set(headers.map { $0.name.lowercased() })
+    for field in headers where !isLeftOut(field) {
+      // A field without a value is written so: with a colon it would be one to leave out.
+      let text = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+      words.append("--header " + Shell.quoted(text))
+    }
+    // What curl would add by itself.
+    for name in ["User-Agent", "Accept"] where !names.contains(name.lowercased()) {
+      words.append("--header '\(name):'")
+    }
+    guard let body else { return join(words, isMultiline) }
+    for name in ["Content-Type", "Expect"] where !names.contains(name.lowercased()) {
+      words.append("--header '\(name):'")
+    }
+    if let text = body.text, text.first != "@" {
+      words.append("--data-binary " + Shell.quoted(text))
+      return join(words, isMultiline)
+    }
+    words.append("--data-binary @-")
+    return "printf '%b' \(Shell.octal(body.data)) | " + join(words, isMultiline)
+  }
+
+  /// Whether `curl` writes a field by itself, as it is here; or must not see it, because it would take its name for
+  /// that of a file.
+  private func isLeftOut(_ field: HAR.Field) -> Bool {
+    guard field.name.first != "@", !field.name.isEmpty else { return true }
+    return switch field.name.lowercased() {
+    case "content-length": true
+    case "host": field.value.lowercased() == authority?.lowercased()
+    default: field.name.hasPrefix(":")
+    }
+  }
+
+  /// The host of the URL with its port.
+  private var authority: String? {
+    guard let start = url.range(of: "://")?.upperBound else { return nil }
+    let authority = url[start...].prefix { !"/?#".contains($0) }
+    return authority.split(separator: "@").last.map(String.init)
+  }
+
+  private func join(_ words: [String], _ isMultiline: Bool) -> String {
+    words.joined(separator: isMultiline ? " \\\n  " : " ")
+  }
+}
+
+/// Texts as words of a shell.
+enum Shell {
+  /// A word in single quotes; with escapes, which `bash` and `zsh` know, where a terminal would act on what is in it.
+  static func quoted(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else {
+      return "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+    var word = "$'"
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "'": word += "\\'"
+      case "\\": word += "\\\\"
+      case "\n": word += "\\n"
+      case "\r": word += "\\r"
+      case "\t": word += "\\t"
+      case _ where isControl(scalar):
+        // By the bytes of UTF-8, in three digits each: what comes after cannot be taken for one more.
+        for byte in String(scalar).utf8 { word += "\\" + digits(byte) }
+      default: word.unicodeScalars.append(scalar)
+      }
+    }
+    return word + "'"
+  }
+
+  /// Bytes as a word for the format `%b` of `printf`.
+  static func octal(_ data: Data) -> String { "'" + data.map { "\\0" + digits($0) }.joined() + "'" }
+
+  private static func digits(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 8)
+    return String(repeating: "0", count: 3 - text.count) + text
+  }
+
+  /// What a terminal may act on, or shows in another order than it is.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,137 @@
+public import Foundation
+
+extension HAR {
+  /// What is wrong with an archive by the rules of the format, for whoever wants to know why another tool refuses it.
+  ///
+  /// ```swift
+  /// for problem in HAR.problems(in: try Data(contentsOf: file)) { print(problem) }
+  /// ```
+  ///
+  /// Reading takes most of it all the same: see ``HAR/init(data:)``.
+  public struct Problem: Hashable, Sendable, CustomStringConvertible {
+    /// Which entry it is in, from 1. `nil` for the archive as a whole.
+    public let entry: Int?
+    /// Where in the archive or the entry: names with points between them, such as `timings.ssl`.
+    public let path: String
+    /// What is wrong, and what would be right.
+    public let message: String
+
+    /// All of it on one line.
+    public var description: String {
+      (entry.map { "entry \($0): " } ?? "") + (path.isEmpty ? "" : "\(path): ") + message
+    }
+  }
+
+  /// What is wrong with an archive. Nothing for one that other tools take.
+  public static func problems(in data: Data) -> [Problem] {
+    guard let json = try? JSONValue(data.withoutByteOrderMark) else {
+      return [Problem(entry: nil, path: "", message: "is no JSON")]
+    }
+    guard let log = json["log"] else { return [Problem(entry: nil, path: "log", message: "is missing")] }
+    var check = Check(entry: nil)
+    check.text(log, "version", "log.version")
+    for name in ["name", "version"] { check.text(log["creator"], name, "log.creator.\(name)") }
+    guard let entries = log["entries"]?.array else {
+      check.add("log.entries", "is missing, or no array")
+      return check.problems
+    }
+    var last: Date?
+    for (index, entry) in entries.enumerated() {
+      var checkOfEntry = Check(entry: index + 1)
+      let started = checkOfEntry.entry(entry)
+      if let started, let last, started < last {
+        checkOfEntry.add("startedDateTime", "is before that of the entry before it: the oldest comes first")
+      }
+      last = started ?? last
+      check.problems += checkOfEntry.problems
+    }
+    return check.problems
+  }
+
+  private struct Check {
+    let entry: Int?
+    var problems: [Problem] = []
+
+    init(entry: Int?) {
+      self.entry = entry
+    }
+
+    mutating func add(_ path: String, _ message: String) {
+      problems.append(Problem(entry: entry, path: path, message: message))
+    }
+
+    mutating func text(_ json: JSONValue?, _ name: String, _ path: String) {
+      if json?[name]?.string == nil { add(path, "is missing, or no text") }
+    }
+
+    /// A count, or -1 where it is not known.
+    mutating func count(_ json: JSONValue?, _ name: String, _ path: String) {
+      guard let count = json?[name]?.int else { return add(path, "is missing, or no whole number") }
+      if count < -1 { add(path, "is \(count): -1 says that it is not known") }
+    }
+
+    mutating func entry(_ json: JSONValue) -> Date? {
+      let text = json["startedDateTime"]?.string
+      let started = text.flatMap(Timestamp.date)
+      if started == nil { add("startedDateTime", "is missing, or no time of ISO 8601 with a zone") }
+      request(json["request"])
+      response(json["response"])
+      if json["cache"]?.object == nil { add("cache", "is missing: {} says that there was none") }
+      timings(json["timings"], time: json["time"]?.double)
+      return started
+    }
+
+    private mutating func request(_ json: JSONValue?) {
+      for name in ["method", "url", "httpVersion"] { text(json, name, "request.\(name)") }
+      if let url = json?["url"]?.string, URL(string: url)?.scheme == nil { add("request.url", "is no absolute URL") }
+      if json?["url"]?.string?.contains("#") == true { add("request.url", "has a fragment, which is never sent") }
+      for name in ["headers", "cookies", "queryString"] { fields(json, name, "request.\(name)") }
+      for name in ["headersSize", "bodySize"] { count(json, name, "request.\(name)") }
+      if let body = json?["postData"] { text(body, "mimeType", "request.postData.mimeType") }
+    }
+
+    private mutating func response(_ json: JSONValue?) {
+      if json?["status"]?.int == nil { add("response.status", "is missing, or no whole number") }
+      for name in ["statusText", "httpVersion", "redirectURL"] { text(json, name, "response.\(name)") }
+      for name in ["headers", "cookies"] { fields(json, name, "response.\(name)") }
+      for name in ["headersSize", "bodySize"] { count(json, name, "response.\(name)") }
+      let content = json?["content"]
+      count(content, "size", "response.content.size")
+      text(content, "mimeType", "response.content.mimeType")
+      if let encoding = content?["encoding"]?.string, encoding.lowercased() == "base64",
+        Data(base64Encoded: content?["text"]?.string ?? "") == nil
+      {
+        add("response.content.text", "is no base64, as its encoding says")
+      }
+    }
+
+    private mutating func fields(_ json: JSONValue?, _ name: String, _ path: String) {
+      guard let fields = json?[name]?.array else { return add(path, "is missing, or no array") }
+      if !fields.allSatisfy({ $0["name"]?.string != nil && $0["value"]?.string != nil }) {
+        add(path, "has an element without a name or a value")
+      }
+    }
+
+    private mutating func timings(_ json: JSONValue?, time: Double?) {
+      var sum = 0.0
+      for name in ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"] {
+        let value = json?[name]?.double
+        let isRequired = ["send", "wait", "receive"].contains(name)
+        guard let value else {
+          if isRequired { add("timings.\(name)", "is missing, or no number") }
+          continue
+        }
+        if value < 0, isRequired || value != -1 {
+          add("timings.\(name)", isRequired ? "is negative" : "is negative, and not -1")
+        }
+        if name != "ssl" { sum += max(value, 0) }
+      }
+      if let ssl = json?["ssl"]?.double, ssl > max(json?["connect"]?.double ?? 0, 0) {
+        add("timings.ssl", "is more than connecting took, which it is a part of")
+      }
+      guard let time else { return add("time", "is missing, or no number") }
+      // Programs round each part.
+      if abs(time - sum) > 1 { add("time", "is \(time), and its parts are \(sum) together") }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// On Apple platforms there is no CurlTransport: this file is empty there.
+#if canImport(FoundationNetworking)
+  import Foundation
+  import Testing
+
+  @testable import WaylayCore
+
+  /// The queue before libcurl by itself, at times that are made up.
+  @Suite("The queue before libcurl", .timeLimit(.minutes(1)))
+  struct CurlLineTests {
+    private let transport = CurlTransport(configuration: .ephemeral)
+    private let queue = CurlQueue(connectionsPerPlace: 6)
+    private let start = ContinuousClock.now
+
+    private func exchanges(_ count: Int, _ url: String = "https://api.test/", limit: Duration?) throws -> [CurlExchange] {
+      let url = try #require(URL(string: url))
+      let loop = CurlLoop(connectionsPerHost: 6)
+      return try (0..<count).map { _ in
+        var request = InterceptedRequest(URLRequest(url: url))
+        request.route = try Route("127.0.0.1", connectTimeout: limit)
+        return try CurlExchange(request, of: transport, on: loop)
+      }
+    }
+
+    @Test("those behind a connection that does not open in their time fail with it, all at once: each would find out the same")
+    func together() throws {
+      let all = try exchanges(60, limit: .milliseconds(200))
+      #expect(all.map { queue.enter($0, now: start) } == [true] + Array(repeating: false, count: 59))
+      #expect(queue.expired(now: start + .milliseconds(199)).isEmpty)
+      queue.left(all[0], code: CurlCode.timedOut)
+      #expect(queue.expired(now: start + .milliseconds(199)).count == 59)
+      #expect(queue.isEmpty)
+    }
+
+    @Test("one that has a limit leaves when it is over, also when the first in line has more time")
+    func limit() throws {
+      let patient = try exchanges(1, limit: nil)[0]
+      let hurried = try exchanges(3, limit: .milliseconds(200))
+      #expect(queue.enter(patient, now: start))
+      for exchange in hurried { #expect(!queue.enter(exchange, now: start)) }
+      #expect(queue.nextAlarm == start + .milliseconds(200))
+      #expect(queue.expired(now: start + .milliseconds(200)).count == 3)
+      queue.left(patient, code: 0)
+      #expect(queue.isEmpty)
+    }
+
+    @Test("when the first connection fails, or takes long, the next ones are opened side by side")
+    func opening() throws {
+      let all = try exchanges(20, limit: nil)
+      for exchange in all { _ = queue.enter(exchange, now: start) }
+      queue.left(all[0], code: CurlCode.receiveFailed)
+      var begun = 0
+      queue.serve(now: start) { _ in begun += 1 }
+      #expect(begun == 6)
+      for exchange in all { queue.left(exchange, code: nil) }
+      #expect(queue.isEmpty)
+
+      let late = try exchanges(20, limit: nil)
+      for exchange in late { _ = queue.enter(exchange, now: start) }
+      #expect(queue.expired(now: start + .seconds(1)).isEmpty)
+      begun = 1
+      queue.serve(now: start + .seconds(1)) { _ in begun += 1 }
+      #expect(begun == 6)
+    }
+
+    @Test("once a connection is open that can be shared, all go on, and none is forgotten")
+    func shared() throws {
+      let all = try exchanges(300, limit: nil)
+      var begun: [CurlExchange] = all.filter { queue.enter($0, now: start) }
+      var ended = 0
+      while let exchange = begun.first {
+        queue.connected(exchange, port: 40_000)
+        queue.serve(now: start) { begun.append($0) }
+        queue.left(exchange, code: 0)
+        queue.serve(now: start) { begun.append($0) }
+        begun.removeFirst()
+        ended += 1
+      }
+      #expect(ended == 300 && queue.isEmpty && !queue.isReady)
+    }
+  }
+#endif

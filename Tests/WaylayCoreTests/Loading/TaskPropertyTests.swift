@@ -6,7 +6,7 @@
   import WaylayCore
 
   /// The properties of a task, as the table of "What differs on Linux and on Apple" has them.
-  @Suite("Properties of a task", .timeLimit(.minutes(5)))
+  @Suite("Properties of a task", .timeLimit(.minutes(10)))
   struct TaskPropertyTests {
     private func run(_ session: URLSession, _ url: URL, _ recorder: Recorder) async -> URLSessionDataTask {
       let task = session.dataTask(with: url)

@@ -7,7 +7,7 @@
   import WaylayCore
 
   /// Requests on connections of HTTP/2 that end under them.
-  @Suite("CurlTransport, connections that end", .timeLimit(.minutes(5)))
+  @Suite("CurlTransport, connections that end", .timeLimit(.minutes(10)))
   struct CurlDepartureTests {
     private func with(_ body: (TestOrigin, InterceptorRegistry) async throws -> Void) async throws {
       let authority = try TestAuthority()

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Many stubs", .timeLimit(.minutes(5)))
+@Suite("Many stubs", .timeLimit(.minutes(10)))
 struct ManyStubsTests {
   @Test("ten thousand for one request that answer once are asked as they are written", .heavy)
   func manyOnce() async throws {

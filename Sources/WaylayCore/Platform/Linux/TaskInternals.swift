@@ -165,6 +165,8 @@
     private static let storedWorkQueue = StoredProperty<DispatchQueue>("workQueue")
     private static let storedSyncQueue = StoredProperty<DispatchQueue>("syncQ")
     private static let storedSession = StoredReference("session", ofType: "Swift.Optional<FoundationNetworking.URLSessionProtocol>")
+    /// Whether all of them are where they are expected.
+    static let readsStored = storedWorkQueue != nil && storedSyncQueue != nil && storedSession != nil && behaviours != nil
     private static let workQueuePosition = position(of: "workQueue")
     private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")

@@ -28,9 +28,7 @@
 
     /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
     static func workQueue(of session: URLSession) -> DispatchQueue? {
-      var mirror: Mirror? = Mirror(reflecting: session)
-      while let level = mirror, level.subjectType != URLSession.self { mirror = level.superclassMirror }
-      return mirror?.children.first { $0.label == "workQueue" }?.value as? DispatchQueue
+      child("workQueue", at: level(of: URLSession.self, in: session)) as? DispatchQueue
     }
 
     /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be asked for a stream.
@@ -183,10 +181,6 @@
       let child = children[children.index(children.startIndex, offsetBy: position)]
       guard child.label == name, let value = child.value as? Value else { throw changed("URLSessionTask.\(name)") }
       return value
-    }
-
-    private static func child(_ name: String, of object: Any) -> Any? {
-      child(name, at: Mirror(reflecting: object))
     }
 
     private static func child(_ name: String, at level: Mirror?) -> Any? {

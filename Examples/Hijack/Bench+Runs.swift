@@ -1,6 +1,7 @@
 #if canImport(FoundationNetworking)
   import Foundation
   import HijackLab
+  import TestOrigin
   import Waylay
 
   extension Bench {
@@ -41,7 +42,7 @@
       var faults: [String] = []
       for (name, attempts, limit) in Self.limits {
         let base = try await best { try await added(["127.0.0.1"], attempts).first } ?? .zero
-        var random = SplitMix(seed: seed)
+        var random = SplitMix(state: seed)
         var times: [Duration] = []
         for _ in 0..<5 {
           let (time, _) = try await added(Hijacker.allCases.map(\.address).shuffled(using: &random) + ["127.0.0.1"], attempts)
@@ -108,7 +109,7 @@
     }
 
     private func oneRun(_ run: Int, seed: UInt64) async -> Result<Duration, Failure> {
-      var random = SplitMix(seed: seed &+ UInt64(run) &* 7919)
+      var random = SplitMix(state: seed &+ UInt64(run) &* 7919)
       let addresses = Hijacker.allCases.map(\.address).shuffled(using: &random) + [run % 2 == 0 ? "127.0.0.1" : "::1"]
       let attempts: HostRewriter.Policy.Attempts = run % 4 == 3 ? .oneByOne : .race(stagger: .milliseconds(250))
       do {
@@ -128,20 +129,5 @@
 
   extension Duration {
     var text: String { String(format: "%.1f ms", self / .milliseconds(1)) }
-  }
-
-  /// Random numbers that come again with the same seed.
-  private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var word = state
-      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-      return word ^ (word >> 31)
-    }
   }
 #endif

@@ -1,5 +1,6 @@
 import Foundation
 import StoreFaults
+import TestOrigin
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -23,7 +24,7 @@ struct FlushTests {
 
   /// Looks at what losses of power may leave now.
   private func afterLosses(_ look: (DiskStore) async throws -> Void) async throws {
-    var chance = Chance(2026)
+    var chance = SplitMix(state: 2026)
     for _ in 0..<40 {
       let store = try opened(disk.afterLossOfPower(&chance))
       try await look(store)

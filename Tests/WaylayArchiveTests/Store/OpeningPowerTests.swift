@@ -1,5 +1,6 @@
 import Foundation
 import StoreFaults
+import TestOrigin
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -18,7 +19,7 @@ struct OpeningPowerTests {
   func anyCall() async throws {
     let disk = ModelDisk()
     let moments = Locked<[ModelDisk]>([])
-    let chance = Locked(SystemChance(2026))
+    let chance = Locked(SplitMix(state: 2026))
     let system = FailingSystem(disk) { call in
       guard ![.open, .status, .read, .map, .names, .lock].contains(call) else { return nil }
       let made = chance.withLock { chance in (0..<12).map { _ in disk.afterLossOfPower(&chance) } }
@@ -38,22 +39,5 @@ struct OpeningPowerTests {
         await store.close()
       }
     }
-  }
-}
-
-/// Numbers that are the same for the same seed (SplitMix64).
-private struct SystemChance: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(_ seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
   }
 }

@@ -6,6 +6,13 @@
 
   @Suite("Platform facts: the end of a task, and what is written down about it", .timeLimit(.minutes(5)))
   struct TaskFacts {
+    @Test("P1, P4: a task's queues, its session and who hears of it are stored where they can be read at once")
+    func places() {
+      #expect(
+        TaskInternals.readsStored,
+        "a property of a task or a session is another or gone: loads go on by reflection, which takes longer, or fail")
+    }
+
     @Test("P31: resume() inside a completion handler fails the task anew, which a raised count of suspensions prevents")
     func resumed() async {
       #expect(TaskInternals.closesTasks, "P31 has changed: suspendCount is not where it was, so a late resume() can end the process")

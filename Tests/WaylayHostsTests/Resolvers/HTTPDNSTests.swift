@@ -63,7 +63,7 @@
     func reached() async throws {
       try await withService { origin, url, transport in
         let service = Service(url: url, addresses: [try HostAddress("127.0.0.1")])
-        let resolution = try await HTTPDNSResolver(service, transport: transport).resolve(query)
+        let resolution = try await resolver(service, transport).resolve(query)
         #expect(resolution.candidates.map(\.address.literal) == ["203.0.113.7"])
         #expect(resolution.timeToLive == .seconds(90))
         #expect(resolution.source == "Service")
@@ -76,17 +76,22 @@
     func impostor() async throws {
       try await withService(names: ["other.example.test"]) { origin, url, transport in
         let service = Service(url: url, addresses: [try HostAddress("127.0.0.1")])
-        let error = await #expect(throws: HostError.self) { try await HTTPDNSResolver(service, transport: transport).resolve(query) }
+        let error = await #expect(throws: HostError.self) { try await resolver(service, transport).resolve(query) }
         #expect(error?.code == .resolverFailed)
         #expect(origin.requests.isEmpty)
       }
+    }
+
+    /// One that has the time that a busy machine needs.
+    private func resolver(_ service: Service, _ transport: CurlTransport) throws -> HTTPDNSResolver {
+      try HTTPDNSResolver(service, transport: transport, limit: .seconds(60))
     }
 
     @Test("is asked at its next address when one does not answer, and there first from then on")
     func failover() async throws {
       try await withService(hosts: ["127.0.0.2"]) { origin, url, transport in
         let service = Service(url: url, addresses: [try HostAddress("127.0.0.9"), try HostAddress("127.0.0.2")])
-        let resolver = try HTTPDNSResolver(service, transport: transport)
+        let resolver = try self.resolver(service, transport)
         for _ in 0..<3 { #expect(try await resolver.resolve(query).candidates.count == 1) }
         #expect(origin.requests.count == 3 && origin.connectionCount == 1)
       }
@@ -101,7 +106,7 @@
     func useless(text: String, code: HostError.Code) async throws {
       try await withService(says: text) { _, url, transport in
         let service = Service(url: url, addresses: [try HostAddress("127.0.0.1")])
-        let error = await #expect(throws: HostError.self) { try await HTTPDNSResolver(service, transport: transport).resolve(query) }
+        let error = await #expect(throws: HostError.self) { try await resolver(service, transport).resolve(query) }
         #expect(error?.code == code)
       }
     }
@@ -110,7 +115,7 @@
     func redirected() async throws {
       try await withService { origin, url, transport in
         let service = Service(url: url, addresses: [try HostAddress("127.0.0.1")], path: "/elsewhere")
-        let error = await #expect(throws: HostError.self) { try await HTTPDNSResolver(service, transport: transport).resolve(query) }
+        let error = await #expect(throws: HostError.self) { try await resolver(service, transport).resolve(query) }
         #expect(error?.code == .resolverFailed)
         #expect(origin.requests.count == 1)
       }

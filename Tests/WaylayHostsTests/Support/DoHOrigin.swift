@@ -47,8 +47,9 @@
     ) throws -> DoHResolver {
       var options = DoHResolver.Options()
       options.privateAddresses = .allow
-      // What a busy machine needs, where a third of it is a silence after which a question is put again; tests of time limits set their own.
+      // What a busy machine needs; tests of time limits set their own. A third of it is when the question is put again.
       options.timeout = .seconds(150)
+      options.patience = .seconds(60)
       change(&options)
       var curl = CurlTransport.Options()
       if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }

@@ -2,7 +2,7 @@
   import Foundation
   @_spi(Reflection) import Swift
 
-  /// A property of a session task that is not public to set, and is written where it is stored.
+  /// A property of a session task that is not public, and is read and written where it is stored.
   struct StoredProperty<Value>: Sendable {
     private let offset: Int
 
@@ -12,10 +12,41 @@
       offset = place.offset
     }
 
+    /// Call it where Foundation reads the property itself.
+    func read(from task: URLSessionTask) -> Value {
+      // The task is alive for as long as this call, and what is there is of this type.
+      withExtendedLifetime(task) {
+        (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee
+      }
+    }
+
     /// Call it where Foundation writes the property itself.
     func write(_ value: Value, into task: URLSessionTask) {
       // The task is alive for as long as this call, and what is there is of this type.
       (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
+    }
+  }
+
+  /// A property of a session task that refers to an object by a protocol which cannot be named.
+  struct StoredReference: Sendable {
+    private let offset: Int
+
+    /// `nil` when tasks have no such property, or one of another type than is named.
+    init?(_ name: String, ofType typeName: String) {
+      guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName else { return nil }
+      // A reference with a table of functions: the object comes first.
+      func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
+      guard _openExistential(place.type, do: size) == 2 * MemoryLayout<UnsafeRawPointer>.size else { return nil }
+      offset = place.offset
+    }
+
+    /// Call it where Foundation reads the property itself.
+    func read(from task: URLSessionTask) -> AnyObject? {
+      // The task is alive for as long as this call, and keeps the object.
+      withExtendedLifetime(task) {
+        (Unmanaged.passUnretained(task).toOpaque() + offset).load(as: UnsafeRawPointer?.self)
+          .map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+      }
     }
   }
 

@@ -13,24 +13,22 @@
     /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it would undo a
     /// `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try property("workQueue", at: workQueuePosition, of: task)
+      try storedWorkQueue?.read(from: task) ?? property("workQueue", at: workQueuePosition, of: task)
     }
 
     /// The queue on which a task guards what it shows to other threads.
     static func syncQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try property("syncQ", at: syncQueuePosition, of: task)
+      try storedSyncQueue?.read(from: task) ?? property("syncQ", at: syncQueuePosition, of: task)
     }
 
     /// The session the task belongs to.
     static func session(of task: URLSessionTask) throws -> URLSession {
-      try property("session", at: sessionPosition, of: task)
+      try storedSession?.read(from: task) as? URLSession ?? property("session", at: sessionPosition, of: task)
     }
 
     /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
     static func workQueue(of session: URLSession) -> DispatchQueue? {
-      var mirror: Mirror? = Mirror(reflecting: session)
-      while let level = mirror, level.subjectType != URLSession.self { mirror = level.superclassMirror }
-      return mirror?.children.first { $0.label == "workQueue" }?.value as? DispatchQueue
+      child("workQueue", at: level(of: URLSession.self, in: session)) as? DispatchQueue
     }
 
     /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be asked for a stream.
@@ -50,16 +48,15 @@
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
     static func listener(to task: URLSessionTask) throws -> Listener {
-      guard let registry = child("taskRegistry", of: try session(of: task)),
-        let behaviours = child("behaviours", of: registry) as? any DictionaryByInt,
-        let behaviour = behaviours.value(for: task.taskIdentifier)
-      else { throw changed("URLSession.taskRegistry.behaviours") }
+      guard let behaviours, let behaviour = behaviours.value(for: task.taskIdentifier, in: try session(of: task)) else {
+        throw changed("URLSession.taskRegistry.behaviours")
+      }
       // A case without a payload has no children: `callDelegate` is the only one.
       guard let payload = Mirror(reflecting: behaviour).children.first else { return .delegate }
       switch payload.label {
       case "dataCompletionHandler", "downloadCompletionHandler": return .handler
       case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate":
-        return .caller(Mirror(reflecting: payload.value).children.lazy.compactMap { Self.delegate($0.value) }.first)
+        return .caller(Mirror(reflecting: payload.value).children.reversed().lazy.compactMap { Self.delegate($0.value) }.first ?? nil)
       default: throw changed("URLSession.taskRegistry.behaviours.\(payload.label ?? "?")")
       }
     }
@@ -74,10 +71,10 @@
       case caller((any URLSessionTaskDelegate)?)
     }
 
-    private static func delegate(_ value: Any) -> (any URLSessionTaskDelegate)? {
-      if let delegate = value as? any URLSessionTaskDelegate { return delegate }
-      return Mirror(reflecting: value).children.first?.value as? any URLSessionTaskDelegate
-    }
+    /// The delegate that a value is, or may be: `nil` when it is something else.
+    private static func delegate(_ value: Any) -> (any URLSessionTaskDelegate)?? { value as? (any URLSessionTaskDelegate)? }
+
+    private static let behaviours = TaskBehaviours()
 
     // MARK: The end of a task
 
@@ -161,6 +158,13 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
+    // Reflection takes microseconds for each property, and each load looks at several: they are read where they are stored, and by reflection
+    // only where their types are others than expected.
+    private static let storedWorkQueue = StoredProperty<DispatchQueue>("workQueue")
+    private static let storedSyncQueue = StoredProperty<DispatchQueue>("syncQ")
+    private static let storedSession = StoredReference("session", ofType: "Swift.Optional<FoundationNetworking.URLSessionProtocol>")
+    /// Whether all of them are where they are expected.
+    static let readsStored = storedWorkQueue != nil && storedSyncQueue != nil && storedSession != nil && behaviours != nil
     private static let workQueuePosition = position(of: "workQueue")
     private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")
@@ -179,10 +183,6 @@
       return value
     }
 
-    private static func child(_ name: String, of object: Any) -> Any? {
-      child(name, at: Mirror(reflecting: object))
-    }
-
     private static func child(_ name: String, at level: Mirror?) -> Any? {
       level?.children.first { $0.label == name }?.value
     }
@@ -195,13 +195,38 @@
     }
   }
 
+  /// What a session does when a task of its ends, by the task's number: a table whose types cannot be named.
+  private struct TaskBehaviours: Sendable {
+    private let registryOffset: Int
+    private let tableOffset: Int
+    /// Unsafe in name only: a type is a constant.
+    nonisolated(unsafe) private let type: any DictionaryByInt.Type
+
+    /// `nil` when sessions have no such table.
+    init?() {
+      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self), let registryType = registry.type as? AnyClass,
+        let table = storedPlace(of: "behaviours", in: registryType), let type = table.type as? any DictionaryByInt.Type
+      else { return nil }
+      (registryOffset, tableOffset, self.type) = (registry.offset, table.offset, type)
+    }
+
+    /// Call it on the work queue (P4).
+    func value(for number: Int, in session: URLSession) -> Any? {
+      // The session is alive for as long as this call, and its registry as long as the session.
+      let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
+      return withExtendedLifetime(session) { type.value(for: number, at: registry + tableOffset) }
+    }
+  }
+
   /// A dictionary whose value type cannot be named, asked by number without converting it.
   private protocol DictionaryByInt {
-    func value(for number: Int) -> Any?
+    static func value(for number: Int, at place: UnsafeRawPointer) -> Any?
   }
 
   extension Dictionary: DictionaryByInt where Key == Int {
-    fileprivate func value(for number: Int) -> Any? { self[number] }
+    fileprivate static func value(for number: Int, at place: UnsafeRawPointer) -> Any? {
+      place.assumingMemoryBound(to: Self.self).pointee[number]
+    }
   }
 
   /// A dictionary whose key type cannot be named, but can be made from a text.

@@ -1,5 +1,6 @@
 import Foundation
 import StoreFaults
+import TestOrigin
 import WaylayArchive
 import WaylayCore
 
@@ -137,7 +138,7 @@ struct FaultRun: Sendable {
     let disk = ModelDisk()
     let ledger = Ledger()
     let moments = Locked<[Moment]>([])
-    let chance = Locked(Chance(seed))
+    let chance = Locked(SplitMix(state: seed))
     let calls = Locked(0)
     let system = FailingSystem(disk) { call in
       // What does not change the disk makes no new moment.
@@ -184,22 +185,5 @@ struct FaultRun: Sendable {
       }
     }
     return faults
-  }
-}
-
-/// Numbers that are the same for the same seed (SplitMix64).
-struct Chance: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(_ seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
   }
 }

@@ -51,7 +51,7 @@ let package = Package(
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
         "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts",
-        "Sources/WaylayMocks", "Sources/WaylayTesting", "Tests",
+        "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
@@ -99,6 +99,8 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),
+    // Messages of the core as entries of an HTTP archive, and back: for whatever records and plays back. No product.
+    .target(name: "WaylayRecording", dependencies: ["WaylayCore", "WaylayHAR"], swiftSettings: settings),
     // For test targets alone: the umbrella does not re-export it.
     .target(
       name: "WaylayTesting",
@@ -235,6 +237,9 @@ let package = Package(
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "WaylayRecordingTests",
+      dependencies: ["TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayRecording"], swiftSettings: settings),
     .testTarget(
       name: "WaylayTestingTests",
       dependencies: [

@@ -83,4 +83,16 @@ struct WritingTests {
     ] { #expect(paths.contains(path), "\(path)") }
     #expect(HAR.problems(in: Data("no".utf8)).map(\.description) == ["is no JSON"])
   }
+
+  @Test("gives one entry alone as a line, which is read again as it was")
+  func entryAlone() throws {
+    for entry in ReadingTests.samples(20).entries {
+      let line = entry.data()
+      #expect(!line.contains(0x0A))
+      #expect(try HAR.Entry(data: line) == entry)
+      #expect(try HAR.Entry(data: entry.data(isPretty: true)) == entry)
+    }
+    #expect { try HAR.Entry(data: Data("{".utf8)) } throws: { ($0 as? HARError)?.code == .notJSON }
+    #expect { try HAR.Entry(data: Data("{}".utf8)) } throws: { ($0 as? HARError)?.code == .notAnArchive }
+  }
 }

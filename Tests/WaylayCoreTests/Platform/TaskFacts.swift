@@ -13,6 +13,34 @@
         "a property of a task or a session is another or gone: loads go on by reflection, which takes longer, or fail")
     }
 
+    @Test("P4, P25: who hears of a task is reflected upon once, and read where it is stored from then on, with the delegate of the call")
+    func behaviours() async throws {
+      final class Listening: NSObject, URLSessionTaskDelegate {}
+      let behaviours = try #require(TaskBehaviours())
+      let delegate = Listening()
+      let seen = Locked<[String]>([])
+      let (session, url) = Probe.session(
+        Probe.Script(start: { loader in
+          if let task = loader.task, let session = try? TaskInternals.session(of: task) {
+            let found = behaviours.behaviour(of: task, in: session)
+            let whose = found?.delegate.map { $0 === delegate ? "its delegate" : "another's delegate" } ?? "no delegate"
+            seen.withLock { $0.append("\(found?.name ?? "-"), \(whose)") }
+          }
+          loader.client?.urlProtocol(loader, didFailWithError: URLError(.badURL))
+        }))
+      for _ in 1...3 {
+        _ = try? await session.data(from: url)
+        _ = try? await session.data(for: URLRequest(url: url), delegate: delegate)
+        await withCheckedContinuation { done in session.dataTask(with: url) { _, _, _ in done.resume() }.resume() }
+      }
+      let round = [
+        "dataCompletionHandlerWithTaskDelegate, no delegate", "dataCompletionHandlerWithTaskDelegate, its delegate",
+        "dataCompletionHandler, no delegate",
+      ]
+      #expect(seen.withLock { $0 } == round + round + round)
+      #expect(behaviours.knownCount == 2, "what a session keeps of its tasks' ends is stored in another way: each load reflects upon it")
+    }
+
     @Test("P31: resume() inside a completion handler fails the task anew, which a raised count of suspensions prevents")
     func resumed() async {
       #expect(TaskInternals.closesTasks, "P31 has changed: suspendCount is not where it was, so a late resume() can end the process")

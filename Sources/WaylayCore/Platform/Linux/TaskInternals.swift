@@ -48,16 +48,15 @@
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
     static func listener(to task: URLSessionTask) throws -> Listener {
-      guard let behaviours, let behaviour = behaviours.value(for: task.taskIdentifier, in: try session(of: task)) else {
+      guard let behaviours, let behaviour = try behaviours.behaviour(of: task, in: session(of: task)) else {
         throw changed("URLSession.taskRegistry.behaviours")
       }
-      // A case without a payload has no children: `callDelegate` is the only one.
-      guard let payload = Mirror(reflecting: behaviour).children.first else { return .delegate }
-      switch payload.label {
+      switch behaviour.name {
+      // A case without a payload: `callDelegate` is the only one.
+      case nil: return .delegate
       case "dataCompletionHandler", "downloadCompletionHandler": return .handler
-      case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate":
-        return .caller(Mirror(reflecting: payload.value).children.reversed().lazy.compactMap { Self.delegate($0.value) }.first ?? nil)
-      default: throw changed("URLSession.taskRegistry.behaviours.\(payload.label ?? "?")")
+      case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate": return .caller(behaviour.delegate)
+      case let other?: throw changed("URLSession.taskRegistry.behaviours.\(other)")
       }
     }
 
@@ -70,9 +69,6 @@
       /// The caller of an `async` function, and the delegate that was named in the call (P25).
       case caller((any URLSessionTaskDelegate)?)
     }
-
-    /// The delegate that a value is, or may be: `nil` when it is something else.
-    private static func delegate(_ value: Any) -> (any URLSessionTaskDelegate)?? { value as? (any URLSessionTaskDelegate)? }
 
     private static let behaviours = TaskBehaviours()
 
@@ -192,40 +188,6 @@
         .foundationChanged,
         "\(place) is not what this version of Waylay knows of Foundation on Linux: update Waylay, or use the toolchain it was tested with (see the README). The direct way, registry.data(for:), does not depend on it."
       )
-    }
-  }
-
-  /// What a session does when a task of its ends, by the task's number: a table whose types cannot be named.
-  private struct TaskBehaviours: Sendable {
-    private let registryOffset: Int
-    private let tableOffset: Int
-    /// Unsafe in name only: a type is a constant.
-    nonisolated(unsafe) private let type: any DictionaryByInt.Type
-
-    /// `nil` when sessions have no such table.
-    init?() {
-      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self), let registryType = registry.type as? AnyClass,
-        let table = storedPlace(of: "behaviours", in: registryType), let type = table.type as? any DictionaryByInt.Type
-      else { return nil }
-      (registryOffset, tableOffset, self.type) = (registry.offset, table.offset, type)
-    }
-
-    /// Call it on the work queue (P4).
-    func value(for number: Int, in session: URLSession) -> Any? {
-      // The session is alive for as long as this call, and its registry as long as the session.
-      let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
-      return withExtendedLifetime(session) { type.value(for: number, at: registry + tableOffset) }
-    }
-  }
-
-  /// A dictionary whose value type cannot be named, asked by number without converting it.
-  private protocol DictionaryByInt {
-    static func value(for number: Int, at place: UnsafeRawPointer) -> Any?
-  }
-
-  extension Dictionary: DictionaryByInt where Key == Int {
-    fileprivate static func value(for number: Int, at place: UnsafeRawPointer) -> Any? {
-      place.assumingMemoryBound(to: Self.self).pointee[number]
     }
   }
 

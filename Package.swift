@@ -93,7 +93,7 @@ let package = Package(
     .target(
       name: "WaylayMocks",
       dependencies: [
-        "WaylayCore",
+        "WaylayCore", "WaylayHAR",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "Logging", package: "swift-log"),

@@ -17,7 +17,8 @@
 /// ``hide(_:)``. Bodies that are no text, such as pictures, are left as they are.
 public struct Redaction: Sendable {
   /// Hides what is commonly a credential: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as
-  /// `token`, `secret`, `password` or `api_key`.
+  /// `token`, `secret`, `password` or `api_key`,
+  /// words such as `pin` and `otp`, or end in `key`.
   public static let standard = Redaction()
   /// Hides nothing.
   public static let none = Redaction(isOn: false)
@@ -27,18 +28,20 @@ public struct Redaction: Sendable {
 
   private let isOn: Bool
   private var hidden: Set<String> = [
-    "assertion", "auth", "bearer", "clientassertion", "codeverifier", "cookie", "csrf", "cvc", "cvv", "jwt", "key",
-    "otp", "pin", "pwd",
-    "samlresponse", "setcookie", "sid", "sig", "ssn", "xsrf",
+    "assertion", "clientassertion", "codeverifier", "cookie", "samlresponse", "setcookie", "sid",
   ]
-  /// The names that are shown, though they contain a word of those below.
+  /// The names that are shown, though they contain what is below.
   private var shown: Set<String> = [
-    "completiontokens", "maxtokens", "prompttokens", "tokens", "tokentype", "totaltokens",
+    "completiontokens", "idempotencykey", "maxtokens", "prompttokens", "tokens", "tokentype", "totaltokens",
   ]
-  private static let words = [
-    "accesskey", "apikey", "authorization", "credential", "passphrase", "passwd", "password", "privatekey", "secret",
-    "session", "signature",
-    "token",
+  /// What gives a name away wherever it stands in it.
+  private static let fragments = [
+    "accesskey", "apikey", "authorization", "credential", "passcode", "passphrase", "passwd", "password", "privatekey",
+    "secret", "session", "signature", "token",
+  ]
+  /// What gives a name away when it is one of its words, as in `user_pin`, `userPin` and `user[pin]`.
+  private static let words: Set<String> = [
+    "auth", "bearer", "csrf", "cvc", "cvv", "jwt", "otp", "pin", "pwd", "sig", "ssn", "xsrf",
   ]
 
   private init(isOn: Bool = true) {
@@ -64,9 +67,12 @@ public struct Redaction: Sendable {
   /// Whether values of that name are hidden.
   public func hides(_ name: String) -> Bool {
     guard isOn else { return false }
-    let name = Self.plain(name)
-    if hidden.contains(name) { return true }
-    return !shown.contains(name) && Self.words.contains { name.contains($0) }
+    let plain = Self.plain(name)
+    if hidden.contains(plain) { return true }
+    if shown.contains(plain) { return false }
+    if Self.fragments.contains(where: { plain.contains($0) }) { return true }
+    let words = Self.words(of: name)
+    return words.last == "key" || words.contains { Self.words.contains($0) }
   }
 
   /// An archive without secrets.
@@ -82,6 +88,24 @@ public struct Redaction: Sendable {
     guard isOn else { return entry }
     var scrubber = Scrubber(redaction: self)
     return scrubber.scrubbed(entry)
+  }
+
+  /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.
+  private static func words(of name: String) -> [String] {
+    var words: [String] = []
+    var word: [UInt8] = []
+    var wasLower = false
+    func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+    for byte in name.utf8 {
+      let isLetter = isUpper(byte) || (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte >= 0x80
+      if !isLetter || wasLower && isUpper(byte), !word.isEmpty {
+        words.append(String(decoding: word, as: UTF8.self))
+        word.removeAll(keepingCapacity: true)
+      }
+      if isLetter { word.append(isUpper(byte) ? byte | 0x20 : byte) }
+      wasLower = isLetter && !isUpper(byte)
+    }
+    return word.isEmpty ? words : words + [String(decoding: word, as: UTF8.self)]
   }
 
   private static func plain(_ name: String) -> String {

@@ -1,5 +1,8 @@
-/// What reports do not show: they end in logs of build servers.
-enum Redaction {
+import WaylayHAR
+
+// What reports do not show: they end in logs of build servers.
+
+extension Redaction {
   static let mark = "<redacted>"
 
   /// The names, in lower case, whose values a mock's author wants to see although they sound secret.
@@ -8,56 +11,13 @@ enum Redaction {
   /// Whether a text is for nobody to read.
   @TaskLocal static var hidesNothing = false
 
-  private static let fields: Set<String> = [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token",
-    "x-amz-security-token", "x-goog-api-key",
-  ]
-
-  /// What gives a name away wherever it stands in it.
-  private static let fragments = [
-    "token", "secret", "password", "passwd", "passphrase", "passcode", "apikey", "api_key", "api-key", "signature", "credential", "session",
-  ]
-
-  /// What gives a name away when it is one of its words.
-  private static let words: Set<String> = ["sig", "auth", "authorization", "pwd", "pin", "otp", "jwt", "bearer", "cvv", "cvc", "ssn"]
-
-  /// What sounds secret, and is known not to be.
-  private static let harmless: Set<String> = ["idempotency-key"]
-
-  /// Whether a header field's value is a secret.
-  static func hidesField(_ name: String) -> Bool {
-    let lower = name.lowercased()
-    return fields.contains(lower) && !shownNames.contains(lower) && !hidesNothing || hides(name)
-  }
-
-  /// Whether a query item's, a form field's or a JSON member's value is a secret.
+  /// Whether the value of a header field, a query item, a form field or a JSON member is a secret by that name.
   static func hides(_ name: String) -> Bool {
-    let lower = name.lowercased()
-    guard !hidesNothing, !shownNames.contains(lower), !harmless.contains(lower) else { return false }
-    if fragments.contains(where: { lower.contains($0) }) { return true }
-    let parts = parts(of: name)
-    return parts.last == "key" || parts.contains { words.contains($0) }
-  }
-
-  /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.
-  private static func parts(of name: String) -> [String] {
-    var parts: [String] = []
-    var word = ""
-    var wasLower = false
-    for character in name {
-      let isBreak = !character.isLetter && !character.isNumber
-      if isBreak || wasLower && character.isUppercase, !word.isEmpty {
-        parts.append(word.lowercased())
-        word = ""
-      }
-      if !isBreak { word.append(character) }
-      wasLower = character.isLowercase || character.isNumber
-    }
-    return word.isEmpty ? parts : parts + [word.lowercased()]
+    !hidesNothing && !shownNames.contains(name.lowercased()) && standard.hides(name)
   }
 
   /// A header field's value, as far as it may be shown.
-  static func field(_ name: String, _ value: String) -> String { hidesField(name) ? mark : scrubbed(value) }
+  static func field(_ name: String, _ value: String) -> String { hides(name) ? mark : scrubbed(value) }
 
   static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(name)=\(mark)" : text }
 

@@ -34,6 +34,7 @@ let package = Package(
     .target(name: "Driver", swiftSettings: [.swiftLanguageMode(.v5)]),
     fuzzer("dns"),
     fuzzer("files", [types, crypto]),
+    fuzzer("har"),
     fuzzer("heads", [types]),
     fuzzer("hosts", [crypto]),
     fuzzer("journal"),

@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
     .library(name: "WaylayHAR", targets: ["WaylayHAR"]),
     .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
+    .library(name: "WaylayInspector", targets: ["WaylayInspector"]),
     .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
   ],
@@ -50,7 +51,7 @@ let package = Package(
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
-        "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts",
+        "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
         "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -88,6 +89,14 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayInspector",
+      dependencies: [
+        "WaylayCore", "WaylayHAR", "WaylayRecording",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),
     .target(
@@ -229,6 +238,10 @@ let package = Package(
       dependencies: [
         "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayInspectorTests",
+      dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks"],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayMocksTests",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Type-checks the sources of WaylayArchive and WaylayHosts as somebody else's package would be, against what is public of WaylayCore: what ships
-# with the package is written with what everybody has. A few files of the core's Support/, which know nothing of loading (a lock, a promise, a
-# clock, how URLs and errors are shown), are given to them as files of their own.
+# Type-checks the sources of WaylayArchive, WaylayHosts and WaylayInspector as somebody else's package would be, against what is public of WaylayCore:
+# what ships with the package is written with what everybody has. A few files of the core's Support/, which know nothing of loading (a lock, a
+# promise, a clock, how URLs and errors are shown), are given to them as files of their own; to the inspector those of WaylayRecording, too.
 #
 #   Scripts/doors.sh      after swift build
 #
@@ -34,8 +34,10 @@ if check "$own/Own.swift" >"$own/log" 2>&1; then
 fi
 grep -q "cannot find 'Promise' in scope" "$own/log" || { cat "$own/log"; exit 1; }
 
-for module in WaylayArchive WaylayHosts; do
-  mapfile -t files < <(find "Sources/$module" -name '*.swift')
+for module in WaylayArchive WaylayHosts WaylayInspector; do
+  folders=("Sources/$module")
+  [ "$module" != WaylayInspector ] || folders+=(Sources/WaylayRecording)
+  mapfile -t files < <(find "${folders[@]}" -name '*.swift')
   check -module-name "$module" "${files[@]}" "${support[@]}"
   echo "$module needs nothing of WaylayCore but what is public"
 done

@@ -1,0 +1,98 @@
+import Foundation
+
+extension Inspector.Exchange {
+  /// The fields that an entry of an inspector has beside those of HAR 1.2. This is all that a page, or another program, has to know.
+  ///
+  /// | Field | In | Type | Meaning |
+  /// |---|---|---|---|
+  /// | `_id` | entry | number | ``Inspector/Exchange/id`` |
+  /// | `_state` | entry | text | `open`, `finished`, `failed` or `unseen` |
+  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or the name of another source; left out where there is no answer |
+  /// | `_error` | entry | text | why it failed; left out unless it did |
+  /// | `_phase` | entry | text | how far it had come: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
+  /// | `_attempts` | entry | array | what went to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; each may be left out but `at` |
+  /// | `_reused` | entry | truth value | whether the connection was open already; left out where that is not known |
+  /// | `_truncated` | entry | truth value | `true` where only the beginning of a body is kept; left out otherwise |
+  /// | `_resourceType` | entry | text | `websocket` for a WebSocket task |
+  /// | `_truncated` | `postData`, `content` | truth value | of which body only the beginning is kept |
+  /// | `_size` | `postData` | number | its whole size, where only the beginning is kept; that of `content` is its `size` |
+  /// | `_base64` | `postData` | text | its bytes, where they are no text |
+  /// | `_trailers` | response | array | objects with `name` and `value` |
+  public enum Field {
+    /// The number.
+    public static let id = "_id"
+    /// The state.
+    public static let state = "_state"
+    /// Where the answer came from.
+    public static let source = "_source"
+    /// Why it failed.
+    public static let error = "_error"
+    /// How far it had come.
+    public static let phase = "_phase"
+    /// What went to the network.
+    public static let attempts = "_attempts"
+    /// Whether the connection was open already.
+    public static let reused = "_reused"
+    /// Whether only the beginning of a body is kept.
+    public static let truncated = "_truncated"
+    /// What kind of task it was.
+    public static let resourceType = "_resourceType"
+  }
+
+  /// Makes an exchange of an entry: one that an inspector has written, or any other, whose state is known by its answer then.
+  public init(_ entry: HAR.Entry) {
+    let fields = entry.extensions
+    self.entry = entry
+    id = ID(fields[Field.id]?.int ?? 0)
+    let error = fields[Field.error]?.string
+    failure = error.map { Failure(message: $0, phase: fields[Field.phase]?.string.map { TransportError.Phase($0) }) }
+    let hasAnswer = entry.response.status != 0
+    state = fields[Field.state]?.string.map { State($0) } ?? (error == nil && hasAnswer ? .finished : .failed)
+    source = fields[Field.source]?.string.map { Source($0) } ?? (hasAnswer ? .network : nil)
+    attempts = fields[Field.attempts]?.array?.map { Attempt($0) } ?? []
+    isConnectionReused = fields[Field.reused]?.bool
+  }
+
+  /// The fields of an entry that are not the format's own.
+  static func fields(
+    id: Int, state: State, source: Source?, failure: Failure?, attempts: [Attempt], isReused: Bool?, truncated: Bool
+  ) -> [String: JSONValue] {
+    var fields: [String: JSONValue] = [Field.id: .integer(Int64(id)), Field.state: .string(state.description)]
+    if let source { fields[Field.source] = .string(source.description) }
+    if let failure {
+      fields[Field.error] = .string(failure.message)
+      if let phase = failure.phase { fields[Field.phase] = .string(phase.description) }
+    }
+    if !attempts.isEmpty { fields[Field.attempts] = .array(attempts.map(\.json)) }
+    if let isReused { fields[Field.reused] = .bool(isReused) }
+    if truncated { fields[Field.truncated] = true }
+    if state == .unseen { fields[Field.resourceType] = "websocket" }
+    return fields
+  }
+}
+
+extension Inspector.Exchange.Attempt {
+  init(_ json: JSONValue) {
+    address = json["address"]?.string
+    at = json["at"]?.double ?? 0
+    time = json["time"]?.double
+    status = json["status"]?.int
+    failure = json["error"]?.string.map {
+      Inspector.Exchange.Failure(message: $0, phase: json["phase"]?.string.map { TransportError.Phase($0) })
+    }
+    isConnectionReused = json["reused"]?.bool
+  }
+
+  var json: JSONValue {
+    var fields: [String: JSONValue] = ["at": .number(at)]
+    if let address { fields["address"] = .string(address) }
+    if let time { fields["time"] = .number(time) }
+    if let status { fields["status"] = .integer(Int64(status)) }
+    if let failure {
+      fields["error"] = .string(failure.message)
+      if let phase = failure.phase { fields["phase"] = .string(phase.description) }
+    }
+    if let isConnectionReused { fields["reused"] = .bool(isConnectionReused) }
+    return .object(fields)
+  }
+}

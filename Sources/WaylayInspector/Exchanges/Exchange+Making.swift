@@ -1,0 +1,105 @@
+import Foundation
+import WaylayRecording
+
+extension Inspector.Exchange {
+  /// The entry of an exchange as its messages are: with its secrets. It is redacted before anybody sees it.
+  static func entry(of raw: RawExchange, _ slot: Slot, now: UInt64, limit: Int) -> HAR.Entry {
+    func since(_ time: UInt64) -> Duration { .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0) }
+    let failed = raw.error.map { Failure($0, hasAnswer: raw.response != nil) }
+    var response = raw.response
+    response?.trailers = raw.trailers
+    let metrics = response?.metrics
+    var entry = HAR.Entry(
+      raw.request, body: raw.requestBody.seen(limit), response, responseBody: raw.responseBody.seen(limit), started: slot.started,
+      head: raw.head.map(since), elapsed: since(raw.end ?? now))
+    var attempts = slot.attempts?.all.map { Attempt($0, since) } ?? []
+    if attempts.isEmpty, let last = Attempt(response, raw.error, failed) { attempts = [last] }
+    if entry.serverAddress == nil, let address = attempts.last?.address, failed != nil { entry.serverAddress = address }
+    if raw.isWebSocket {
+      entry.comment = "A WebSocket task: what is sent and received on it is not seen."
+    } else if raw.isAbandoned {
+      entry.comment = "The body was let go of before its end."
+    }
+    entry.extensions = fields(
+      id: slot.number, state: raw.isWebSocket ? .unseen : raw.end == nil ? .open : failed == nil ? .finished : .failed,
+      source: raw.response.map { Source($0) }, failure: failed, attempts: attempts, isReused: metrics?.isConnectionReused,
+      truncated: entry.request.body?.isTruncated ?? false || entry.response.body.isTruncated)
+    return entry
+  }
+}
+
+extension Inspector.Exchange.Source {
+  /// What an answer says of itself: its source, and, for one that is not from the network, its `Cache-Status` field.
+  init(_ response: InterceptedResponse) {
+    if response.source == .network {
+      self = .network
+    } else if response.source == .interceptor || response.source.description == "mock" {
+      self = Self.isHit(response.fields) ? .archive : .mocked
+    } else {
+      self.init(response.source.description)
+    }
+  }
+
+  /// Whether the cache that is nearest has answered (RFC 9211, section 2: the last member of the list).
+  private static func isHit(_ fields: HTTPFields) -> Bool {
+    guard let name = HTTPField.Name("Cache-Status"), let member = fields[name]?.split(separator: ",").last else { return false }
+    return member.split(separator: ";").dropFirst().contains { $0.trimmingCharacters(in: .whitespaces) == "hit" }
+  }
+}
+
+extension Inspector.Exchange.Failure {
+  init(_ error: any Error, hasAnswer: Bool) {
+    let message = error.redacted
+    guard let transport = Self.transportError(in: error) else {
+      self.init(message: message, phase: hasAnswer && !(error is CancellationError) ? .receiving : nil)
+      return
+    }
+    self.init(message: message, phase: transport.phase == .unknown ? nil : transport.phase)
+  }
+
+  /// The transport's error, however deep others have put it.
+  static func transportError(in error: any Error) -> TransportError? {
+    var next: (any Error)? = error
+    // Deeper than anybody nests errors, in case they go in a circle.
+    for _ in 0..<16 {
+      switch next {
+      case let error as TransportError: return error
+      case let error as URLError: next = error.userInfo[NSUnderlyingErrorKey] as? any Error
+      case let error as any LoadError: next = error.underlying
+      default: return nil
+      }
+    }
+    return nil
+  }
+}
+
+extension Inspector.Exchange.Attempt {
+  init(_ raw: RawAttempt, _ since: (UInt64) -> Duration) {
+    address = raw.metrics?.address ?? raw.error.flatMap { Inspector.Exchange.Failure.transportError(in: $0)?.address } ?? raw.address
+    at = since(raw.began).milliseconds
+    time = raw.ended.map { max(0, (since($0) - since(raw.began)).milliseconds) }
+    status = raw.status
+    failure = raw.error.map { Inspector.Exchange.Failure($0, hasAnswer: false) }
+    isConnectionReused = raw.metrics?.isConnectionReused
+  }
+
+  /// The one that is known without a link that watches: the last.
+  init?(_ response: InterceptedResponse?, _ error: (any Error)?, _ failed: Inspector.Exchange.Failure?) {
+    if let response, response.source == .network {
+      guard let address = response.metrics?.address else { return nil }
+      self.address = address
+      status = response.status.code
+      failure = nil
+      isConnectionReused = response.metrics?.isConnectionReused
+      time = response.metrics?.firstByte?.milliseconds
+    } else {
+      guard response == nil, let error, let address = Inspector.Exchange.Failure.transportError(in: error)?.address else { return nil }
+      self.address = address
+      status = nil
+      failure = failed
+      isConnectionReused = nil
+      time = nil
+    }
+    at = 0
+  }
+}

@@ -1,0 +1,130 @@
+import DequeModule
+
+/// What an inspector keeps, within its limits: behind its one lock.
+struct Memory {
+  private let limits: Inspector.Limits
+  private(set) var bytes = 0
+  private(set) var dropped = 0
+  private(set) var last = 0
+  var isRecording = true
+  var watchesAttempts = false
+  var mailboxes: [Int: Mailbox] = [:]
+  /// Those that have ended, and whose messages are still as they were.
+  var unsealed: [Slot] = []
+  var isSealing = false
+
+  /// Those that the limits would have had go, and that are still open; then those that came after them.
+  private var open: [Slot] = []
+  private var slots: Deque<Slot> = []
+  /// How many of ``open`` have ended since.
+  private var endedAmongOpen = 0
+
+  init(limits: Inspector.Limits) {
+    self.limits = limits
+  }
+
+  var count: Int { open.count + slots.count }
+
+  /// All in the order of their numbers.
+  var all: [Slot] { open + slots }
+
+  func slot(_ number: Int) -> Slot? { Self.slot(number, in: slots) ?? Self.slot(number, in: open) }
+
+  private static func slot(_ number: Int, in slots: some RandomAccessCollection<Slot>) -> Slot? {
+    var range = slots.startIndex..<slots.endIndex
+    while !range.isEmpty {
+      let middle = slots.index(range.lowerBound, offsetBy: slots.distance(from: range.lowerBound, to: range.upperBound) / 2)
+      let found = slots[middle]
+      if found.number == number { return found }
+      range = found.number < number ? slots.index(after: middle)..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
+
+  mutating func nextNumber() -> Int {
+    last += 1
+    return last
+  }
+
+  // MARK: What is kept
+
+  /// Adds an exchange that has begun.
+  ///
+  /// - Returns: Those that had to go for it.
+  mutating func add(_ slot: Slot, cost: Int) -> [Slot] {
+    slot.listing = Slot.Listing(cost: cost, isListed: true)
+    slots.append(slot)
+    bytes += cost
+    return trim(for: slot)
+  }
+
+  /// Finds room for more bytes of an exchange that is open.
+  ///
+  /// - Parameter gone: Those that had to go for it.
+  /// - Returns: Whether there is room.
+  mutating func grow(_ slot: Slot, by more: Int, _ gone: inout [Slot]) -> Bool {
+    guard slot.listing.isListed else { return false }
+    slot.listing.cost += more
+    bytes += more
+    gone = trim(for: slot)
+    guard bytes > limits.bytes else { return true }
+    slot.listing.cost -= more
+    bytes -= more
+    return false
+  }
+
+  /// An exchange has ended: it may go.
+  mutating func end(_ slot: Slot) -> [Slot] {
+    guard slot.listing.isListed, slot.listing.isOpen else { return [] }
+    slot.listing.isOpen = false
+    if slot.listing.isAmongOpen { endedAmongOpen += 1 }
+    return trim(for: nil)
+  }
+
+  /// What an exchange takes is known.
+  mutating func settle(_ slot: Slot, cost: Int) -> [Slot] {
+    guard slot.listing.isListed else { return [] }
+    bytes += cost - slot.listing.cost
+    slot.listing.cost = cost
+    return trim(for: nil)
+  }
+
+  mutating func removeAll() -> [Slot] {
+    let gone = all
+    for slot in gone { slot.listing.isListed = false }
+    (open, slots, unsealed, bytes, endedAmongOpen) = ([], [], [], 0, 0)
+    return gone
+  }
+
+  /// - Parameter user: The one that the room is for: it stays.
+  private mutating func trim(for user: Slot?) -> [Slot] {
+    guard count > limits.exchanges || bytes > limits.bytes else { return [] }
+    var gone: [Slot] = []
+    while count > limits.exchanges || bytes > limits.bytes {
+      if endedAmongOpen > 0, let index = open.firstIndex(where: { !$0.listing.isOpen }) {
+        endedAmongOpen -= 1
+        gone.append(remove(open.remove(at: index)))
+      } else if let first = slots.popFirst() {
+        guard first.listing.isOpen || first === user else {
+          gone.append(remove(first))
+          continue
+        }
+        first.listing.isAmongOpen = true
+        open.append(first)
+      } else if count > limits.exchanges, let index = open.firstIndex(where: { $0 !== user }) {
+        // All are open.
+        gone.append(remove(open.remove(at: index)))
+      } else {
+        break
+      }
+    }
+    return gone
+  }
+
+  private mutating func remove(_ slot: Slot) -> Slot {
+    slot.listing.isListed = false
+    bytes -= slot.listing.cost
+    dropped += 1
+    return slot
+  }
+}

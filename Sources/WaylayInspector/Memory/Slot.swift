@@ -1,0 +1,144 @@
+import Foundation
+import WaylayRecording
+
+/// The place of one exchange: first for its messages as they are, then for what is kept of them.
+final class Slot: @unchecked Sendable {
+  // Unchecked: `listing` is only touched behind the inspector's lock.
+  let number: Int
+  let started: Date
+  /// The clock's time at its beginning.
+  let beginning: UInt64
+  let attempts: AttemptLog?
+  var listing = Listing()
+  private let content: Locked<Content>
+
+  /// What the inspector's accounts say of it.
+  struct Listing {
+    var cost = 0
+    var isListed = false
+    var isOpen = true
+    var isAmongOpen = false
+  }
+
+  private enum Content {
+    case raw(RawExchange)
+    case kept(KeptExchange)
+    case nothing
+  }
+
+  init(_ number: Int, _ raw: RawExchange, at now: UInt64, watchesAttempts: Bool) {
+    self.number = number
+    started = Date()
+    beginning = now
+    attempts = watchesAttempts ? AttemptLog() : nil
+    content = Locked(.raw(raw))
+  }
+
+  /// Changes what is known of it, while it is open.
+  func update(_ change: (RawExchange) -> Void) {
+    content.withLock { content in
+      if case .raw(let raw) = content { change(raw) }
+    }
+  }
+
+  /// What is kept of it; for an exchange that is open, what would be.
+  func seal(by inspector: Inspector) -> KeptExchange {
+    let state = content.withLock { content -> (RawExchange?, KeptExchange?) in
+      switch content {
+      // A copy: it is made up outside of the lock.
+      case .raw(let raw): (raw.copy(), nil)
+      case .kept(let kept): (nil, kept)
+      case .nothing: (nil, nil)
+      }
+    }
+    if let kept = state.1 { return kept }
+    guard let raw = state.0 else { return KeptExchange.forgotten(number, started) }
+    let kept = KeptExchange(self, raw, inspector)
+    guard raw.end != nil else { return kept }
+    attempts?.close()
+    return content.withLock { content in
+      switch content {
+      case .raw: content = .kept(kept)
+      // Somebody else was quicker.
+      case .kept(let kept): return kept
+      case .nothing: break
+      }
+      return kept
+    }
+  }
+
+  /// Lets go of what it holds: nobody can ask for it any more.
+  func forget() {
+    let gone = content.withLock { content in
+      defer { content = .nothing }
+      return content
+    }
+    attempts?.close()
+    _ = gone
+  }
+}
+
+/// The messages of an exchange as they are; changed behind the lock of its slot.
+final class RawExchange: @unchecked Sendable {
+  // Unchecked: see above.
+  let request: InterceptedRequest
+  var requestBody: RawBody
+  /// The answer without its body: one that is let go of unread has to end its transfer.
+  var response: InterceptedResponse?
+  var responseBody = RawBody()
+  var trailers: HTTPFields = [:]
+  /// When the head of the answer was there, and when all was.
+  var head: UInt64?
+  var end: UInt64?
+  var error: (any Error)?
+  /// Whether whoever had the body has let go of it before its end.
+  var isAbandoned = false
+  var isWebSocket = false
+
+  init(_ request: InterceptedRequest, _ body: RawBody) {
+    self.request = request
+    requestBody = body
+  }
+
+  func copy() -> RawExchange {
+    let copy = RawExchange(request, requestBody)
+    copy.response = response
+    copy.responseBody = responseBody
+    copy.trailers = trailers
+    (copy.head, copy.end, copy.error, copy.isAbandoned, copy.isWebSocket) = (head, end, error, isAbandoned, isWebSocket)
+    return copy
+  }
+}
+
+/// As much of a body as is kept, while it passes.
+struct RawBody: Sendable {
+  var data = Data()
+  /// How many bytes have passed, or how many there are where that is known.
+  var size = 0
+  /// The file that it is.
+  var file: URL?
+  /// Whether there was no room for some of it: what comes after that is not kept either.
+  var isCut = false
+
+  init() {}
+
+  init(_ body: MessageBody, limit: Int) {
+    if let data = body.inMemory {
+      size = data.count
+      self.data = data.count <= limit ? data : Data(data.prefix(limit))
+    } else {
+      size = body.length.map(Int.init(clamping:)) ?? 0
+      file = body.fileURL
+    }
+  }
+
+  /// What of it goes into an archive.
+  func seen(_ limit: Int) -> SeenBody {
+    guard let file, data.isEmpty else { return SeenBody(data, size: size) }
+    // A file is not read while it is sent, but here, behind.
+    guard let handle = try? FileHandle(forReadingFrom: file) else { return SeenBody(size: size) }
+    defer { try? handle.close() }
+    let beginning = (try? handle.read(upToCount: limit)) ?? Data()
+    return SeenBody(beginning, size: size)
+  }
+}

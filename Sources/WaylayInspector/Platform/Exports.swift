@@ -1,0 +1,2 @@
+@_exported public import WaylayCore
+@_exported public import WaylayHAR

@@ -1,0 +1,92 @@
+import Foundation
+
+/// The attempts of one exchange, as the link that stands last sees them.
+final class AttemptLog: Sendable {
+  /// What a server that never answers and a link that never gives up can add.
+  private static let most = 100
+  /// `nil` once the exchange has been made up.
+  private let attempts = Locked<[RawAttempt]?>([])
+
+  /// Where a request carries the log of its exchange.
+  enum Note: InterceptedRequest.Key {
+    static let defaultValue: AttemptLog? = nil
+  }
+
+  /// Adds an attempt that begins.
+  ///
+  /// - Returns: Which one it is, for when it has ended.
+  func begin(_ attempt: RawAttempt) -> Int? {
+    attempts.withLock { attempts in
+      guard let count = attempts?.count, count < Self.most else { return nil }
+      attempts?.append(attempt)
+      return count
+    }
+  }
+
+  func end(_ index: Int?, _ attempt: RawAttempt) {
+    guard let index else { return }
+    attempts.withLock { attempts in
+      if let count = attempts?.count, index < count { attempts?[index] = attempt }
+    }
+  }
+
+  /// A request may be kept by others for long: what it carries is empty then.
+  func close() {
+    attempts.withLock { $0 = nil }
+  }
+
+  var all: [RawAttempt] { attempts.withLock { $0 ?? [] } }
+}
+
+/// One call of the transport.
+struct RawAttempt: Sendable {
+  /// The address of the route.
+  var address: String?
+  var began: UInt64
+  var ended: UInt64?
+  var status: Int?
+  var metrics: LoadMetrics?
+  var error: (any Error)?
+}
+
+extension Inspector {
+  /// A link that writes down each request that goes to the network on behalf of an exchange: put it last in the chain.
+  ///
+  /// What it sees is in ``Exchange/attempts``: the addresses that a link before it has tried, one after the other or at once, and what came of each.
+  /// Without it only the address is known that has answered in the end.
+  public var attempts: some RequestInterceptor {
+    memory.withLock { $0.watchesAttempts = true }
+    return AttemptLink(clock: clock)
+  }
+}
+
+/// Stands last, and sees what goes out.
+private struct AttemptLink: RequestInterceptor {
+  let clock: LoadClock
+
+  var name: String { "Inspector.attempts" }
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    guard let log = request[AttemptLog.Note.self] else { return try await next(request) }
+    var attempt = RawAttempt(address: Self.address(of: request), began: clock.now())
+    let index = log.begin(attempt)
+    do {
+      let response = try await next(request)
+      (attempt.status, attempt.metrics, attempt.ended) = (response.status.code, response.metrics, clock.now())
+      log.end(index, attempt)
+      return response
+    } catch {
+      (attempt.error, attempt.ended) = (error, clock.now())
+      log.end(index, attempt)
+      throw error
+    }
+  }
+
+  /// Where the route of a request leads, as transports write it.
+  private static func address(of request: InterceptedRequest) -> String? {
+    guard let route = request.route else { return nil }
+    let host = route.address.contains(":") ? "[\(route.address)]" : route.address
+    let isSecure = ["https", "wss"].contains(request.url.scheme?.lowercased())
+    return "\(host):\(route.port ?? request.url.port ?? (isSecure ? 443 : 80))"
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+extension Inspector {
+  /// How long messages wait as they are: redacting takes longer than a load may be kept waiting, and is done behind it.
+  private static let patience = DispatchTimeInterval.milliseconds(20)
+
+  func scheduleSealing() {
+    sealing.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.sealAll() }
+  }
+
+  /// Makes all that has ended what is kept of it.
+  func sealAll() {
+    while true {
+      let waiting = memory.withLock { memory -> [Slot] in
+        defer { memory.unsealed = [] }
+        memory.isSealing = !memory.unsealed.isEmpty
+        return memory.unsealed
+      }
+      if waiting.isEmpty { return }
+      for slot in waiting {
+        // What has gone meanwhile is not made up.
+        guard memory.withLock({ _ in slot.listing.isListed }) else { continue }
+        let cost = slot.seal(by: self).cost
+        let gone = memory.withLock { $0.settle(slot, cost: cost) }
+        for slot in gone { slot.forget() }
+      }
+    }
+  }
+}

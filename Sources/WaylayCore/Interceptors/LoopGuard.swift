@@ -17,7 +17,7 @@ import Foundation
 /// How a re-entry is recognised: by the request's tag, when it was made from the request that the interceptor got, on whatever thread; and
 /// on Linux, for any request, by the task it is made in. So a fresh request to an intercepted session is not recognised when it is made in
 /// a detached task, and on Apple platforms not at all, because the loading system starts it elsewhere: there, an interceptor
-/// that makes requests of its own uses a session that is not intercepted, or the direct way.
+/// that makes requests of its own uses a session that is not intercepted, or a direct load.
 public struct LoopGuard: InlineAnswering {
   /// The name that the error's path prints.
   public let name: String

@@ -15,7 +15,7 @@ import Foundation
 /// Like `canInit`, it runs wherever the loading system asks: it must not block, and on Linux not make or resume the task of any session
 /// (platform facts P18 and P22). It sees requests whose `canInit` was `true`, after `canonicalRequest`.
 ///
-/// Only links of which all before them are `InlineAnswering`, too, are asked, and only in sessions on Linux; elsewhere, and in the direct way,
+/// Only links of which all before them are `InlineAnswering`, too, are asked, and only in sessions on Linux; elsewhere, and in a direct load,
 /// `startLoading` is called. So the two have to agree. Without a `startLoading` of its own a type answers there what `answerInline` says.
 public protocol InlineAnswering: RequestInterceptor {
   /// The answer to `request`, if it is there.

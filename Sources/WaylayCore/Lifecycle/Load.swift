@@ -2,7 +2,7 @@ import Foundation
 
 /// One load: from an app's request to the response of its last hop.
 ///
-/// It is what the bridge and the direct way share: the hops, the chains, cookies, redirects, timeouts and the report at the end.
+/// It is what the bridge and a direct load share: the hops, the chains, cookies, redirects, timeouts and the report at the end.
 final class Load: Sendable {
   struct State {
     /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.

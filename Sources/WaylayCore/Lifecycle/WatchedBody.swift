@@ -60,7 +60,7 @@ final class WatchedBody: Sendable {
     interruption.interrupt(error)
   }
 
-  /// The body that a reader of the direct way gets.
+  /// The body that a reader of a direct load gets.
   var body: MessageBody {
     let inner = response.body
     return MessageBody(

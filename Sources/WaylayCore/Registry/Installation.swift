@@ -1,6 +1,6 @@
 import Foundation
 
-/// One place a registry is installed in: a session configuration, or the direct way.
+/// One place a registry is installed in: a session configuration, or a direct load.
 ///
 /// It knows whose loads these are (the context) and has one transport for all of them.
 final class Installation: Sendable {
@@ -17,7 +17,7 @@ final class Installation: Sendable {
 
   let registry: InterceptorRegistry
   let challenges: ChallengeDesk
-  /// Its protocol class; none for the direct way.
+  /// Its protocol class; none for a direct load.
   let protocolClass: Locked<URLProtocol.Type?>
   private let configuration: Locked<URLSessionConfiguration>
   /// Whether the settings are those of the session that a load comes from.
@@ -138,7 +138,7 @@ final class Installation: Sendable {
   /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
   final class Decision: Sendable {
     let installation: Installation
-    /// The protocol class that was asked; none in the direct way.
+    /// The protocol class that was asked; none in a direct load.
     let owner: ObjectIdentifier?
     let snapshot: InterceptorRegistry.Snapshot
     /// Whose load it is.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The direct way: the same chains without a `URLSession` on top.
+/// A direct load: the same chains without a `URLSession` on top.
 ///
 /// It streams both ways with the transport's back pressure, serves downloads on Linux, and costs a fraction of a session's task.
 extension InterceptorRegistry {

@@ -19,13 +19,13 @@ public import Logging
 ///
 /// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made inline does not die under
 /// its session. Sessions that are made by the thousand, in tests for example, should be matched by a call of it. On Linux connections and their
-/// thread go with the last session that has used them, unless the registry was given its transport. A registry that is used the direct way
+/// thread go with the last session that has used them, unless the registry was given its transport. A registry that makes direct loads
 /// alone ends when it is let go, with its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
     var snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
     var installations: [Installation] = []
-    /// What the direct way keeps from one load to the next. Not the installation, which holds its registry: one that is let go would stay.
+    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is let go would stay.
     var direct: Installation.Core?
     var isInvalidated = false
   }
@@ -49,9 +49,9 @@ public final class InterceptorRegistry: Sendable {
   /// Makes a registry.
   ///
   /// - Parameters:
-  ///   - transport: What puts requests on the wire, in every session and in the direct way. Default: one per installation, with the
+  ///   - transport: What puts requests on the wire, in every session and in direct loads. Default: one per installation, with the
   ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
-  ///   - configuration: The storages, header fields and timeouts of the direct way (``load(_:)`` and its kin).
+  ///   - configuration: The storages, header fields and timeouts of direct loads (``load(_:)`` and its kin).
   ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
   ///   - redirects: How redirects are followed.
   ///   - limits: How large heads may be and how many cookies are stored; for the transports that the registry makes itself.

@@ -38,7 +38,7 @@ public final class MockScope: Sendable {
 
   /// The stubs of this scope, and what they were asked.
   public let mock: MockInterceptor
-  /// What the scope's sessions run through: its mock, and nothing else. Its direct way (`registry.data(for:)`) is mocked as well.
+  /// What the scope's sessions run through: its mock, and nothing else. Its direct loads (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
   private let state = Locked(State())
 

@@ -204,7 +204,8 @@ let package = Package(
     .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")], swiftSettings: settings),
+      dependencies: ["TestSupport", "Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
     .testTarget(
       name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
       swiftSettings: settings),

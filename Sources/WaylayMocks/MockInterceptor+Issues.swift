@@ -55,7 +55,8 @@ extension MockInterceptor {
     record(recorded(facts, nil, isOwn: false, [:]))
     if case .passThrough = unmatched.kind { return try await next(facts.request) }
     let sender = sender(of: facts)
-    let report = reporting { Miss(facts, spent, in: self, redirectedBy: sender).report }
+    let remark = facts.request[MissRemark.self].map { "\n\n" + $0 } ?? ""
+    let report = reporting { Miss(facts, spent, in: self, redirectedBy: sender).report } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard case .respond(let response) = unmatched.kind else {
@@ -97,4 +98,9 @@ extension MockError {
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)
   }
+}
+
+/// What is to be said of a request, should no stub be for it.
+package enum MissRemark: InterceptedRequest.Key {
+  package static let defaultValue: String? = nil
 }

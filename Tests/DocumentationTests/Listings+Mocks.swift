@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayTesting
 import XCTest
@@ -282,17 +283,16 @@ struct CartTests {
   }
 }
 
-func hardWired() async throws {
-  let mock = MockInterceptor { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } }
-  let registry = InterceptorRegistry { mock }
-  let interception = registry.interceptSharedSession()
-  defer {
-    interception.end()
-    registry.invalidate()
+@Suite(.sharedSession)
+struct HardWiredListings {
+  @Test(
+    .mocked(hardWiredSessions: [.shared]) {
+      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+    })
+  func hardWired() async throws {
+    let user = try await UserClient().user(1)
+    #expect(user.name == "Ada")
   }
-  let user = try await UserClient().user(1)
-  #expect(user.name == "Ada")
-  mock.reportIssues()
 }
 
 @StubBuilder func movedFromElsewhere() -> [Stub] {

@@ -28,7 +28,7 @@ extension Trait where Self == HeavyTrait {
 }
 
 /// What so many at a time have, in the order in which they asked.
-private final class Turns: Sendable {
+final class Turns: Sendable {
   private struct State {
     var free: Int
     var waiting: [CheckedContinuation<Void, Never>] = []

@@ -14,7 +14,11 @@ class InterceptingProtocol: PlatformProtocol {
 
   override class func canInit(with request: URLRequest) -> Bool {
     // Fails closed: a class whose registry is gone accepts everything, and `startLoading` says why it fails.
-    guard let installation else { return true }
+    guard let installation else {
+      if PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: self) }
+      return true
+    }
+    if let isOurs = installation.isOurs, !isOurs(request) { return false }
     guard !mustRefuse(webSocket: request, in: installation) else { return true }
     let decision = Installation.Decision(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
@@ -26,7 +30,9 @@ class InterceptingProtocol: PlatformProtocol {
     // Asked on Apple platforms only (P6).
     guard let request = task.currentRequest else { return false }
     guard task is URLSessionWebSocketTask else { return canInit(with: request) }
-    if let installation, mustRefuse(webSocket: request, in: installation) { PlatformClient.leavingQueue { task.cancel() } }
+    if let installation, installation.isOurs?(request) ?? true, mustRefuse(webSocket: request, in: installation) {
+      PlatformClient.leavingQueue { task.cancel() }
+    }
     return false
   }
 
@@ -57,6 +63,7 @@ class InterceptingProtocol: PlatformProtocol {
       return client.fail(URLError(.unsupportedURL, userInfo: URLError.failingURL(url)), url: url)
     }
     guard let installation = decision?.installation ?? Self.installation else {
+      if !PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: Self.self) }
       return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
     }
     do {

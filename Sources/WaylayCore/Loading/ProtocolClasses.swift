@@ -20,6 +20,8 @@ enum OneBit<Rest: TypeNumber>: TypeNumber {}
 enum ProtocolClasses {
   private struct State {
     var installations: [ObjectIdentifier: Installation] = [:]
+    /// Who hears of the requests that come to a class without an installation.
+    var listeners: [ObjectIdentifier: InterceptorRegistry.LateListener] = [:]
     var last: UInt64 = 0
   }
 
@@ -43,8 +45,21 @@ enum ProtocolClasses {
     return state.withLock { $0.installations[key] }
   }
 
-  static func remove(_ protocolClass: URLProtocol.Type) {
-    state.withLock { _ = $0.installations.removeValue(forKey: ObjectIdentifier(protocolClass)) }
+  /// Lets go of the installation of a class.
+  static func remove(_ protocolClass: URLProtocol.Type, leaving listener: InterceptorRegistry.LateListener?) {
+    let key = ObjectIdentifier(protocolClass)
+    let removed = state.withLock { state in
+      if let listener { state.listeners[key] = listener }
+      return state.installations.removeValue(forKey: key)
+    }
+    // What it holds is let go without the lock.
+    _ = removed
+  }
+
+  /// Says that a request came to a class whose registry is invalidated.
+  static func tellLate(_ request: URLRequest, to protocolClass: URLProtocol.Type) {
+    let key = ObjectIdentifier(protocolClass)
+    state.withLock { $0.listeners[key] }?(request)
   }
 
   private static func type(for number: UInt64) -> any TypeNumber.Type {

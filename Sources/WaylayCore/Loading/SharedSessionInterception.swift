@@ -21,8 +21,29 @@ extension InterceptorRegistry {
   /// - Returns: What undoes it. Dropping it undoes nothing.
   public func interceptSharedSession() -> SharedSessionInterception {
     let protocolClass = makeProtocolClass(configuration: URLSession.shared.configuration.copied)
-    SharedSession.insert(protocolClass)
-    return SharedSessionInterception(protocolClass)
+    SharedSession.insert(protocolClass, into: .shared)
+    return SharedSessionInterception(protocolClass, of: [.shared])
+  }
+
+  /// Sends requests of sessions that exist already through the registry's chains.
+  ///
+  /// On Linux the sessions have no `urlCache` from now on: a look-up would take the question whose a request is to another thread (platform facts
+  /// P22, P24).
+  ///
+  /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any thread. A request that
+  ///   is not ours goes its way as if this call had not been.
+  /// - Returns: What undoes it, and whether it holds for each of the sessions: on Apple platforms it can for `URLSession.shared` alone.
+  package func intercept(
+    _ sessions: [URLSession], where isOurs: @escaping @Sendable (URLRequest) -> Bool
+  ) -> (interception: SharedSessionInterception, isComplete: Bool) {
+    let configuration = (sessions.first ?? .shared).configuration.copied
+    let protocolClass = makeProtocolClass(configuration: configuration, followsSessions: true, where: isOurs)
+    let reached = sessions.filter { SharedSession.canChange($0) }
+    for session in reached {
+      PlatformClient.adjust(session.configuration)
+      SharedSession.insert(protocolClass, into: session)
+    }
+    return (SharedSessionInterception(protocolClass, of: reached), reached.count == sessions.count)
   }
 }
 
@@ -31,9 +52,11 @@ extension InterceptorRegistry {
 /// Several of them are best ended in reverse order: a later one leads through those that were there before it.
 public final class SharedSessionInterception: Sendable {
   private let protocolClass: Locked<URLProtocol.Type?>
+  private let sessions: [URLSession]
 
-  init(_ protocolClass: URLProtocol.Type) {
+  init(_ protocolClass: URLProtocol.Type, of sessions: [URLSession]) {
     self.protocolClass = Locked(protocolClass)
+    self.sessions = sessions
   }
 
   /// Gives the shared session back what it had before. Loads under way go on; a second call does nothing.
@@ -45,6 +68,6 @@ public final class SharedSessionInterception: Sendable {
       return protocolClass
     }
     guard let ended else { return }
-    SharedSession.remove(ended)
+    for session in sessions { SharedSession.remove(ended, from: session) }
   }
 }

@@ -39,8 +39,10 @@ extension InterceptorRegistry {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
   }
 
-  func makeProtocolClass(configuration: URLSessionConfiguration, followsSessions: Bool = false) -> URLProtocol.Type {
-    let installation = Installation(self, configuration: configuration, followsSessions: followsSessions)
+  func makeProtocolClass(
+    configuration: URLSessionConfiguration, followsSessions: Bool = false, where isOurs: (@Sendable (URLRequest) -> Bool)? = nil
+  ) -> URLProtocol.Type {
+    let installation = Installation(self, configuration: configuration, followsSessions: followsSessions, isOurs: isOurs)
     if configuration.identifier != nil {
       logger?.error("a background session's requests are not intercepted: use a configuration without an identifier")
     }

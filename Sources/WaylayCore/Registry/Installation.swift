@@ -22,6 +22,8 @@ final class Installation: Sendable {
   private let configuration: Locked<URLSessionConfiguration>
   /// Whether the settings are those of the session that a load comes from.
   private let followsSessions: Bool
+  /// Which requests the loading system is to leave to it; all of them unless told otherwise.
+  let isOurs: (@Sendable (URLRequest) -> Bool)?
   private let state: Locked<State>
 
   /// All of it but the registry, which may hold this.
@@ -45,6 +47,7 @@ final class Installation: Sendable {
     protocolClass = core.protocolClass
     configuration = core.configuration
     followsSessions = core.followsSessions
+    isOurs = nil
     state = core.state
   }
 
@@ -52,13 +55,18 @@ final class Installation: Sendable {
   ///   - configuration: What the context and the transport are made from on first use; so what an app sets between `intercepted(by:)` and its first
   ///     request counts.
   ///   - followsSessions: Whether sessions were made from that configuration.
-  init(_ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false) {
+  ///   - isOurs: Which requests the loading system is to leave to it.
+  init(
+    _ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false,
+    isOurs: (@Sendable (URLRequest) -> Bool)? = nil
+  ) {
     self.registry = registry
     self.configuration = Locked(configuration)
     challenges = ChallengeDesk()
     protocolClass = Locked(nil)
     state = Locked(State())
     self.followsSessions = followsSessions
+    self.isOurs = isOurs
   }
 
   /// Whose load it is, as far as that can be told without the session.
@@ -130,7 +138,8 @@ final class Installation: Sendable {
   }
 
   func invalidate() {
-    core.invalidate()
+    // What the loading system still sends here is heard of by whoever wants to know.
+    core.invalidate(leaving: registry.afterInvalidation)
   }
 
   /// What is to become of a request.
@@ -181,7 +190,7 @@ final class Installation: Sendable {
 }
 
 extension Installation.Core {
-  func invalidate() {
+  func invalidate(leaving listener: InterceptorRegistry.LateListener? = nil) {
     let (transport, session) = state.withLock { state in
       state.isInvalidated = true
       defer {
@@ -191,7 +200,7 @@ extension Installation.Core {
       }
       return (state.transport, state.session)
     }
-    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass) }
+    if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass, leaving: listener) }
     transport?.invalidate()
     session?.invalidate()
   }

@@ -44,6 +44,7 @@ public final class InterceptorRegistry: Sendable {
   let clock: LoadClock
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
+  private let lateListener = Locked<LateListener?>(nil)
   let state = Locked(State())
 
   /// Makes a registry.
@@ -135,6 +136,16 @@ public final class InterceptorRegistry: Sendable {
     direct?.invalidate()
     for installation in installations { installation.invalidate() }
     for subscriber in subscribers { subscriber.finish() }
+  }
+
+  /// Hears of a request of a session whose registry is invalidated; on Linux in the code that makes the request.
+  package typealias LateListener = @Sendable (URLRequest) -> Void
+
+  /// Who hears of the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as long as the process runs,
+  /// so it had better hold little.
+  package var afterInvalidation: LateListener? {
+    get { lateListener.withLock { $0 } }
+    set { lateListener.withLock { $0 = newValue } }
   }
 
   static func invalidatedError(url: URL?) -> WaylayError {

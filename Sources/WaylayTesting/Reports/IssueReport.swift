@@ -32,10 +32,13 @@ extension MockScope {
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
   func end(throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false) {
     close()
+    let late = lateUseReports(lateUses)
+    for report in late { if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) } }
     var printed = isPrinted ? error.flatMap(Self.miss) : nil
     for issue in mock.issues {
       switch issue.kind {
-      case .unused where error != nil: continue
+      // Requests for it may be among those that went to a session of another scope.
+      case .unused where error != nil || !late.isEmpty: continue
       case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message: printed = nil
       case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
       default: IssueReport.report(issue.message, at: issue.location)

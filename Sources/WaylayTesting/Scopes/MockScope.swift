@@ -2,7 +2,7 @@ public import WaylayMocks
 
 /// The mock of one test, with the registry and the session that are bound to it.
 ///
-/// The trait ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
+/// The trait ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
 /// closure they surround, and end it afterwards. Inside, ``current`` finds it, in child tasks and in unstructured tasks too:
 ///
 /// ```swift
@@ -26,11 +26,13 @@ public import WaylayMocks
 /// }.value
 /// ```
 ///
-/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:bodyLimit:showing:fileID:filePath:line:column:endingWith:_:)``.
+/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:endingWith:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
     var isEnded = false
+    /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
+    var lateUses: [MockSourceLocation: Int] = [:]
   }
 
   /// The innermost scope round the current task; `nil` outside of every scope.
@@ -40,18 +42,22 @@ public final class MockScope: Sendable {
   public let mock: MockInterceptor
   /// What the scope's sessions run through: its mock, and nothing else. Its direct loads (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
+  /// The sessions that the code takes from nowhere.
+  let hardWired: HardWiredSessions
   private let state = Locked(State())
 
-  init(mock: MockInterceptor, registry: InterceptorRegistry) {
+  init(mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = []) {
     self.mock = mock
     self.registry = registry
+    hardWired = HardWiredSessions(hardWiredSessions, location: mock.location)
   }
 
-  convenience init(_ mock: MockInterceptor) {
+  convenience init(_ mock: MockInterceptor, hardWiredSessions: [URLSession] = []) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     // Whatever the scheme: what is not answered here must not leave.
     registry.register(InterceptorChain(.default, for: .any) { mock })
-    self.init(mock: mock, registry: registry)
+    self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions)
+    watchForLateUse()
   }
 
   deinit {
@@ -99,9 +105,10 @@ extension MockScope {
   nonisolated(nonsending) func surround<Result>(
     _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, finish: () -> Void = {}
   ) async rethrows -> Result {
+    await hardWired.waitForTurn()
     do {
       let result = try await Self.$current.withValue(self) {
-        mock.environment.context?.begin()
+        begin()
         return try await operation()
       }
       finish()
@@ -118,9 +125,10 @@ extension MockScope {
 
   /// The same for what is not asynchronous.
   func surround<Result>(_ operation: () throws -> Result) rethrows -> Result {
+    hardWired.takeTurnAtOnce()
     do {
       let result = try Self.$current.withValue(self) {
-        mock.environment.context?.begin()
+        begin()
         return try operation()
       }
       end()
@@ -130,6 +138,18 @@ extension MockScope {
       throw reported(error)
     }
   }
+
+  /// Has the scope answer, in the tasks that begin here.
+  func begin() {
+    mock.environment.context?.begin()
+    hardWired.begin(self)
+  }
+
+  /// Counts a use of a session of a scope that has ended.
+  func noteLateUse(of location: MockSourceLocation) { state.withLock { $0.lateUses[location, default: 0] += 1 } }
+
+  /// How often such sessions were used, by the place of their mock.
+  var lateUses: [MockSourceLocation: Int] { state.withLock { $0.lateUses } }
 
   /// Whether the scope is over: its sessions fail their loads.
   public var isEnded: Bool { state.withLock { $0.isEnded } }
@@ -147,6 +167,7 @@ extension MockScope {
       return !state.isEnded
     }
     guard isFirst else { return }
+    hardWired.end()
     registry.invalidate()
     mock.environment.context?.end()
   }

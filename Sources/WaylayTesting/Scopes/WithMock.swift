@@ -21,6 +21,8 @@ public import WaylayMocks
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
 ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
 ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
+///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock answers them too. Waits until no
+///     other test has such sessions; see <doc:MocksInLargeSuites>.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
 ///   - fileID: Where it is reported: the caller's file.
@@ -32,13 +34,14 @@ public import WaylayMocks
 @discardableResult
 public func withMock<Result>(
   unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
+  hardWiredSessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () async throws -> Result
 ) async rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
-  return try await MockScope(settings.makeMock(try stubs())).surround(operation)
+  return try await MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
 }
 
 /// Runs a synchronous operation with a mock of its own.
@@ -62,6 +65,8 @@ public func withMock<Result>(
 ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
 ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
 ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
+///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock answers them too. That another test
+///     has such sessions at the time is an issue, because this call cannot wait: XCTest runs one test at a time, so there it does not happen.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
 ///   - fileID: Where it is reported: the caller's file.
@@ -73,11 +78,12 @@ public func withMock<Result>(
 @discardableResult
 public func withMock<Result>(
   unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
+  hardWiredSessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () throws -> Result
 ) rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let settings = ScopeSettings(unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
-  return try MockScope(settings.makeMock(try stubs())).surround(operation)
+  return try MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
 }

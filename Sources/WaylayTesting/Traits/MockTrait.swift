@@ -18,13 +18,14 @@ public import WaylayMocks
 /// when the code under test swallowed the error. A stub of a suite that says neither `.required` nor `.optional` may stay unused in one
 /// test or another; when no test of a run of the suite used it, the suite gets a warning.
 ///
-/// Tests with this trait run in parallel with all others. Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
+/// Tests with this trait run in parallel with all others; those with `hardWiredSessions` take turns among themselves. Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   /// Which trait this is: a suite's trait is copied to every test in the suite.
   final class Identity: Sendable {}
 
   let identity = Identity()
   let settings: ScopeSettings
+  let hardWiredSessions: @Sendable () -> [URLSession]
   let stubs: @Sendable () throws -> [Stub]
 
   /// `true`: each test of a suite has its own mock.
@@ -44,7 +45,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let isOfTest = ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
     let stubs = AttributeSource(of: settings.location).locate(try stubs())
     let settings = isOfTest ? settings.located(at: test) : settings
-    let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []))
+    let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), hardWiredSessions: hardWiredSessions())
     let note = ledger?.enter(stubs, into: scope.mock)
     try await scope.surround({ try await function() }, printsErrors: true, missesAtTest: !isOfTest) { note?() }
   }
@@ -67,6 +68,8 @@ extension Trait where Self == MockTrait {
   ///     arguments; to have one clock for several, name one that is there already.
   ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
   ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
+  ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock answers them too. Tests that say
+  ///     so take turns, and what they wait counts for their time limits; see <doc:MocksInLargeSuites>. Evaluated for each test.
   ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to `MockInterceptor.current`.
   ///   - fileID: Where it is reported: the caller's file.
   ///   - filePath: The same file, with its path.
@@ -75,6 +78,7 @@ extension Trait where Self == MockTrait {
   public static func mocked(
     unmatched: UnmatchedPolicy = .fail, clock: @autoclosure @escaping @Sendable () -> any Clock<Duration> = ContinuousClock(),
     bodyLimit: Int = 1 << 28, showing: Set<String> = [],
+    hardWiredSessions: @autoclosure @escaping @Sendable () -> [URLSession] = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }
   ) -> MockTrait {
@@ -82,6 +86,6 @@ extension Trait where Self == MockTrait {
       settings: ScopeSettings(
         unmatched: unmatched, clock: clock, bodyLimit: bodyLimit, showing: showing,
         location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
-      stubs: stubs)
+      hardWiredSessions: hardWiredSessions, stubs: stubs)
   }
 }

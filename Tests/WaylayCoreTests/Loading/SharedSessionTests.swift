@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-/// The only tests of this process that use the shared session.
-@Suite("The shared session", .serialized, .timeLimit(.minutes(5)))
+@Suite("The shared session", .serialized, .sharedSession, .timeLimit(.minutes(10)))
 struct SharedSessionTests {
   @Test("goes through a registry, also after it has been used, until the interception ends")
   func intercepted() async throws {

@@ -18,6 +18,8 @@
 
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
     static let canAnswerInline = false
+    /// `canInit` is asked on any thread and any number of times (P6).
+    static let asksInCallersTask = false
     /// Cookies are not in the request that the protocol sees.
     static let sessionAddsCookies = false
     /// The inner session asks the app, through ``ChallengeForwarder``.

@@ -7,12 +7,15 @@
 
   /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked last in, first out.
   enum SharedSession {
-    static func insert(_ protocolClass: URLProtocol.Type) {
+    /// The configuration that another session gives is a copy.
+    static func canChange(_ session: URLSession) -> Bool { session === URLSession.shared }
+
+    static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
       // False for what is no subclass of `URLProtocol`.
       _ = URLProtocol.registerClass(protocolClass)
     }
 
-    static func remove(_ protocolClass: URLProtocol.Type) {
+    static func remove(_ protocolClass: URLProtocol.Type, from session: URLSession) {
       URLProtocol.unregisterClass(protocolClass)
     }
   }

@@ -28,6 +28,9 @@
     /// Answers may be given inside `startLoading`, which runs on the work queue (P2).
     static let canAnswerInline = true
 
+    /// `canInit` is asked once, inside the app's `resume()`: the values of the Swift task that makes the request are seen there (P6, P7).
+    static let asksInCallersTask = true
+
     /// A session puts its storage's cookies into a request when it makes the task.
     static let sessionAddsCookies = true
 

@@ -1,24 +1,30 @@
 #if canImport(FoundationNetworking)
   import Foundation
 
-  /// The protocol classes of `URLSession.shared`, on Linux: its configuration is live, and `registerClass` comes too late once the session
-  /// has been used (P11).
+  /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is live, and `registerClass` comes
+  /// too late once the shared session has been used, and never for another (P11).
   enum SharedSession {
-    private static let lock = Locked(())
+    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not go while it does.
+    private static let former = Locked<[[AnyClass]]>([])
 
-    static func insert(_ protocolClass: URLProtocol.Type) {
-      change { $0.insert(protocolClass, at: 0) }
+    static func canChange(_ session: URLSession) -> Bool { true }
+
+    static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
+      change(session) { $0.insert(protocolClass, at: 0) }
     }
 
-    static func remove(_ protocolClass: URLProtocol.Type) {
-      change { $0.removeAll { $0 == protocolClass } }
+    static func remove(_ protocolClass: URLProtocol.Type, from session: URLSession) {
+      change(session) { $0.removeAll { $0 == protocolClass } }
     }
 
-    private static func change(_ change: (inout [AnyClass]) -> Void) {
-      lock.withLock { _ in
-        let configuration = URLSession.shared.configuration
-        var classes = configuration.protocolClasses ?? []
+    private static func change(_ session: URLSession, _ change: (inout [AnyClass]) -> Void) {
+      former.withLock { former in
+        let configuration = session.configuration
+        let before = configuration.protocolClasses ?? []
+        var classes = before
         change(&classes)
+        former.append(before)
+        if former.count > 64 { former.removeFirst() }
         configuration.protocolClasses = classes
       }
     }

@@ -5,11 +5,15 @@ import Foundation
 /// A POSIX mutex, which is what `NSLock` is made of, in the same allocation as the value: a load makes two of these, and an `NSLock` takes
 /// five allocations, which is more than a short chain needs. Not `Mutex`, because the thread sanitizer of Swift 6.3 on Linux reports
 /// races in correct code that uses it (U13). Critical sections stay short, and none of them contains an `await`.
+///
+/// A lock that guards no value holds a `Bool`: a state without a size has the address of the object that holds it, and the thread sanitizer
+/// takes what is done with it for a change of that object's type.
 package struct Locked<State>: @unchecked Sendable {
   // Unchecked: the value is only ever touched between lock and unlock.
   private let storage: ManagedBuffer<State, pthread_mutex_t>
 
   package init(_ state: State) {
+    assert(MemoryLayout<State>.size > 0, "a state without a size is taken for a race by the thread sanitizer")
     storage = Storage.create(minimumCapacity: 1) { storage in
       storage.withUnsafeMutablePointerToElements { mutex in
         mutex.initialize(to: pthread_mutex_t())

@@ -100,7 +100,7 @@ public final class DiskStore: ArchiveStore {
   /// Where the medium is waited for, so that the thread of the journal never does while there are entries to write.
   let medium = DispatchQueue(label: "waylay.archive.medium")
   /// Held while a store for reading reads what the writer has added.
-  let following = Locked(())
+  let following = Locked(false)
   private let keyed: KeyedDigest
 
   var archive: ArchiveDirectory { context.directory }

@@ -9,7 +9,7 @@
     private let listeners = Locked<[@Sendable () -> Void]>([])
 
     /// The session of a queue is asked for and noted in one go.
-    private static let turn = Locked(())
+    private static let turn = Locked(false)
     private static let key = DispatchSpecificKey<SessionEnd>()
 
     static func await(_ session: URLSession, _ listener: @escaping @Sendable () -> Void) {

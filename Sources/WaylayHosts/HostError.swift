@@ -110,6 +110,11 @@ extension HostError {
     }
   }
 
+  /// A text that the core does not take for a host, an address or a pattern.
+  init(_ error: WaylayError, host: String) {
+    self.init(.invalidName, error.message, host: host)
+  }
+
   /// The same error about a request.
   func about(_ request: InterceptedRequest) -> HostError {
     var error = self

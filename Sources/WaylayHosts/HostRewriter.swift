@@ -55,7 +55,7 @@ public final class HostRewriter: RequestInterceptor {
     var problems: [HostError] = []
     for (text, endpoints) in table.sorted(by: { $0.key < $1.key }) {
       do {
-        let pattern = try HostPattern(text)
+        let pattern = try HostPattern(rule: text)
         let isTaken = rules.contains { $0.pattern == pattern }
         do {
           guard !isTaken else { throw HostError(.invalidRule, "two entries are for \"\(pattern)\": keep one.", host: text) }

@@ -11,20 +11,29 @@ extension InterceptorChain {
   ///
   /// | rule | written | covers |
   /// |---|---|---|
-  /// | host | `example.com` | that host, any port, in any letter case |
+  /// | host | a ``HostPattern``: `example.com` | that host, any port, in any letter case |
   /// | | `example.com:8080` | that host on that port (80 and 443 are the ports of URLs without one) |
   /// | | `*.example.com` | every host below it, not itself |
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///
+  /// A text that is no host pattern covers nothing, is in ``problems``, and is logged as an error when the chain is registered.
+  ///
   /// Web-socket requests (`ws`, `wss`) are never covered. For rules that look at headers or the method, use
   /// ``RequestInterceptor/canInit(with:)``.
   public struct Scope: Sendable {
     var schemes: Set<String>?
-    var hosts: [HostRule] = []
+    /// `nil` for all hosts.
+    var hosts: [HostPattern]?
     var paths: [PathRule] = []
-    var excludedHosts: [HostRule] = []
+    var excludedHosts: [HostPattern] = []
     var excludedPaths: [PathRule] = []
+    /// What was written as a host and is none.
+    public private(set) var problems: [WaylayError] = []
+
+    init(schemes: Set<String>?) {
+      self.schemes = schemes
+    }
 
     /// Every `http` and `https` request.
     public static let http = Scope(schemes: ["http", "https"])
@@ -40,9 +49,7 @@ extension InterceptorChain {
 
     /// `http` and `https` requests to the given hosts.
     public static func host(_ patterns: String...) -> Scope {
-      var scope = Scope.http
-      scope.hosts = patterns.map(HostRule.init)
-      return scope
+      Scope.http.narrowed(to: patterns)
     }
 
     /// `http` and `https` requests with the given paths, on any host.
@@ -54,7 +61,7 @@ extension InterceptorChain {
 
     /// The same, narrowed to the given hosts.
     public func host(_ patterns: String...) -> Scope {
-      with { $0.hosts += patterns.map(HostRule.init) }
+      narrowed(to: patterns)
     }
 
     /// The same, narrowed to the given paths.
@@ -64,7 +71,7 @@ extension InterceptorChain {
 
     /// The same without the given hosts.
     public func excludingHost(_ patterns: String...) -> Scope {
-      with { $0.excludedHosts += patterns.map(HostRule.init) }
+      with { $0.excludedHosts += $0.hosts(patterns) }
     }
 
     /// The same without the given paths.
@@ -78,6 +85,21 @@ extension InterceptorChain {
       return covers(&target)
     }
 
+    private func narrowed(to patterns: [String]) -> Scope {
+      with { $0.hosts = ($0.hosts ?? []) + $0.hosts(patterns) }
+    }
+
+    private mutating func hosts(_ patterns: [String]) -> [HostPattern] {
+      patterns.compactMap { text in
+        do throws(WaylayError) {
+          return try HostPattern(text)
+        } catch {
+          problems.append(error)
+          return nil
+        }
+      }
+    }
+
     private func with(_ change: (inout Scope) -> Void) -> Scope {
       var copy = self
       change(&copy)
@@ -86,14 +108,14 @@ extension InterceptorChain {
 
     /// Whether the scheme is the only thing the scope looks at.
     var isPlainHTTP: Bool {
-      schemes == ["http", "https"] && hosts.isEmpty && paths.isEmpty && excludedHosts.isEmpty && excludedPaths.isEmpty
+      schemes == ["http", "https"] && hosts == nil && paths.isEmpty && excludedHosts.isEmpty && excludedPaths.isEmpty
     }
 
     func covers(_ target: inout Target) -> Bool {
       guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
-      if !hosts.isEmpty, !hosts.contains(where: { $0.covers(&target) }) { return false }
+      if let hosts, !target.matches(hosts) { return false }
       if !paths.isEmpty, !paths.contains(where: { $0.covers(&target) }) { return false }
-      return !excludedHosts.contains { $0.covers(&target) } && !excludedPaths.contains { $0.covers(&target) }
+      return !target.matches(excludedHosts) && !excludedPaths.contains { $0.covers(&target) }
     }
   }
 }
@@ -121,10 +143,16 @@ extension InterceptorChain.Scope {
     var host: String {
       mutating get {
         if let cachedHost { return cachedHost }
-        let host = HostRule.normalized(url.host ?? "")
+        let host = HostName.comparable(url.host ?? "")
         cachedHost = host
         return host
       }
+    }
+
+    mutating func matches(_ patterns: [HostPattern]) -> Bool {
+      guard !patterns.isEmpty, !host.isEmpty else { return false }
+      let (host, port) = (host, port)
+      return patterns.contains { $0.matches(comparable: host, port: port) }
     }
 
     var segments: [Substring] {
@@ -134,46 +162,6 @@ extension InterceptorChain.Scope {
         cachedPath = segments
         return segments
       }
-    }
-  }
-
-  /// One host pattern.
-  struct HostRule: Sendable {
-    let host: String
-    let isWildcard: Bool
-    let port: Int?
-
-    init(_ pattern: String) {
-      var text = Substring(pattern)
-      // `[::1]:80` and `name:80` carry a port; a bare IPv6 literal has more than one colon.
-      if let colon = text.lastIndex(of: ":"), let number = Int(text[text.index(after: colon)...]),
-        text[..<colon].last == "]" || !text[..<colon].contains(":")
-      {
-        port = number
-        text = text[..<colon]
-      } else {
-        port = nil
-      }
-      isWildcard = text.hasPrefix("*.") || text == "*"
-      host = Self.normalized(String(isWildcard ? text.dropFirst() : text))
-    }
-
-    /// Lower case, no brackets round an IPv6 literal, no dot at the end.
-    static func normalized(_ host: String) -> String {
-      var text = host
-      if text.utf8.contains(where: { $0 < 0x61 && $0 > 0x39 || $0 >= 0x80 }) { text = text.lowercased() }
-      if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
-      if text.hasSuffix("."), text.count > 1 { text.removeLast() }
-      return text
-    }
-
-    /// The host that this rule names, when it names exactly one.
-    var exactHost: String? { isWildcard ? nil : host }
-
-    func covers(_ target: inout Target) -> Bool {
-      if let port, port != target.port { return false }
-      guard isWildcard else { return target.host == host }
-      return target.host.hasSuffix(host) && target.host.utf8.count > host.utf8.count
     }
   }
 

@@ -88,6 +88,8 @@ extension WaylayError {
     public static let registryInvalidated = Code("registryInvalidated")
     /// A link left its answer to `startLoading`, and has none: see ``InlineAnswering``.
     public static let missingAnswer = Code("missingAnswer")
+    /// A text that is neither the name of a host, nor the literal of an address, nor a ``HostPattern``.
+    public static let invalidHost = Code("invalidHost")
     /// A file could not be written.
     public static let fileNotWritten = Code("fileNotWritten")
   }

@@ -15,8 +15,8 @@ final class ChainIndex: Sendable {
     var byHost: [String: [Int]] = [:]
     var anyHost: [Int] = []
     for (position, chain) in chains.enumerated() where !chain.interceptors.isEmpty {
-      let hosts = chain.scope.hosts.map(\.exactHost)
-      if hosts.isEmpty || hosts.contains(nil) {
+      let hosts = chain.scope.hosts?.map(\.exactHost) ?? [nil]
+      if hosts.contains(nil) {
         anyHost.append(position)
       } else {
         for host in Set(hosts.compactMap { $0 }) { byHost[host, default: []].append(position) }

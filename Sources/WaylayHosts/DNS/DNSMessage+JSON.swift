@@ -51,7 +51,7 @@ extension DNSMessage {
     let type = DNSRecord.Kind(rawValue: record.type)
     let content: DNSRecord.Content?
     switch type {
-    case .a, .aaaa: content = HostAddress(parsing: record.data).map { .address($0) }
+    case .a, .aaaa: content = (try? HostAddress(record.data)).map { .address($0) }
     case .cname: content = name(record.data).map { .alias($0) }
     case .soa:
       let fields = record.data.split(separator: " ")

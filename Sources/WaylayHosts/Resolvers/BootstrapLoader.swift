@@ -38,7 +38,7 @@ struct BootstrapLoader: Sendable {
     guard let host = url.host, !host.isEmpty, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
       throw HostError(.invalidResolver, "\"\(url)\" is not the URL of a server: write https://dns.example/dns-query.")
     }
-    let isLiteral = HostAddress(parsing: host) != nil
+    let isLiteral = (try? HostAddress(host)) != nil
     guard isLiteral || !addresses.isEmpty else {
       throw HostError(
         .invalidResolver, "\(host) would have to be looked up before it can look anything up: give its addresses.", host: host)

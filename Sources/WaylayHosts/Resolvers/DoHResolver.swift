@@ -69,7 +69,7 @@ public final class DoHResolver: HostResolver {
       throw HostError(.invalidResolver, "\"\(url)\" is not the URL of a server for DNS over HTTPS: use https://host/path.")
     }
     loader = try BootstrapLoader(
-      url, at: addresses.map { try HostAddress($0) }, transport: transport, clock: clock, attemptLimit: options.timeout)
+      url, at: addresses.map { try HostAddress(server: $0) }, transport: transport, clock: clock, attemptLimit: options.timeout)
     name = "doh:\(host)"
     self.url = url
     self.options = options

@@ -51,31 +51,25 @@ extension HostResolution {
   }
 }
 
-extension HostPattern {
-  /// Whether the pattern is for a host.
-  func matches(_ host: HostName, port: Int) -> Bool {
-    guard self.port.map({ $0 == port }) ?? true else { return false }
-    guard let name else { return true }
-    return isWildcard ? host.description.hasSuffix(".\(name)") : host == name
-  }
-}
-
 extension HostAddress {
   /// What an address is for, when it is not for hosts of the internet (RFC 6890).
   var specialPurpose: String? {
-    isIPv6 ? specialPurpose6 : Self.specialPurpose4(UInt32(truncatingIfNeeded: low))
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    let bytes = bytes
+    guard isIPv6 else { return Self.specialPurpose4(UInt32(number(bytes[...]))) }
+    return Self.specialPurpose6(number(bytes[..<8]), number(bytes[8...]))
   }
 
-  private var specialPurpose6: String? {
+  private static func specialPurpose6(_ high: UInt64, _ low: UInt64) -> String? {
     switch (high, low) {
     case (0, 0): return "is the unspecified address (RFC 4291, section 2.5.2)"
     case (0, 1): return "is a loopback address (RFC 4291, section 2.5.3)"
     // Forms that carry an IPv4 address in their last bits, or after 2002.
     case (0, _) where low >> 32 == 0, (0x0064_FF9B << 32, _) where low >> 32 == 0:
-      return Self.specialPurpose4(UInt32(truncatingIfNeeded: low))
+      return specialPurpose4(UInt32(truncatingIfNeeded: low))
     default: break
     }
-    if high >> 48 == 0x2002 { return Self.specialPurpose4(UInt32(truncatingIfNeeded: high >> 16)) }
+    if high >> 48 == 0x2002 { return specialPurpose4(UInt32(truncatingIfNeeded: high >> 16)) }
     if high >> 54 == 0xFE80 >> 6 { return "is a link-local address (RFC 4291, section 2.5.6)" }
     if high >> 54 == 0xFEC0 >> 6 { return "is a site-local address (RFC 3879)" }
     if high >> 57 == 0xFC >> 1 { return "is a unique local address (RFC 4193)" }

@@ -14,7 +14,9 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: ``HostError/Code/invalidName`` for what is not a port: 1 to 65535 are.
   public init(_ address: HostAddress, port: Int? = nil) throws {
-    if let port { try HostPattern.check(port: port, of: address.literal) }
+    if let port, !(1...65535).contains(port) {
+      throw HostError(.invalidName, "\(port) is not a port: use 1 to 65535.", host: address.literal)
+    }
     self.address = address
     self.port = port
   }
@@ -23,17 +25,25 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: ``HostError/Code/invalidName`` for everything else.
   public init(_ text: String) throws {
-    if let address = HostAddress(parsing: text) {
-      try self.init(address)
-      return
+    do throws(WaylayError) {
+      let pattern = try HostPattern(text)
+      let isName = pattern.isWildcard || !(pattern.name?.isAddress ?? false)
+      (address, port) = (try HostAddress(isName ? text : pattern.name?.description ?? text), pattern.port)
+    } catch {
+      throw HostError(error, host: text)
     }
-    let (host, port) = try HostPattern.separatingPort(of: text)
-    try self.init(HostAddress(host), port: port)
   }
 
   /// The form that ``init(_:)`` reads.
   public var description: String {
     guard let port else { return address.literal }
     return address.isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+  }
+}
+
+extension HostAddress {
+  /// Reads the address of a server.
+  init(server text: String) throws(HostError) {
+    do throws(WaylayError) { try self.init(text) } catch { throw HostError(error, host: text) }
   }
 }

@@ -33,14 +33,21 @@ public struct HostRule: Hashable, Sendable {
   ///
   /// - Throws: ``HostError/Code/invalidName`` for a text that is neither.
   public init(_ pattern: String, endpoints: [String] = []) throws {
-    try self.init(HostPattern(pattern), endpoints: endpoints.map { try HostEndpoint($0) })
+    try self.init(HostPattern(rule: pattern), endpoints: endpoints.map { try HostEndpoint($0) })
   }
 
   /// Makes a rule that leaves hosts alone.
   ///
   /// - Throws: ``HostError/Code/invalidName`` for a text that is no ``HostPattern``.
   public init(excluding pattern: String) throws {
-    try self.init(excluding: HostPattern(pattern))
+    try self.init(excluding: HostPattern(rule: pattern))
+  }
+}
+
+extension HostPattern {
+  /// Reads the pattern of a rule.
+  init(rule text: String) throws(HostError) {
+    do throws(WaylayError) { try self.init(text) } catch { throw HostError(error, host: text) }
   }
 }
 

@@ -1,3 +1,8 @@
+extension HostName {
+  /// Whether it is an address, a single label or below `local` or `localhost`: left alone unless a rule names it.
+  var isLeftAlone: Bool { isAddress || isSingleLabel || description.hasSuffix(".local") || description.hasSuffix(".localhost") }
+}
+
 /// Finds the longest pattern for a name, with one pass over the name's bytes, from its end, and no allocation.
 ///
 /// An open hash table from suffixes to nodes. The hash goes from the last byte to the first, so that one pass yields the hash of every

@@ -1,5 +1,5 @@
 /// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the host in lower case
-/// and as Unicode, the port of the scheme where none is written.
+/// and in A-labels, the port of the scheme where none is written.
 struct ParsedURL: Sendable {
   let url: URL
   var scheme = ""
@@ -47,9 +47,7 @@ struct ParsedURL: Sendable {
       if let number = Int(String(decoding: bytes[(colon + 1)..<end], as: UTF8.self)) { port = number }
       end = colon
     }
-    let name = bytes[start..<end]
-    host = String(decoding: name, as: UTF8.self)
-    if !HostName.isNormal(name) { host = HostName.normalized(host) }
+    host = HostName.comparable(PercentCoding.decoded(bytes[start..<end]))
   }
 
   private mutating func parsePath(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
@@ -82,7 +80,4 @@ struct ParsedURL: Sendable {
 
   /// The path with its segments decoded.
   var path: String { "/" + segments.joined(separator: "/") }
-
-  /// The host, with the port unless it is the scheme's.
-  var authority: String { port == Self.defaultPort(of: scheme) ? host : "\(host):\(port)" }
 }

@@ -49,7 +49,7 @@ extension URLPattern {
     guard hasScheme || name == "localhost" || name.contains(".") || name.contains("*") || name.hasPrefix("[") || port != .schemeDefault
     else { throw Self.invalid(text, "\"\(name)\" is no host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.") }
     guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
-    host = try HostPattern(name, of: text)
+    host = try StubHost(name, of: text)
     if name == "*", port == .schemeDefault { port = .any }
   }
 

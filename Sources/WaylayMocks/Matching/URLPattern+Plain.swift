@@ -8,22 +8,22 @@ extension URLPattern {
     return text.withUTF8 { bytes in
       var position = 0
       var scheme: String?
-      var host: String?
+      var host: HostPattern?
       if bytes.first != UInt8(ascii: "/") {
         for name in ["https", "http"] where scheme == nil && bytes.starts(with: "\(name)://".utf8) { scheme = name }
         guard let scheme else { return false }
         position = scheme.utf8.count + 3
         let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
         let name = bytes[position..<end]
-        guard name.allSatisfy(Self.isPlainInHost), HostName.isNormal(name) else { return false }
-        host = String(decoding: name, as: UTF8.self)
+        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self)) else { return false }
+        host = pattern
         position = end
       }
       let path = bytes[position...].dropFirst()
       guard path.allSatisfy({ $0 == UInt8(ascii: "/") || Self.isPlainInPath($0) }) else { return false }
       if let host {
         self.scheme = scheme
-        self.host = .exact(host)
+        self.host = .pattern(host)
         port = .schemeDefault
       }
       let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

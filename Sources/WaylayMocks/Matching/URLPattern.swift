@@ -3,7 +3,7 @@
 /// | part | written | matches |
 /// |---|---|---|
 /// | scheme | `https://…` | that scheme; `*://…` any; without a scheme and a host any origin |
-/// | host | `api.example.com` | that host; letter case, `xn--` form and percent-encoding make no difference |
+/// | host | `api.example.com` | a ``HostPattern`` without port: letter case, `xn--` form and percent-encoding make no difference |
 /// | | `*.example.com` | every host below it, not itself |
 /// | | `*` , `api-*.example.com` | any host; any text within a label |
 /// | port | none | the scheme's own; `:8080` that port, `:*` any |
@@ -21,7 +21,7 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   /// The pattern as it was written.
   public let description: String
   var scheme: String?
-  var host = HostPattern.any
+  var host = StubHost.any
   var port = Port.any
   /// `nil` for any path.
   var path: PathPattern?
@@ -63,7 +63,7 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
     description = url.absoluteString
     let parsed = ParsedURL(url.absoluteURL)
     scheme = parsed.scheme.isEmpty ? nil : parsed.scheme
-    host = parsed.host.isEmpty ? .any : .exact(parsed.host)
+    host = parsed.host.isEmpty ? .any : .literal(parsed.host)
     port = parsed.host.isEmpty ? .any : .number(parsed.port)
     path = PathPattern(literally: parsed.segments)
     query = QueryPattern(QueryItems(parsed.query ?? ""), isExact: true)

@@ -42,7 +42,7 @@ struct StubIndex {
       hosts = anyMethod
     }
     var node = hosts.any
-    if case .exact(let host) = pattern.url.host {
+    if let host = pattern.url.host.exactHost {
       node = hosts.named[host] ?? Node()
       hosts.named[host] = node
     }

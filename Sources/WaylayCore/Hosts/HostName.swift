@@ -16,12 +16,16 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
 
   /// Folds a name.
   ///
-  /// - Throws: ``HostError/Code/invalidName``.
-  public init(_ text: String) throws {
+  /// - Throws: ``WaylayError/Code/invalidHost`` for what is no name, and no address.
+  public init(_ text: String) throws(WaylayError) {
     switch Self.shape(of: text) {
     case .folded: (description, isAddress) = (text, false)
     case .foreign: (description, isAddress) = try Self.folding(text)
     }
+  }
+
+  init(_ address: HostAddress) {
+    (description, isAddress) = (address.literal, true)
   }
 
   /// Whether it has no dot, such as `intranet` and `localhost`.
@@ -34,12 +38,19 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
     return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
   }
 
-  /// Whether it is the literal of an address, a single label or below `local` or `localhost`: left alone unless a rule lists it.
-  package var isLeftAlone: Bool { isAddress || isSingleLabel || isBelow("local") || isBelow("localhost") }
+  private func isBelow(_ name: String) -> Bool { Self.isBelow(description, name) }
 
-  private func isBelow(_ suffix: String) -> Bool {
-    let utf8 = description.utf8
-    return utf8.count > suffix.utf8.count && description.hasSuffix(suffix)
-      && utf8[utf8.index(utf8.endIndex, offsetBy: -suffix.utf8.count - 1)] == UInt8(ascii: ".")
+  static func isBelow(_ host: String, _ name: String) -> Bool {
+    let utf8 = host.utf8
+    return utf8.count > name.utf8.count && host.hasSuffix(name)
+      && utf8[utf8.index(utf8.endIndex, offsetBy: -name.utf8.count - 1)] == UInt8(ascii: ".")
+  }
+
+  /// The text that hosts are compared by: the name's, or, for the host of a URL that is no name, its own in lower case without a final dot.
+  package static func comparable(_ host: String) -> String {
+    if shape(of: host) == .folded || host.isEmpty { return host }
+    if let name = try? HostName(host) { return name.description }
+    let text = host.lowercased()
+    return text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An IPv4 or IPv6 address.
 ///
 /// ```swift
@@ -14,15 +16,15 @@ public struct HostAddress: Sendable {
   /// Whether it is an IPv6 address.
   public let isIPv6: Bool
   /// The first and the second half of an IPv6 address; an IPv4 address is in the last 32 bits.
-  let high: UInt64
-  let low: UInt64
+  private let high: UInt64
+  private let low: UInt64
 
   /// Reads the literal of an address, in brackets or not.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for everything else, a name or a short form such as `127.1` for example.
-  public init(_ text: String) throws {
+  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else, a name or a short form such as `127.1` for example.
+  public init(_ text: String) throws(WaylayError) {
     guard let address = HostAddress(parsing: text) else {
-      throw HostError(.invalidName, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.", host: text)
+      throw WaylayError(.invalidHost, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.")
     }
     self = address
   }
@@ -59,7 +61,7 @@ public struct HostAddress: Sendable {
   }
 
   /// The address of four or sixteen bytes in network order; `nil` for any other number.
-  package init?(bytes: some Collection<UInt8>) {
+  public init?(bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 4:
       self.init(high: 0, low: bytes.reduce(0) { $0 << 8 | UInt64($1) }, isIPv6: false)
@@ -85,7 +87,7 @@ public struct HostAddress: Sendable {
   }
 
   /// The address in network order: four bytes or sixteen.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     let all = [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) } }
     return isIPv6 ? all : Array(all.suffix(4))
   }

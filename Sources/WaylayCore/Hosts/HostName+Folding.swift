@@ -1,3 +1,5 @@
+import Foundation
+
 extension HostName {
   enum Shape {
     /// Is in the form that is wanted.
@@ -38,7 +40,7 @@ extension HostName {
   }
 
   /// The slow way: upper case, a final dot, addresses, letters beyond ASCII.
-  static func folding(_ text: String) throws -> (String, isAddress: Bool) {
+  static func folding(_ text: String) throws(WaylayError) -> (String, isAddress: Bool) {
     if let address = HostAddress(parsing: text) { return (address.literal, true) }
     var name = text
     if name.utf8.contains(where: { $0 >= 0x80 }) { name = try toASCII(text) }
@@ -48,8 +50,8 @@ extension HostName {
     if let address = HostAddress(parsing: name) { return (address.literal, true) }
     guard endsInNumber(name) else { return (name, false) }
     guard isShortAddress(name) else {
-      throw HostError(
-        .invalidName, "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.", host: text)
+      throw WaylayError(
+        .invalidHost, "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.")
     }
     return (name, true)
   }
@@ -67,20 +69,20 @@ extension HostName {
   }
 
   /// The A-labels of an internationalized name (UTS 46), as a URL has them.
-  private static func toASCII(_ text: String) throws -> String {
+  private static func toASCII(_ text: String) throws(WaylayError) -> String {
     // Nothing that would end the host of a URL, or be decoded in it.
     guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "/?#@:[]\\%".utf8.contains($0) }),
       let host = URL(string: "http://\(text)/")?.host, !host.isEmpty, host.utf8.allSatisfy({ $0 < 0x80 })
     else {
-      throw HostError(
-        .invalidName, "\"\(text)\" cannot be written in A-labels (xn--…): check the spelling, or give the A-labels.", host: text)
+      throw WaylayError(
+        .invalidHost, "\"\(text)\" cannot be written in A-labels (xn--…): check the spelling, or give the A-labels.")
     }
     return host
   }
 
-  private static func check(_ name: String, of text: String) throws {
-    func refuse(_ reason: String) -> HostError {
-      HostError(.invalidName, "\"\(text.prefix(300))\" is not a host name: \(reason).", host: String(text.prefix(300)))
+  private static func check(_ name: String, of text: String) throws(WaylayError) {
+    func refuse(_ reason: String) -> WaylayError {
+      WaylayError(.invalidHost, "\"\(text.prefix(300))\" is not a host name: \(reason).")
     }
     guard !name.isEmpty else { throw refuse("it is empty") }
     guard name.utf8.count <= 253 else { throw refuse("it has more than 253 characters") }

@@ -1,0 +1,106 @@
+import Foundation
+
+/// Which hosts are meant: one name, or all names below one, and perhaps one port only. The same text means the same wherever hosts are
+/// named: in the scope of a chain, in the rule of a rewriter and in the URL pattern of a stub.
+///
+/// ```swift
+/// let pattern = try HostPattern("*.example.com:8443")
+/// print(pattern.matches(URL(string: "https://API.Example.com.:8443/v1")!))   // true
+/// ```
+///
+/// | text | hosts |
+/// |---|---|
+/// | `api.example.com` | that name, in any letter case, with and without a final dot |
+/// | `bücher.example`, `xn--bcher-kva.example` | that name, in either form |
+/// | `*.example.com` | `a.example.com`, `a.b.example.com` and so on, but not `example.com` |
+/// | `api.example.com:8443` | that name on that port, be it written in the URL or the scheme's own |
+/// | `203.0.113.9`, `2001:db8::9`, `[2001:db8::9]:8443` | that address, however it is spelt |
+/// | `*`, `*:8443` | every host |
+///
+/// Names are compared in the form of ``HostName``.
+public struct HostPattern: Hashable, Sendable {
+  /// The name, without the `*.`; `nil` for `*`.
+  public let name: HostName?
+  /// Whether it stands for all names below ``name``, and not for ``name`` itself.
+  public let isWildcard: Bool
+  /// The port that a URL must have; `nil` for any.
+  public let port: Int?
+
+  /// Makes a pattern.
+  ///
+  /// - Throws: ``WaylayError/Code/invalidHost`` for a wildcard over an address, and for what is not a port.
+  public init(_ name: HostName, isWildcard: Bool = false, port: Int? = nil) throws(WaylayError) {
+    if isWildcard, name.isAddress {
+      throw WaylayError(.invalidHost, "\"*.\(name)\" has no meaning: there is nothing below an address.")
+    }
+    try self.init(name: name, isWildcard: isWildcard, port: port)
+  }
+
+  /// Reads a pattern.
+  ///
+  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else than the forms above; a `*` inside of a name, for example.
+  public init(_ text: String) throws(WaylayError) {
+    if let address = HostAddress(parsing: text) {
+      try self.init(name: HostName(address), isWildcard: false, port: nil)
+      return
+    }
+    if text.utf8.contains(UInt8(ascii: "/")), let scheme = text.range(of: "://") {
+      let rest = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
+      throw WaylayError(.invalidHost, "\"\(text)\" is a URL: write the host alone, \"\(rest)\".")
+    }
+    let (host, port) = try Self.separatingPort(of: text)
+    if host == "*" {
+      try self.init(name: nil, isWildcard: true, port: port)
+      return
+    }
+    let isWildcard = host.utf8.starts(with: "*.".utf8)
+    try self.init(HostName(isWildcard ? String(host.dropFirst(2)) : host), isWildcard: isWildcard, port: port)
+  }
+
+  private init(name: HostName?, isWildcard: Bool, port: Int?) throws(WaylayError) {
+    if let port, !(1...65535).contains(port) { throw WaylayError(.invalidHost, "\(port) is not a port: use 1 to 65535.") }
+    self.name = name
+    self.isWildcard = isWildcard
+    self.port = port
+  }
+
+  /// What comes before a port, and the port.
+  private static func separatingPort(of text: String) throws(WaylayError) -> (host: String, port: Int?) {
+    guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else { return (text, nil) }
+    let digits = text[text.index(after: colon)...]
+    guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits) else {
+      throw WaylayError(.invalidHost, "\"\(digits)\" in \"\(text)\" is not a port: use 1 to 65535.")
+    }
+    return (String(text[..<colon]), port)
+  }
+}
+
+extension HostPattern {
+  /// Whether the pattern is for a host, reached on that port.
+  public func matches(_ host: HostName, port: Int?) -> Bool { matches(comparable: host.description, port: port) }
+
+  /// Whether the pattern is for the host of a URL. Where the URL names no port, its scheme's counts: 80 for `http`, 443 for `https`.
+  public func matches(_ url: URL) -> Bool {
+    guard let host = url.host, !host.isEmpty else { return false }
+    return matches(comparable: HostName.comparable(host), port: url.portOrDefault)
+  }
+
+  /// The same for a host in the form in which hosts are compared: ``HostName/comparable(_:)``.
+  package func matches(comparable host: String, port: Int?) -> Bool {
+    guard self.port == nil || self.port == port else { return false }
+    guard let name else { return true }
+    return isWildcard ? HostName.isBelow(host, name.description) : host == name.description
+  }
+
+  /// The one host that it is for, in the form in which hosts are compared; `nil` where it is for many.
+  package var exactHost: String? { isWildcard ? nil : name?.description }
+}
+
+extension HostPattern: CustomStringConvertible {
+  /// The form that ``init(_:)`` reads.
+  public var description: String {
+    let host = [isWildcard ? "*" : nil, name?.description].compactMap { $0 }.joined(separator: ".")
+    guard let port else { return host }
+    return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}

@@ -48,7 +48,7 @@ extension HostRewriter {
   private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ place: HostHealth.Place) -> Decision {
     let candidates = Array(candidates.prefix(HostResolution.mostCandidates))
     let records = health.records(of: candidates, at: place)
-    return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.now()))
+    return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.time()))
   }
 
   private static func candidates(of rule: HostRule, port: Int) -> [HostCandidate] {

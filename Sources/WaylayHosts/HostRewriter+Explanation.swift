@@ -13,7 +13,7 @@ extension HostRewriter {
         let reason = rule.map { "rule \"\($0)\"" } ?? "no rule"
         return HostExplanation(host: host, rule: rule, candidates: [], summary: "\(host), \(reason): the request is left alone", error: nil)
       }
-      let now = clock.now()
+      let now = clock.time()
       let rows = decision.ranking.entries.map { entry in
         HostExplanation.Row(
           candidate: entry.candidate, standing: entry.standing, handshake: entry.record.smoothed, ban: entry.ban.map { $0.until - now })

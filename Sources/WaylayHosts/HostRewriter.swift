@@ -73,7 +73,7 @@ public final class HostRewriter: RequestInterceptor {
     }
     // The patterns differ, which is all that can be wrong with a set of rules.
     let source = HostRuleSource((try? HostRules(rules)) ?? .none)
-    self.init(rules: source, resolver: nil, policy: .prefer, logger: nil, clock: .system, faults: faults, problems: problems)
+    self.init(rules: source, resolver: nil, policy: .prefer, logger: nil, clock: HostClock.system, faults: faults, problems: problems)
   }
 
   /// Makes a rewriter.
@@ -86,14 +86,16 @@ public final class HostRewriter: RequestInterceptor {
   ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``. Default: nowhere.
   ///   - clock: The time for deadlines and bans.
   public convenience init(
-    rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
+    rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init(rules: rules, resolver: resolver, policy: policy, logger: logger, clock: clock, faults: [:], problems: [])
+    self.init(rules: rules, resolver: resolver, policy: policy, logger: logger, clock: HostClock(clock), faults: [:], problems: [])
   }
 
   /// Makes a rewriter from rules, which ``ruleSource`` can replace.
   public convenience init(
-    rules: HostRules, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil, clock: HostClock = .system
+    rules: HostRules, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.init(rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
@@ -175,8 +177,8 @@ public final class HostRewriter: RequestInterceptor {
       request: request, place: place, policy: policy, health: health, clock: clock, next: next, transport: transport,
       report: { [reporter, clock] attempt, ban in
         if attempt.candidate == nil { reporter.count { $0.systemWays += 1 } }
-        reporter.attempted(attempt, ban: ban, now: clock.now(), request: request, host: place.host)
-      }, start: clock.now(), epoch: epoch)
+        reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: place.host)
+      }, start: clock.time(), epoch: epoch)
   }
 
   /// Keeps a transport in mind, without keeping it, for when the network changes.

@@ -1,1 +1,1 @@
-../../../Sources/WaylayArchive/Policy/ByteRange.swift
+../../../Sources/WaylayCore/Support/ByteRange.swift

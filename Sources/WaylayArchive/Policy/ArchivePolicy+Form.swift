@@ -17,7 +17,7 @@ extension ArchivePolicy {
     return slice(record, range, isLastResort: isLastResort)
   }
 
-  private static func slice(_ record: CacheRecord, _ range: RangeRequest, isLastResort: Bool) -> CacheAnswer.Form? {
+  private static func slice(_ record: CacheRecord, _ range: ByteRange, isLastResort: Bool) -> CacheAnswer.Form? {
     guard let length = record.completeLength else {
       guard let bytes = range.bytes, let extent = record.extent, extent.lowerBound <= bytes.lowerBound,
         bytes.upperBound <= extent.upperBound

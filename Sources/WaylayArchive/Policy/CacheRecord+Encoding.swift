@@ -9,58 +9,62 @@ extension CacheRecord {
 
   /// The record as bytes.
   package func encoded() -> [UInt8] {
-    var writer = RecordWriter()
-    writer.byte(Self.version)
-    writer.byte(method.rawValue)
-    writer.number(Int64(status))
-    writer.number(requestTime.milliseconds)
-    writer.number(responseTime.milliseconds)
-    writer.number(date)
-    writer.number(initialAge)
-    writer.number(lifetime)
-    writer.byte(lifetimeSource.number)
-    writer.number(Int64(flags.rawValue))
-    writer.number(staleWhileRevalidate)
-    writer.number(staleIfError)
-    writer.optional(entityTag) { $0.text($1) }
-    writer.optional(lastModified) { $0.text($1) }
+    var writer = ByteSink()
+    writer.bytes.reserveCapacity(512)
+    writer.put(Self.version)
+    writer.put(method.rawValue)
+    writer.putCompact(Int64(status))
+    writer.putCompact(requestTime.milliseconds)
+    writer.putCompact(responseTime.milliseconds)
+    writer.putCompact(date)
+    writer.putCompact(initialAge)
+    writer.putCompact(lifetime)
+    writer.put(lifetimeSource.number)
+    writer.putCompact(Int64(flags.rawValue))
+    writer.putCompact(staleWhileRevalidate)
+    writer.putCompact(staleIfError)
+    writer.putOptional(entityTag) { $0.putCompact($1) }
+    writer.putOptional(lastModified) { $0.putCompact($1) }
     switch vary {
-    case .nothing: writer.byte(0)
-    case .anything: writer.byte(1)
+    case .nothing: writer.put(UInt8(0))
+    case .anything: writer.put(UInt8(1))
     case .fields(let names):
-      writer.byte(2)
-      writer.list(names) { $0.text($1) }
+      writer.put(UInt8(2))
+      writer.putList(names) { $0.putCompact($1) }
     }
-    writer.list(requests) {
-      $0.fixed($1.high)
-      $0.fixed($1.low)
+    writer.putList(requests) {
+      $0.put($1.high)
+      $0.put($1.low)
     }
-    writer.list(users) {
-      $0.fixed($1.high)
-      $0.fixed($1.low)
+    writer.putList(users) {
+      $0.put($1.high)
+      $0.put($1.low)
     }
-    writer.optional(extent) {
-      $0.number($1.lowerBound)
-      $0.number($1.upperBound)
+    writer.putOptional(extent) {
+      $0.putCompact($1.lowerBound)
+      $0.putCompact($1.upperBound)
     }
-    writer.optional(completeLength) { $0.number($1) }
-    writer.list(fields) { $0.field($1) }
-    writer.list(trailers) { $0.field($1) }
+    writer.putOptional(completeLength) { $0.putCompact($1) }
+    writer.putList(fields) { $0.put($1) }
+    writer.putList(trailers) { $0.put($1) }
     return writer.bytes
   }
 
   /// The record that `bytes` are the form of; `nil` when they are of another version, damaged, or too many.
   package init?(decoding bytes: [UInt8]) {
-    var reader = RecordReader(bytes)
-    guard reader.byte() == Self.version, let method = reader.byte().flatMap(CacheMethod.init(rawValue:)),
-      let status = reader.number(), (200...999).contains(status), let requestTime = reader.number(), let responseTime = reader.number(),
-      let date = reader.number(), let initialAge = reader.number(), initialAge >= 0, let lifetime = reader.number(), lifetime >= 0,
-      let source = reader.byte(), let flags = reader.number(), let rawFlags = UInt16(exactly: flags),
-      let staleWhileRevalidate = reader.number(), let staleIfError = reader.number(),
-      let entityTag = reader.optional({ $0.text() }), let lastModified = reader.optional({ $0.text() }), let vary = Self.vary(&reader),
+    var reader = ByteSource(bytes[...])
+    guard reader.number(UInt8.self) == Self.version, let method = reader.number(UInt8.self).flatMap(CacheMethod.init(rawValue:)),
+      let status = reader.compactNumber(), (200...999).contains(status), let requestTime = reader.compactNumber(),
+      let responseTime = reader.compactNumber(),
+      let date = reader.compactNumber(), let initialAge = reader.compactNumber(), initialAge >= 0, let lifetime = reader.compactNumber(),
+      lifetime >= 0,
+      let source = reader.number(UInt8.self), let flags = reader.compactNumber(), let rawFlags = UInt16(exactly: flags),
+      let staleWhileRevalidate = reader.compactNumber(), let staleIfError = reader.compactNumber(),
+      let entityTag = reader.optional({ $0.compactText() }), let lastModified = reader.optional({ $0.compactText() }),
+      let vary = Self.vary(&reader),
       let requests = reader.list(Self.digest), let users = reader.list(Self.digest),
-      let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.number() }), completeLength ?? 0 >= 0,
-      let fields = reader.list({ $0.field() }), let trailers = reader.list({ $0.field() }), reader.isAtEnd
+      let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.compactNumber() }), completeLength ?? 0 >= 0,
+      let fields = reader.list({ $0.field() }), let trailers = reader.list({ $0.field() }), reader.remaining == 0
     else { return nil }
     self.init(
       method: method, status: Int(status), fields: HTTPFields(fields), requestTime: CacheTime(milliseconds: requestTime),
@@ -80,21 +84,21 @@ extension CacheRecord {
     self.completeLength = completeLength
   }
 
-  private static func digest(_ reader: inout RecordReader) -> RequestDigest? {
-    reader.fixed().flatMap { high in reader.fixed().map { RequestDigest(high: high, low: $0) } }
+  private static func digest(_ reader: inout ByteSource) -> RequestDigest? {
+    reader.number(UInt64.self).flatMap { high in reader.number(UInt64.self).map { RequestDigest(high: high, low: $0) } }
   }
 
-  private static func vary(_ reader: inout RecordReader) -> Vary? {
-    switch reader.byte() {
+  private static func vary(_ reader: inout ByteSource) -> Vary? {
+    switch reader.number(UInt8.self) {
     case 0: .nothing
     case 1: .anything
-    case 2: reader.list { $0.text() }.map { .fields($0) }
+    case 2: reader.list { $0.compactText() }.map { .fields($0) }
     default: nil
     }
   }
 
-  private static func extent(_ reader: inout RecordReader) -> Range<Int64>? {
-    guard let lower = reader.number(), let upper = reader.number(), lower >= 0, lower <= upper else { return nil }
+  private static func extent(_ reader: inout ByteSource) -> Range<Int64>? {
+    guard let lower = reader.compactNumber(), let upper = reader.compactNumber(), lower >= 0, lower <= upper else { return nil }
     return lower..<upper
   }
 }

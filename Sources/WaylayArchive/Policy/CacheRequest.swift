@@ -4,7 +4,7 @@ package struct CacheRequest: Sendable {
   package let url: URL?
   package let cachePolicy: URLRequest.CachePolicy
   /// `Range`, where the method gives it a meaning (RFC 9110, section 14.2).
-  package private(set) var range: RangeRequest?
+  package private(set) var range: ByteRange?
 
   /// Which cookies say who asks; `nil` where that is known otherwise, or does not count.
   package var userCookies: UserCookies?
@@ -41,7 +41,7 @@ package struct CacheRequest: Sendable {
 
   private mutating func read(_ name: String, _ value: String, _ controls: inout Controls) {
     switch name.utf8.count {
-    case 5: if FieldBytes.equal(name, "range"), method == .get { range = RangeRequest(value) }
+    case 5: if FieldBytes.equal(name, "range"), method == .get { range = ByteRange(value) }
     case 6:
       if FieldBytes.equal(name, "pragma") { controls.pragma = Self.joined(controls.pragma, value) }
       if FieldBytes.equal(name, "cookie") { cookie = cookie.map { $0 + "; " + value } ?? value }

@@ -4,7 +4,7 @@ import Foundation
 final class ArchiveEngine: Sendable {
   let configuration: ArchiveCache.Configuration
   let modes: Locked<ArchiveCache.Modes>
-  let outlets: Outlets
+  let reporter: ArchiveReporter
   let opening: StoreOpening
   let flights = Flights<FlightKey>()
   let behind = BehindWork<ArchiveKey>()
@@ -17,16 +17,16 @@ final class ArchiveEngine: Sendable {
     self.configuration = configuration
     self.opening = opening
     modes = Locked(ArchiveCache.Modes(general: configuration.mode))
-    outlets = Outlets(logger: configuration.logger ?? FallbackLogger.current)
+    reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
   }
 
   /// Opens the store, and listens to it.
   func start() {
-    opening.start { [weak self, outlets] outcome in
+    opening.start { [weak self, reporter] outcome in
       switch outcome {
       case .success(let store): store.observe { [weak self] in self?.heard($0) }
       case .failure(let error):
-        outlets.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redacted)"))
+        reporter.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redacted)"))
       }
     }
   }
@@ -42,7 +42,7 @@ final class ArchiveEngine: Sendable {
       defer { modes.follower = nil }
       return modes.follower
     }?.cancel()
-    outlets.close()
+    reporter.close()
   }
 
   /// What the store does of its own accord.
@@ -53,7 +53,7 @@ final class ArchiveEngine: Sendable {
       case .refused: .refused
       default: .storeFailed
       }
-    outlets.report(ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
+    reporter.report(ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
   }
 
   /// The answer to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
@@ -90,7 +90,7 @@ final class ArchiveEngine: Sendable {
           underlying: error
         ).urlError()
       }
-      outlets.report(ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
+      reporter.report(ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
       return try await next(request)
     }
     let load = try await ArchiveLoad(reading: request, mode, self, store, next)

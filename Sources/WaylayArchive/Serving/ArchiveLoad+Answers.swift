@@ -38,7 +38,7 @@ extension ArchiveLoad {
     let kind: ArchiveEvent.Kind =
       isBehind ? .revalidatedBehind : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
     if !isBehind || wasValidated {
-      engine.outlets.report(kind, bytes: body.length) {
+      engine.reporter.report(kind, bytes: body.length) {
         event(kind, reason: reason.description, bytes: body.length, age: .milliseconds(record.age(at: now)))
       }
     }
@@ -56,7 +56,7 @@ extension ArchiveLoad {
 
   /// The answer to `only-if-cached` that nothing stored can give (RFC 9111, section 5.2.1.7).
   func gatewayTimeout(_ decision: CacheDecision) -> InterceptedResponse {
-    engine.outlets.report(event(.unavailable, reason: decision.reason.description))
+    engine.reporter.report(event(.unavailable, reason: decision.reason.description))
     return InterceptedResponse(
       to: request, status: .gatewayTimeout, fields: [.contentLength: "0"], source: .archive)
   }
@@ -65,7 +65,7 @@ extension ArchiveLoad {
   ///
   /// - Parameter failure: Why what is stored could not be read, where that was it.
   func unavailable(_ decision: CacheDecision, _ failure: (any Error)? = nil) -> URLError {
-    engine.outlets.report(event(.unavailable, reason: decision.reason.description))
+    engine.reporter.report(event(.unavailable, reason: decision.reason.description))
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(

@@ -82,7 +82,7 @@ extension ArchiveLoad {
   private func reportMiss(_ decision: CacheDecision) {
     guard !isBehind else { return }
     let isLookedUp = asked.method == .get || asked.method == .head || options.isKeyedByBody
-    engine.outlets.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
+    engine.reporter.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
   }
 
   /// What the rules say about an answer, the app's own among them.
@@ -125,7 +125,7 @@ extension ArchiveLoad {
     guard case .new = outcome.storing else {
       if let refusal = refusal.withLock({ $0 }) {
         outcome.removals += outcome.updates.map(\.index).filter { !outcome.removals.contains($0) }
-        engine.outlets.report(event(.refused, reason: refusal))
+        engine.reporter.report(event(.refused, reason: refusal))
       }
       return Judgement(outcome: outcome)
     }
@@ -166,7 +166,7 @@ extension ArchiveLoad {
         if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
         for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {
           update(stored, to: stored.record.invalidated())
-          engine.outlets.report(event(.invalidated, reason: "\(request.method) to \(self.url.redacted)"))
+          engine.reporter.report(event(.invalidated, reason: "\(request.method) to \(self.url.redacted)"))
         }
       }
     }
@@ -180,7 +180,7 @@ extension ArchiveLoad {
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
       guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
-        engine.outlets.report(event(.refused, reason: Self.changedMeanwhile))
+        engine.reporter.report(event(.refused, reason: Self.changedMeanwhile))
         continue
       }
       update(stored[change.index], to: change.record)
@@ -201,7 +201,7 @@ extension ArchiveLoad {
       engine.cookies.keep(of: record.fields, as: entry.id, request.context)
       engine.records.keep(bare, head: entry.head, of: entry.id)
     } catch {
-      engine.outlets.report(event(.storeFailed, reason: "an entry could not be freshened: \(error.redacted)"))
+      engine.reporter.report(event(.storeFailed, reason: "an entry could not be freshened: \(error.redacted)"))
     }
   }
 
@@ -223,7 +223,7 @@ extension ArchiveLoad {
       } catch {
         try Task.checkCancellation()
         // What was confirmed is damaged or gone: load it whole.
-        engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
+        engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
         if error.provesDamage { store.remove([chosen.entry.id]) }
         return try await exchange(decision.unconditional, [], flight, send)
       }

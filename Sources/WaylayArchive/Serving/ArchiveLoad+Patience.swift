@@ -79,6 +79,6 @@ extension ArchiveLoad {
   }
 
   func reportBehind(_ error: any Error) {
-    engine.outlets.report(event(.storeFailed, reason: "a revalidation behind an answer failed: \(error.redacted)"))
+    engine.reporter.report(event(.storeFailed, reason: "a revalidation behind an answer failed: \(error.redacted)"))
   }
 }

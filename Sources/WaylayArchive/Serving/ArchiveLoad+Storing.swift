@@ -17,14 +17,14 @@ extension ArchiveLoad {
       add(status, to: &response)
     }
     if let refusal = judged.candidate?.refusal {
-      engine.outlets.report(event(.refused, reason: refusal))
+      engine.reporter.report(event(.refused, reason: refusal))
       return response
     }
     switch judged.outcome.storing {
     case nil:
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
       if asked.method == .get, response.status != .notModified {
-        engine.outlets.report(event(.refused, reason: judged.outcome.reason.description))
+        engine.reporter.report(event(.refused, reason: judged.outcome.reason.description))
       }
       return response
     case .new(let record):
@@ -57,7 +57,7 @@ extension ArchiveLoad {
   /// Whether the answer is what the resource is now, as far as this archive knows; says so where it is not.
   private func isCurrent(_ placement: Placement) -> Bool {
     guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
-    engine.outlets.report(event(.refused, reason: Self.changedMeanwhile))
+    engine.reporter.report(event(.refused, reason: Self.changedMeanwhile))
     return false
   }
 
@@ -66,7 +66,7 @@ extension ArchiveLoad {
     guard isCurrent(placement) else { return store.remove([entry.id]) }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
-    engine.outlets.report(event(.stored, reason: reason, bytes: bytes))
+    engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
@@ -92,7 +92,7 @@ extension ArchiveLoad {
     do {
       writer = try store.makeWriter(for: key, length: response.body.length)
     } catch {
-      engine.outlets.report(event(.refused, reason: error.redacted))
+      engine.reporter.report(event(.refused, reason: error.redacted))
       return response
     }
     let shared = SharedBody(response.body, into: sink(writer, record, placement))
@@ -106,14 +106,14 @@ extension ArchiveLoad {
 
   private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
-      return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
+      return engine.reporter.report(event(.refused, reason: "the body is not as long as its head says"))
     }
     guard isCurrent(placement) else { return }
     do {
       let entry = try store.put(draft(complete, placement), body: data)
       settle(entry, complete, placement, bytes: Int64(data.count))
     } catch {
-      engine.outlets.report(event(.refused, reason: error.redacted))
+      engine.reporter.report(event(.refused, reason: error.redacted))
     }
   }
 
@@ -143,7 +143,7 @@ extension ArchiveLoad {
         case .complete(let bytes):
           guard let complete = record.completed(bodyLength: bytes) else {
             writer.abort()
-            return engine.outlets.report(event(.refused, reason: "the body is not as long as its head says"))
+            return engine.reporter.report(event(.refused, reason: "the body is not as long as its head says"))
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(complete, placement))
@@ -152,17 +152,17 @@ extension ArchiveLoad {
           // What took the place of something whole is worth less than that until it is whole itself.
           guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
             writer.abort()
-            return engine.outlets.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
+            return engine.reporter.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(part, placement))
           settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
-          engine.outlets.report(event(.refused, reason: error.redacted))
+          engine.reporter.report(event(.refused, reason: error.redacted))
         }
       } catch {
-        engine.outlets.report(event(.refused, reason: error.redacted))
+        engine.reporter.report(event(.refused, reason: error.redacted))
       }
     }
   }
@@ -180,7 +180,7 @@ extension ArchiveLoad {
       writer = try await continuing(stored.entry, at: offset)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.refused, reason: "a part could not be put behind another: \(error.redacted)"))
+      engine.reporter.report(event(.refused, reason: "a part could not be put behind another: \(error.redacted)"))
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
@@ -211,7 +211,7 @@ extension ArchiveLoad {
         final = count == record.completeLength ? nil : record.truncated(at: count)
       case .lost(let error):
         bytes = 0
-        engine.outlets.report(event(.refused, reason: error.redacted))
+        engine.reporter.report(event(.refused, reason: error.redacted))
       }
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
@@ -219,7 +219,7 @@ extension ArchiveLoad {
         let entry = try await writer.commit(draft(final, placement))
         settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
-        engine.outlets.report(event(.refused, reason: error.redacted))
+        engine.reporter.report(event(.refused, reason: error.redacted))
       }
     }
     guard isWhole else {

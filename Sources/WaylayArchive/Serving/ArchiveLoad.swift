@@ -169,7 +169,7 @@ struct ArchiveLoad: Sendable {
         throw unavailable(decision, unread.error)
       case .forward: break
       }
-      if wasCollapsed { engine.outlets.report(event(.released, reason: "the other load's answer may not be reused")) }
+      if wasCollapsed { engine.reporter.report(event(.released, reason: "the other load's answer may not be reused")) }
       guard mayCollapse else { return try await exchange(decision, stored) { try await next($0) } }
       switch engine.flights.join(flightKey) {
       case .lead(let flight):
@@ -195,8 +195,8 @@ struct ArchiveLoad: Sendable {
         case .stored: wasCollapsed = true
         case .streaming(let record, let shared):
           if let response = join(record, shared) { return response }
-          engine.outlets.report(event(.released, reason: "the other load's answer is not for this request"))
-        case .notShared(let reason): engine.outlets.report(event(.released, reason: reason))
+          engine.reporter.report(event(.released, reason: "the other load's answer is not for this request"))
+        case .notShared(let reason): engine.reporter.report(event(.released, reason: reason))
         case .originFailed:
           let failure = TransportError(.badServerResponse, phase: .receiving, message: "the origin answers with errors.")
           if let stale = try? await unreachable(failure, decision, stored) { return stale }
@@ -255,7 +255,7 @@ struct ArchiveLoad: Sendable {
       return understood(try await store.entries(for: key))
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "the archive could not be read: \(error.redacted)"))
+      engine.reporter.report(event(.storeFailed, reason: "the archive could not be read: \(error.redacted)"))
       failure = error
       return []
     }
@@ -268,7 +268,7 @@ struct ArchiveLoad: Sendable {
       return try await stored.entry.body(in: range)
     } catch {
       try Task.checkCancellation()
-      engine.outlets.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
+      engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
       if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
       return nil
     }

@@ -11,7 +11,7 @@ extension Load {
       id: id, kind: kind, method: method, url: url, chain: chain, status: response?.status,
       source: response?.source, error: error,
       elapsed: .nanoseconds(Int64(clamping: registry.clock.now().saturating(subtracting: startedAt))))
-    for subscriber in decision.snapshot.subscribers.values { subscriber.yield(event) }
+    for subscriber in decision.snapshot.subscribers { subscriber.yield(event) }
   }
 
   /// Ends the load: timeouts stop, the last event goes out, the log gets its line. Only the first call counts.

@@ -62,11 +62,6 @@ final class WatchedBody: Sendable {
 
   /// The body that a reader of a direct load gets.
   var body: MessageBody {
-    let inner = response.body
-    return MessageBody(
-      storage: .source(
-        MessageBody.Source(oneShot: inner.length, trailers: { inner.trailers }, metrics: { inner.metrics }) {
-          MessageBody.Chunks { try await self.next() }
-        }))
+    .relaying(response.body, length: response.body.length) { try await self.next() }
   }
 }

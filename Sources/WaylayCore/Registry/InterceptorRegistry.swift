@@ -23,7 +23,7 @@ public import Logging
 /// alone ends when it is let go, with its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
-    var snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
+    var index = ChainIndex([])
     var installations: [Installation] = []
     /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is let go would stay.
     var direct: Installation.Core?
@@ -32,8 +32,8 @@ public final class InterceptorRegistry: Sendable {
 
   /// What a load reads once, when it starts.
   struct Snapshot: Sendable {
-    var index: ChainIndex
-    var subscribers: [UInt64: AsyncStream<LoadEvent>.Continuation]
+    let index: ChainIndex
+    let subscribers: [EventHub<LoadEvent>.Subscriber]
   }
 
   let transport: (any Transport)?
@@ -45,6 +45,7 @@ public final class InterceptorRegistry: Sendable {
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
   private let lateListener = Locked<LateListener?>(nil)
+  private let hub = EventHub<LoadEvent>()
   let state = Locked(State())
 
   /// Makes a registry.
@@ -103,18 +104,23 @@ public final class InterceptorRegistry: Sendable {
   }
 
   /// The registered chains, in the order in which they are asked.
-  public var chains: [InterceptorChain] { snapshot.index.chains }
+  public var chains: [InterceptorChain] { state.withLock { $0.index }.chains }
 
   private func changeChains(_ change: (inout [InterceptorChain]) -> Void) {
     state.withLock { state in
-      var chains = state.snapshot.index.chains
+      var chains = state.index.chains
       change(&chains)
-      state.snapshot.index = ChainIndex(chains)
+      state.index = ChainIndex(chains)
     }
   }
 
-  /// The chains and subscribers of this moment. The lock is held for a copy of two references.
-  var snapshot: Snapshot { state.withLock { $0.snapshot } }
+  /// The chains and subscribers of this moment. The locks are held for a copy of a reference each.
+  var snapshot: Snapshot { Snapshot(index: state.withLock { $0.index }, subscribers: hub.subscribers) }
+
+  /// What happens in the loads that start from now on.
+  ///
+  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<LoadEvent> { hub.subscribe(bufferingNewest: limit) }
 
   /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule 7).
   func isReentry(from outer: Lineage?) -> Bool { outer?.contains(lineageEntry.origin) ?? false }
@@ -124,19 +130,19 @@ public final class InterceptorRegistry: Sendable {
   /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry is left to whoever
   /// made it, who may use it elsewhere.
   public func invalidate() {
-    let (installations, direct, subscribers) = state.withLock { state in
+    let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
       defer {
         state.installations = []
         state.direct = nil
-        state.snapshot = Snapshot(index: ChainIndex([]), subscribers: [:])
+        state.index = ChainIndex([])
       }
-      return (state.installations, state.direct, state.snapshot.subscribers.values)
+      return (state.installations, state.direct)
     }
     watch.close()
     direct?.invalidate()
     for installation in installations { installation.invalidate() }
-    for subscriber in subscribers { subscriber.finish() }
+    hub.close()
   }
 
   /// Hears of a request of a session whose registry is invalidated; on Linux in the code that makes the request.

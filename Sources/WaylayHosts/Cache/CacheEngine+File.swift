@@ -32,7 +32,7 @@ extension CacheEngine {
       guard let data = try PrivateFile(file).read(), data.count <= Self.maximumSize else { return }
       let content = try JSONDecoder().decode(Content.self, from: data)
       guard content.version == 1 else { throw HostError(.resolverFailed, "its version is \(content.version)") }
-      let (now, date) = (clock.now(), clock.date())
+      let (now, date) = (clock.time(), clock.date())
       state.withLock { state in
         for record in content.entries { Self.load(record, into: &state.table, now: now, date: date) }
       }
@@ -73,7 +73,7 @@ extension CacheEngine {
 
   func save() throws {
     guard let file = options.file else { return }
-    let (now, date) = (clock.now(), clock.date().timeIntervalSince1970)
+    let (now, date) = (clock.time(), clock.date().timeIntervalSince1970)
     let entries = state.withLock { $0.table.entries }
     let records = entries.map { query, entry in
       Content.Record(

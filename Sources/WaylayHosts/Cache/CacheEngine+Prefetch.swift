@@ -21,7 +21,7 @@ extension CacheEngine {
 
   /// Begins the look-ups that are due. Returns the time until the next; `nil` when there is none to come.
   private func startDue() -> Duration? {
-    let now = clock.now()
+    let now = clock.time()
     return state.withLock { state in
       guard !state.isStopped, !state.table.pinned.isEmpty else { return nil }
       var pause = Duration.seconds(60 * 60)

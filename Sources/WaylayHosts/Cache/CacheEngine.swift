@@ -41,7 +41,7 @@ final class CacheEngine: Sendable {
   }
 
   func cached(_ query: HostQuery) -> ResolutionCache.Answer? {
-    let now = clock.now()
+    let now = clock.time()
     return state.withLock { state in
       guard case .use(let answer, let refresh) = state.table.look(query, at: now) else { return nil }
       if refresh { start(query, isBackground: true, &state) }
@@ -50,7 +50,7 @@ final class CacheEngine: Sendable {
   }
 
   func answer(_ query: HostQuery) async throws -> ResolutionCache.Answer {
-    let now = clock.now()
+    let now = clock.time()
     let verdict = state.withLock { state in
       let verdict = state.table.look(query, at: now)
       if case .use(_, refresh: true) = verdict { start(query, isBackground: true, &state) }
@@ -74,7 +74,7 @@ final class CacheEngine: Sendable {
       }
       defer { group.cancelAll() }
       if let answer = try await group.next() ?? nil { return answer }
-      state.withLock { $0.table.usedStale(query, at: clock.now()) }
+      state.withLock { $0.table.usedStale(query, at: clock.time()) }
       return stale
     }
   }
@@ -143,7 +143,7 @@ final class CacheEngine: Sendable {
   }
 
   private func finish(_ query: HostQuery, _ number: Int, _ result: Result<HostResolution, any Error>) {
-    let now = clock.now()
+    let now = clock.time()
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard let flight = state.flights[query], flight.number == number else { return [] }
       state.flights[query] = nil
@@ -183,7 +183,7 @@ final class CacheEngine: Sendable {
   /// Look-ups that began in the old network may wait for what does not come any more: they begin anew, for those who wait.
   func networkChanged() {
     resolver.networkChanged()
-    let now = clock.now()
+    let now = clock.time()
     let old = state.withLock { state -> [Task<Void, Never>] in
       state.table.flush(at: now)
       let flights = state.flights

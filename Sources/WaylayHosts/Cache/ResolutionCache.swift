@@ -28,8 +28,8 @@ public final class ResolutionCache: HostResolver {
   private let engine: CacheEngine
 
   /// Makes a cache in front of a resolver. The file of the options is read now.
-  public init(_ resolver: any HostResolver, options: Options = Options(), clock: HostClock = .system) {
-    engine = CacheEngine(resolver, options: options, clock: clock)
+  public init(_ resolver: any HostResolver, options: Options = Options(), clock: any Clock<Duration> = ContinuousClock()) {
+    engine = CacheEngine(resolver, options: options, clock: HostClock(clock))
     engine.load()
   }
 

@@ -1,22 +1,17 @@
 /// Tells subscribers, the log and the counters what happens. Safe from any thread.
 final class HostReporter: Sendable {
   private struct State {
-    var subscribers: [UInt64: AsyncStream<HostEvent>.Continuation] = [:]
-    var lastSubscriber: UInt64 = 0
     var counters = HostCounters()
     /// What was said aloud: of these hosts, and of all.
     var warnings: Set<HostName?> = []
   }
 
   private let state = Locked(State())
+  private let hub = EventHub<HostEvent>()
   private let logger: Logger?
 
   init(logger: Logger?) {
     self.logger = logger
-  }
-
-  deinit {
-    for subscriber in state.withLock({ $0.subscribers.values }) { subscriber.finish() }
   }
 
   var counters: HostCounters { state.withLock { $0.counters } }
@@ -26,16 +21,7 @@ final class HostReporter: Sendable {
   }
 
   func events(bufferingNewest limit: Int) -> AsyncStream<HostEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self, bufferingPolicy: .bufferingNewest(max(1, limit)))
-    let number = state.withLock { state in
-      state.lastSubscriber += 1
-      state.subscribers[state.lastSubscriber] = continuation
-      return state.lastSubscriber
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) }
-    }
-    return stream
+    hub.subscribe(bufferingNewest: limit)
   }
 
   /// An attempt is over.
@@ -48,7 +34,7 @@ final class HostReporter: Sendable {
     }
     log(attempt, request, host)
     let duration = ban.map { max($0.until - now, .zero) }
-    send {
+    hub.send {
       HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error)
     }
   }
@@ -75,14 +61,7 @@ final class HostReporter: Sendable {
       if let error = error as? HostError { metadata[LogKey.error] = "\(error.message)" }
       logger.debug("host \(kind)", metadata: metadata)
     }
-    send { HostEvent(id: request.id, kind: kind, host: host, url: request.url, attempt: nil, ban: nil, error: error) }
-  }
-
-  private func send(_ make: () -> HostEvent) {
-    let subscribers = state.withLock { $0.subscribers }
-    guard !subscribers.isEmpty else { return }
-    let event = make()
-    for subscriber in subscribers.values { subscriber.yield(event) }
+    hub.send { HostEvent(id: request.id, kind: kind, host: host, url: request.url, attempt: nil, ban: nil, error: error) }
   }
 
   /// A suspected hijack is news for whoever runs the app; everything else is detail.

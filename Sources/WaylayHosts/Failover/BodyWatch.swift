@@ -25,12 +25,12 @@ final class BodyWatch: Sendable {
   }
 
   func next() async throws -> Data? {
-    let begin = clock.now()
+    let begin = clock.time()
     do {
       return try await reading.next()
     } catch {
       let isGivenUp = error is CancellationError || Task.isCancelled
-      if isGivenUp ? clock.now() - begin >= patience : HostAttempt.Outcome(error) != nil { fault() }
+      if isGivenUp ? clock.time() - begin >= patience : HostAttempt.Outcome(error) != nil { fault() }
       throw error
     }
   }

@@ -7,7 +7,7 @@ extension Failover {
   /// Whether an address is so well known that the request goes there without a race, which costs as much as a short load: then how long its
   /// connection may take, `.some(nil)` for no limit of its own. An open connection takes no time.
   func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
-    let now = clock.now()
+    let now = clock.time()
     guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else { return nil }
     if isOnly, !policy.fallback.allowsSystem { return .some(nil) }
     let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: place)
@@ -17,7 +17,7 @@ extension Failover {
 
   /// The request at one address, with nothing beside it, unless it is silent for long.
   func direct(_ entry: Ranking.Entry, limit: Duration?, others: [Ranking.Entry]) async throws -> Round {
-    let begin = clock.now()
+    let begin = clock.time()
     let candidate = entry.candidate
     if silence != nil, isHedgeable, hasGates, begin - entry.record.lastUse >= Self.freshness {
       return try await round([entry], Plan(limit: limit, spares: others))

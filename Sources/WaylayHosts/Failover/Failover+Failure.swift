@@ -9,7 +9,7 @@ extension Failover {
   /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds nothing of the load.
   var account: @Sendable (WaylayError) -> any Error {
     { [log, clock, start, place] timeout in
-      HostError(timedOut: log.table(start: start, now: clock.now()), host: place.host.description, timeout)
+      HostError(timedOut: log.table(start: start, now: clock.time()), host: place.host.description, timeout)
     }
   }
 

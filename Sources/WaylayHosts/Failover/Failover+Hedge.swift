@@ -111,7 +111,7 @@ extension Failover {
 
   /// The request was given up by the app, or by its timeout. An address that had it and was silent for long is not trusted by the next one.
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
-    let elapsed = clock.now() - begin
+    let elapsed = clock.time() - begin
     guard let limit = giveUpLimit, elapsed >= limit else { return }
     if isSent { health.demoted(candidate, at: place) } else { health.overtaken(candidate, at: place, after: elapsed) }
   }

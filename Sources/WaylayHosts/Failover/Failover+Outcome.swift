@@ -27,7 +27,7 @@ extension Failover {
     }
     if let skipped = error as? Skipped {
       guard let found = skipped.error else {
-        let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: Self.lateElsewhere, isOwn: false)
+        let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: Self.lateElsewhere, isOwn: false)
         log.state.withLock { $0.late.append(late) }
         return .late
       }
@@ -44,7 +44,7 @@ extension Failover {
     }
     let isUnsent = (error as? TransportError)?.requestBytesSent == 0
     if limit != nil, isUnsent, outcome == .timedOut {
-      let late = Late(candidate: candidate, begin: begin, duration: clock.now() - begin, error: error)
+      let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: error)
       log.state.withLock { $0.late.append(late) }
       health.late(candidate, at: place)
       return .late

@@ -50,7 +50,7 @@ extension Failover {
       defer { group.cancelAll() }
       var attempts = Attempts(entries)
       while true {
-        let now = clock.now()
+        let now = clock.time()
         if let index = startable(attempts, gate, plan.stagger, now) {
           attempts.waiting.removeAll { $0 == index }
           attempts.running[index] = now
@@ -118,7 +118,7 @@ extension Failover {
     of index: Int, _ tried: Tried, _ attempts: inout Attempts, _ gate: DialGate?, _ plan: Plan
   ) throws -> Round? {
     let candidate = attempts.candidate(index)
-    let begin = attempts.running.removeValue(forKey: index) ?? clock.now()
+    let begin = attempts.running.removeValue(forKey: index) ?? clock.time()
     switch tried.result {
     case .success(let response):
       guard let answer = try accept(response, of: candidate, since: begin) else {
@@ -126,7 +126,7 @@ extension Failover {
         return .again(without: attempts.done.union([candidate]))
       }
       tried.probe?.end(.connected)
-      let now = clock.now()
+      let now = clock.time()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
         health.overtaken(candidate, at: place, after: now - begin)

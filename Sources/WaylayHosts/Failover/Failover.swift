@@ -140,7 +140,7 @@ struct Failover: Sendable {
   /// How long late addresses are waited for at last.
   private var lastPatience: Duration {
     guard policy.fallback.allowsSystem else { return policy.deadlines.maximum }
-    let left = timeout - (clock.now() - start)
+    let left = timeout - (clock.time() - start)
     return max(.milliseconds(1), min(policy.deadlines.maximum, policy.deadlines.initial * 3, left / 2))
   }
 
@@ -151,10 +151,10 @@ struct Failover: Sendable {
     }
     switch await health.probes.turn(at: Probes.Target(candidate, at: place)) {
     case .first(let probe):
-      let begin = clock.now()
+      let begin = clock.time()
       // Not held by the route, which lives as long as the gate: a probe that is let go has the next request try.
       let result = await dial(candidate, gate: gate, limit: limit) { [weak probe] in probe?.connected() }
-      if log.answeredBy != nil, clock.now() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
+      if log.answeredBy != nil, clock.time() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
     case .told(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
     case .told(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
@@ -166,7 +166,7 @@ struct Failover: Sendable {
   private func dial(
     _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false, whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
-    let begin = clock.now()
+    let begin = clock.time()
     log.state.withLock { $0.running.append((candidate, begin)) }
     defer {
       // One that was given up stays: that it was under way is what is to be told of it.
@@ -196,7 +196,7 @@ struct Failover: Sendable {
       log.state.withLock { $0.heldBack = reason }
       throw allFailed()
     }
-    let begin = clock.now()
+    let begin = clock.time()
     do {
       let response = try await next(request)
       if let rejection = rejection(of: response) {
@@ -222,7 +222,7 @@ struct Failover: Sendable {
     _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration, lasting duration: Duration? = nil,
     error: (any Error)? = nil, ban: AddressBan? = nil
   ) {
-    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: duration ?? clock.now() - begin, error: error)
+    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: duration ?? clock.time() - begin, error: error)
     log.state.withLock { $0.attempts.append(attempt) }
     report(attempt, ban)
   }

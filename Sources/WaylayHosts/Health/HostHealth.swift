@@ -58,7 +58,7 @@ package final class HostHealth: Sendable {
 
   /// Whether an address has answered, and nothing speaks against it.
   package func isProven(_ candidate: HostCandidate, at place: Place) -> Bool {
-    let now = clock.now()
+    let now = clock.time()
     return state.withLock { $0.places[place]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false }
   }
 
@@ -72,7 +72,7 @@ package final class HostHealth: Sendable {
   ///
   /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
   package func answered(_ candidate: HostCandidate, at place: Place, handshake: Duration?) {
-    let now = clock.now()
+    let now = clock.time()
     change(candidate, at: place) { $0.answered(in: handshake, at: now) }
     state.withLock { state in
       state.shared[Endpoint(candidate)] = nil
@@ -82,7 +82,7 @@ package final class HostHealth: Sendable {
 
   /// Another address was connected first.
   package func overtaken(_ candidate: HostCandidate, at place: Place, after time: Duration) {
-    let now = clock.now()
+    let now = clock.time()
     change(candidate, at: place) { $0.overtaken(after: time, at: now) }
     if time >= Self.lateness { share(candidate) { $0.overtaken(after: time, at: now) } }
   }
@@ -101,7 +101,7 @@ package final class HostHealth: Sendable {
   package func failed(
     _ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
   ) -> AddressBan? {
-    let now = clock.now()
+    let now = clock.time()
     let bans = policy.bans
     if outcome.isOfAddress {
       share(candidate) { $0.failed(AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: 0)), at: now) }
@@ -116,7 +116,7 @@ package final class HostHealth: Sendable {
 
   /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
   package func demoted(_ candidate: HostCandidate, at place: Place) {
-    let now = clock.now()
+    let now = clock.time()
     change(candidate, at: place) { $0.failed(nil, at: now) }
   }
 

@@ -39,11 +39,12 @@ public final class TrustedHostList: Sendable {
   ///   - keys: The keys that are trusted.
   ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only until the process ends.
   ///   - policy: What holds when the last good list has expired.
-  ///   - clock: Tells when that is.
+  ///   - clock: Tells when that is: the date goes with its time.
   ///   - logger: For what could not be read or stored.
   /// - Throws: ``HostError/Code/invalidKey`` when there are no keys, or two with one name.
   public init(
-    keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep, clock: HostClock = .system,
+    keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep,
+    clock: any Clock<Duration> = ContinuousClock(),
     logger: Logger = Logger(label: "waylay.hosts")
   ) throws {
     guard !keys.isEmpty else { throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.") }
@@ -51,9 +52,9 @@ public final class TrustedHostList: Sendable {
     self.keys = keys
     self.file = file.map { PrivateFile($0) }
     self.policy = policy
-    self.clock = clock
+    self.clock = HostClock(clock)
     self.logger = logger
-    source = HostRuleSource(clock: clock)
+    source = HostRuleSource(clock: self.clock)
     restore()
   }
 

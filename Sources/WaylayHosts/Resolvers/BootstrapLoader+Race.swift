@@ -32,7 +32,7 @@ extension BootstrapLoader {
         // The question may be put once more: whoever has claimed the gate is silent, or has failed.
         if gate?.isClaimed == true { gate = DialGate() }
         running += 1
-        lastStart = clock.now()
+        lastStart = clock.time()
         group.addTask { [gate] in
           do { return .ended(index, .success(try await attempt(request, at: index, gate: gate, isFresh: isFresh))) } catch {
             return .ended(index, .failure(error))
@@ -57,8 +57,8 @@ extension BootstrapLoader {
           let isAsked = gate?.isClaimed == true
           guard let last = lastStart, running > 0 else { continue }
           let due = last + (isAsked ? silence : Self.stagger)
-          if clock.now() < due {
-            wait(due - clock.now())
+          if clock.time() < due {
+            wait(due - clock.time())
           } else if !waiting.isEmpty {
             start(waiting.removeFirst())
             wait(Self.stagger)

@@ -65,7 +65,7 @@ struct BootstrapLoader: Sendable {
 
   /// The addresses in the order in which they are asked.
   func ranked() -> [Int] {
-    let now = clock.now()
+    let now = clock.time()
     return memory.withLock { memory in
       let order = endpoints.indices.map { (memory.preferred + $0) % endpoints.count }
       let banned = Set(memory.banned.filter { $0.value > now }.keys)
@@ -74,7 +74,7 @@ struct BootstrapLoader: Sendable {
   }
 
   func remember(_ index: Int, hasAnswered: Bool) {
-    let now = clock.now()
+    let now = clock.time()
     memory.withLock { memory in
       if hasAnswered { memory.preferred = index }
       memory.banned[index] = hasAnswered ? nil : now + Self.ban

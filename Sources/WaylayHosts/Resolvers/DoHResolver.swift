@@ -63,17 +63,18 @@ public final class DoHResolver: HostResolver {
   ///   - clock: Where time limits come from.
   /// - Throws: ``HostError/Code/invalidResolver`` for settings that cannot work, ``HostError/Code/invalidName`` for what is no address.
   public init(
-    _ url: URL, addresses: [String] = [], options: Options = Options(), transport: (any Transport)? = nil, clock: HostClock = .system
+    _ url: URL, addresses: [String] = [], options: Options = Options(), transport: (any Transport)? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
   ) throws {
     guard url.scheme?.lowercased() == "https", let host = url.host else {
       throw HostError(.invalidResolver, "\"\(url)\" is not the URL of a server for DNS over HTTPS: use https://host/path.")
     }
     loader = try BootstrapLoader(
-      url, at: addresses.map { try HostAddress(server: $0) }, transport: transport, clock: clock, attemptLimit: options.timeout)
+      url, at: addresses.map { try HostAddress(server: $0) }, transport: transport, clock: HostClock(clock), attemptLimit: options.timeout)
     name = "doh:\(host)"
     self.url = url
     self.options = options
-    self.clock = clock
+    self.clock = HostClock(clock)
   }
 
   /// Closes its connections, and forgets which of its server's addresses were good.

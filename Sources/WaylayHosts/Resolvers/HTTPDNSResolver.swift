@@ -76,11 +76,11 @@ public struct HTTPDNSResolver: HostResolver {
   /// - Throws: ``HostError/Code/invalidResolver`` when the service could never be reached.
   public init(
     _ service: some HTTPDNSService, privateAddresses: PrivateAddressPolicy = .refuse, transport: (any Transport)? = nil,
-    limit: Duration = .seconds(3), clock: HostClock = .system
+    limit: Duration = .seconds(3), clock: any Clock<Duration> = ContinuousClock()
   ) throws {
     self.service = service
     self.privateAddresses = privateAddresses
-    loader = try BootstrapLoader(service.url, at: service.addresses, transport: transport, clock: clock, attemptLimit: limit)
+    loader = try BootstrapLoader(service.url, at: service.addresses, transport: transport, clock: HostClock(clock), attemptLimit: limit)
   }
 
   /// The service's name.
@@ -107,6 +107,8 @@ public struct HTTPDNSResolver: HostResolver {
       answer = try service.answer(to: query, from: body)
     } catch let error as HostError {
       throw error
+    } catch let error as WaylayError where error.code == .invalidHost {
+      throw HostError(error, host: host)
     } catch {
       throw HostError(.malformedAnswer, "the answer of \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
     }

@@ -1,27 +1,57 @@
-/// Where resolvers, caches and bans get the time from.
+/// A clock as this module uses it: the time since whenever, the date, and waiting.
 ///
-/// Tests bring one of their own that moves only when it is told to; the app uses ``system``.
-public struct HostClock: Sendable {
+/// Made of the clock that an app gives, which knows no date: the date goes with the time, from that of the making on.
+package struct HostClock: Clock {
   /// The time since whenever; it never goes back, and goes on while the machine sleeps.
-  public let now: @Sendable () -> Duration
+  package let time: @Sendable () -> Duration
   /// The date, for what outlives the process.
-  public let date: @Sendable () -> Date
-  /// Waits so long, or throws `CancellationError` as soon as the task is cancelled.
-  public let sleep: @Sendable (_ duration: Duration) async throws -> Void
+  package let date: @Sendable () -> Date
+  private let wait: @Sendable (_ duration: Duration) async throws -> Void
 
-  /// Makes a clock.
-  public init(
+  package init(
     now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
     sleep: @escaping @Sendable (_ duration: Duration) async throws -> Void
   ) {
-    self.now = now
+    time = now
     self.date = date
-    self.sleep = sleep
+    wait = sleep
+  }
+
+  package init(_ clock: any Clock<Duration>) {
+    switch clock {
+    case let clock as HostClock: self = clock
+    case is ContinuousClock: self = .system
+    default: self.init(following: clock)
+    }
+  }
+
+  private init<Other: Clock<Duration>>(following clock: Other) {
+    let (start, date) = (clock.now, Date())
+    self.init(
+      now: { start.duration(to: clock.now) }, date: { date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1)) },
+      sleep: { try await clock.sleep(for: $0) })
   }
 
   /// The machine's clock.
-  public static let system: HostClock = {
+  package static let system: HostClock = {
     let start = ContinuousClock.now
     return HostClock(now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
   }()
+
+  /// Waits so long, or throws `CancellationError` as soon as the task is cancelled.
+  package func sleep(_ duration: Duration) async throws { try await wait(duration) }
+}
+
+extension HostClock {
+  package struct Instant: InstantProtocol {
+    let offset: Duration
+
+    package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    package func duration(to other: Instant) -> Duration { other.offset - offset }
+    package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+  }
+
+  package var now: Instant { Instant(offset: time()) }
+  package var minimumResolution: Duration { .nanoseconds(1) }
+  package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await sleep(deadline.offset - time()) }
 }

@@ -22,12 +22,15 @@ public struct ResolverChain: HostResolver {
   ///   - limit: How long each of them is waited for.
   ///   - trustsAbsence: Whether the search ends when one of them says that the host does not exist.
   ///   - clock: What the limit is measured on.
-  public init(_ resolvers: [any HostResolver], limit: Duration = .seconds(5), trustsAbsence: Bool = true, clock: HostClock = .system) {
+  public init(
+    _ resolvers: [any HostResolver], limit: Duration = .seconds(5), trustsAbsence: Bool = true,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
     name = resolvers.map(\.name).joined(separator: ", ")
     self.resolvers = resolvers
     self.limit = limit
     self.trustsAbsence = trustsAbsence
-    self.clock = clock
+    self.clock = HostClock(clock)
   }
 
   /// The first answer.

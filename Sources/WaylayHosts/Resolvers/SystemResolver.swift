@@ -23,12 +23,12 @@ public struct SystemResolver: HostResolver {
   ///   - clock: What the limit is measured on.
   public init(
     timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10), privateAddresses: PrivateAddressPolicy = .refuse,
-    clock: HostClock = .system
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.timeToLive = timeToLive
     self.limit = limit
     self.privateAddresses = privateAddresses
-    self.clock = clock
+    self.clock = HostClock(clock)
   }
 
   /// The addresses in the system's order (RFC 6724).

@@ -25,10 +25,10 @@ public final class HostRuleSource: Sendable {
   ///
   /// - Parameters:
   ///   - rules: The rules.
-  ///   - clock: Tells when a signed list expires.
-  public init(_ rules: HostRules = .none, clock: HostClock = .system) {
+  ///   - clock: Tells when a signed list expires: the date goes with its time.
+  public init(_ rules: HostRules = .none, clock: any Clock<Duration> = ContinuousClock()) {
     state = Locked(State(rules: rules))
-    self.clock = clock
+    self.clock = HostClock(clock)
   }
 
   /// The rules in force.

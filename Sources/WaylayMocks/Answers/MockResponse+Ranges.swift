@@ -21,12 +21,11 @@ extension InterceptedResponse {
   mutating func serveRange(of request: InterceptedRequest) {
     guard status == .ok, body.isReplayable, let length = body.length else { return }
     fields[.acceptRanges] = fields[.acceptRanges] ?? "bytes"
-    guard request.method == .get, let field = request.fields[.range],
-      let range = ByteRange(field), allowsRange(of: request)
+    guard request.method == .get, let range = request.fields[.range].map(ByteRange.init), range != .other, allowsRange(of: request)
     else { return }
     // RFC 9110, section 14.1.2: the last bytes of nothing are satisfiable, and there is no Content-Range to say so.
     if length == 0, case .suffix(1...) = range { return }
-    guard let bytes = range.resolved(in: length) else {
+    guard let bytes = range.bytes(of: length) else {
       status = .rangeNotSatisfiable
       fields[.contentRange] = "bytes */\(length)"
       fields[.contentLength] = nil
@@ -133,5 +132,14 @@ private struct BodySlice: AsyncSequence, Sendable {
       }
       return nil
     }
+  }
+}
+
+extension Substring {
+  /// Without spaces and tabs at its ends.
+  var trimmed: Substring {
+    var text = self
+    while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
+    return text.drop { $0 == " " || $0 == "\t" }
   }
 }

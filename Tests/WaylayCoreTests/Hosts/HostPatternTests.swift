@@ -15,7 +15,8 @@ struct HostPatternTests {
   @Test(
     "have one form for what is the same",
     arguments: [
-      ("API.Example.COM.", "api.example.com"), ("bücher.example", "XN--BCHER-KVA.example"), ("*.BÜCHER.example.", "*.xn--bcher-kva.example"),
+      ("API.Example.COM.", "api.example.com"), ("bücher.example", "XN--BCHER-KVA.example"),
+      ("*.BÜCHER.example.", "*.xn--bcher-kva.example"),
       ("[::1]", "::1"), ("[0:0::1]:80", "[::1]:80"), ("::ffff:192.0.2.1", "192.0.2.1"), ("日本語。jp:1", "xn--wgv71a119e.jp:1"),
     ])
   func folding(text: String, other: String) throws {
@@ -49,8 +50,10 @@ struct HostPatternTests {
     arguments: [
       "", ".", "*.", "**", "a.*.example", "*a.example", "a*.example", "*.*.example", "*.203.0.113.9", "*.[::1]", "*.127.1", "*.::1",
       "a.example:0", "a.example:65536", "a.example:99999999999999999999", "a.example:-1", "a.example:+80", "a.example:8 0", "a.example:",
-      "a.example:８０", ":80", "*:", "*:x", "[::1]:", "[::1", "::1]", "[::1]x", "[::1]:80:80", "[a.example]:80", "::1%eth0", "[fe80::1%25eth0]",
-      "https://a.example", "https://a.example/x?y#z", "a.example/", "user@a.example", "a..example", "a b", "a\u{0}b", "a\u{202E}b.test\u{0}", "1.2.3.4.5",
+      "a.example:８０", ":80", "*:", "*:x", "[::1]:", "[::1", "::1]", "[::1]x", "[::1]:80:80", "[a.example]:80", "::1%eth0",
+      "[fe80::1%25eth0]",
+      "https://a.example", "https://a.example/x?y#z", "a.example/", "user@a.example", "a..example", "a b", "a\u{0}b",
+      "a\u{202E}b.test\u{0}", "1.2.3.4.5",
       "%2A.example", "a%2Eexample",
     ])
   func refused(text: String) {

@@ -22,7 +22,7 @@ struct SystemResolverTests {
   @Test("is not waited for once the limit is over")
   func limit() async throws {
     let time = VirtualClock()
-    let clock = HostClock(now: time.clock.now, date: time.clock.date) { _ in }
+    let clock = HostClock(now: time.clock.time, date: time.clock.date) { _ in }
     let error = await #expect(throws: HostError.self) {
       // The limit is over at once: either that or the answer comes first, so the same is tried until it is the limit.
       for _ in 0..<10_000 { _ = try await SystemResolver(clock: clock).resolve(HostQuery(HostName("localhost"))) }

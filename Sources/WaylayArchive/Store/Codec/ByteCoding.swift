@@ -37,10 +37,15 @@ struct ByteSource {
     }
   }
 
+  /// The next so many bytes, if there are as many.
+  mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count >= 0, count <= remaining else { return nil }
+    defer { position += count }
+    return bytes[position..<position + count]
+  }
+
   mutating func counted() -> [UInt8]? {
-    guard let count = number(UInt32.self), Int(count) <= remaining else { return nil }
-    defer { position += Int(count) }
-    return Array(bytes[position..<position + Int(count)])
+    number(UInt32.self).flatMap { take(Int($0)) }.map(Array.init)
   }
 
   mutating func text() -> String? {

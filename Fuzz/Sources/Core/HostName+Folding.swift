@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Hosts/HostName+Folding.swift

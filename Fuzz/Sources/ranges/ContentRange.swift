@@ -1,0 +1,1 @@
+../../../Sources/WaylayArchive/Policy/ContentRange.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayMocks/Answers/ByteRange.swift

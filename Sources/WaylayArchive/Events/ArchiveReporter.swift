@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+
+/// Tells subscribers, the log and the counters what happens. Safe from any thread.
+final class ArchiveReporter: Sendable {
+  private let tally = Locked(ArchiveCounters())
+  private let hub = EventHub<ArchiveEvent>()
+  private let logger: Logger?
+
+  init(logger: Logger?) {
+    self.logger = logger
+  }
+
+  var counters: ArchiveCounters { tally.withLock { $0 } }
+
+  /// Counts the event, hands it to whoever subscribed, and logs it where somebody listens.
+  func report(_ event: ArchiveEvent) {
+    report(event.kind, bytes: event.bytes) { event }
+  }
+
+  /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
+  func report(_ kind: ArchiveEvent.Kind, bytes: Int64?, _ event: () -> ArchiveEvent) {
+    tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
+    hub.send(event)
+    if let logger, logger.logLevel <= Self.level(of: kind) { log(event(), logger) }
+  }
+
+  private static func level(of kind: ArchiveEvent.Kind) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
+
+  func events(bufferingNewest limit: Int) -> AsyncStream<ArchiveEvent> { hub.subscribe(bufferingNewest: limit) }
+
+  func close() { hub.close() }
+
+  private func log(_ event: ArchiveEvent, _ logger: Logger) {
+    var metadata: Logger.Metadata = [ArchiveLogKey.event: "\(event.kind)"]
+    if let url = event.url { metadata[LogKey.url] = "\(url.redacted)" }
+    if let load = event.load { metadata[LogKey.load] = "\(load)" }
+    if let reason = event.reason { metadata[ArchiveLogKey.reason] = "\(reason)" }
+    if let bytes = event.bytes { metadata[ArchiveLogKey.bytes] = "\(bytes)" }
+    logger.log(level: Self.level(of: event.kind), "archive \(event.kind)", metadata: metadata)
+  }
+}
+
+/// The keys of an archive's log lines, beside those of `LogKey`. They are stable: filter on them.
+///
+/// Events are logged at `.debug`, failures of the store at `.warning`. Header fields and bodies never are.
+public enum ArchiveLogKey {
+  /// The kind of event.
+  public static let event = "waylay.archive.event"
+  /// Why it happened.
+  public static let reason = "waylay.archive.reason"
+  /// The bytes of the body.
+  public static let bytes = "waylay.archive.bytes"
+}
+
+extension ArchiveCache {
+  /// What the archive does from now on.
+  ///
+  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<ArchiveEvent> {
+    engine.reporter.events(bufferingNewest: limit)
+  }
+
+  /// How often the archive did what, since it was made.
+  public var counters: ArchiveCounters { engine.reporter.counters }
+}

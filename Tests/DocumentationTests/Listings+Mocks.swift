@@ -304,3 +304,19 @@ struct HardWiredListings {
   Stub(.post, "https://api.example.com/orders") { .json(["id": 1], status: 201) }.body(.json(["item": "book"]))
   Stub(.post, "https://api.example.com/photos") { .status(201) }.body(.multipart(["photo": .present, "album": .text("7")]))
 }
+
+@StubBuilder func rightHandColumn(data: Data) -> [Stub] {
+  Stub(.get, "https://api.example.com/raw") { .data(data) }
+  Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) }
+  Stub(.get, "https://api.example.com/missing") { .status(404) }
+  Stub(.get, "/list") { .status(200) }.query("page", "2").header("A", "b")
+  Stub(.post, "/exactly") { .status(201) }.body(.json(["id": 1]))
+  Stub(.post, "/partly") { .status(201) }.body(.jsonSubset(["id": 1]))
+  Stub(.post, "/echo") { request in .data(request.body) }
+  Stub(.get, "/slow") { .text("late").delay(.seconds(5)) }
+  Stub(.get, "/timeout") { .error(.timedOut) }.once
+  Stub(.get, "/status") { [.status(503), .text("up")] }
+  Stub(.get, "/chunks") { .chunks(["a", "b"]) }
+  Stub(.get, "/events") { .events([.init("1")]) }
+  Stub(.get, "/through") { .live }
+}

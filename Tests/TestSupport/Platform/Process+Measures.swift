@@ -19,6 +19,19 @@ package import Foundation
       alarm(seconds)
     }
 
+    /// Lets this process open so many files at once, as far as it may.
+    package static func allowDescriptors(_ count: UInt) {
+      var limit = rlimit()
+      #if canImport(Glibc)
+        let files = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+      #else
+        let files = RLIMIT_NOFILE
+      #endif
+      guard getrlimit(files, &limit) == 0, limit.rlim_cur < count else { return }
+      limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+      _ = setrlimit(files, &limit)
+    }
+
     #if canImport(Glibc) || canImport(Musl)
       /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been freed.
       package static let measuresMemory = dlsym(nil, "__asan_init") == nil

@@ -52,8 +52,7 @@
         guard text == HijackLab.answer else { return .failure(Failure(text: "answered by somebody else: \(text)")) }
         return .success(start.duration(to: .now))
       } catch {
-        let cause = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error
-        return .failure(Failure(text: "\(cause ?? error)"))
+        return .failure(Failure(text: (error as? URLError)?.loadError?.description ?? "\(error)"))
       }
     }
 

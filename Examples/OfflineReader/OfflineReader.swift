@@ -66,7 +66,7 @@ struct OfflineReader: AsyncParsableCommand {
       do {
         _ = try await reader.text(Site.address("/never-read"))
       } catch let error as URLError {
-        print("  /never-read  \((error.userInfo[NSUnderlyingErrorKey] as? ArchiveError)?.message ?? "\(error)")")
+        print("  /never-read  \(error.cause(as: ArchiveError.self)?.message ?? "\(error)")")
       }
       print("\nWhy the front page is there:\n\(await reader.archive.explain(URLRequest(url: Site.address("/"))))")
     } catch {

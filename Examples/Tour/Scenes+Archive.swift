@@ -27,7 +27,7 @@ extension Scene {
       _ = try await session.data(from: server.url("/unread"))
       report.expect("what was never read is an error", was: "an answer", false)
     } catch let error as URLError {
-      report.note("app got", (error.userInfo[NSUnderlyingErrorKey] as? ArchiveError)?.message ?? "\(error)")
+      report.note("app got", error.cause(as: ArchiveError.self)?.message ?? "\(error)")
       report.expect("what was never read is an error", error.code, .resourceUnavailable)
     }
     registry.invalidate()

@@ -31,7 +31,7 @@ extension Scene {
       _ = try await session.data(from: origin.url("/user/42"))
       report.expect("a request without a stub fails", was: "an answer", false)
     } catch let error as URLError {
-      let cause = (error.userInfo[NSUnderlyingErrorKey] as? MockError)?.message ?? ""
+      let cause = error.cause(as: MockError.self)?.message ?? ""
       report.note("app got", "/user/42: \(cause)")
       report.expect("the nearest stub is named", was: cause, cause.contains("/users/:id"))
     }

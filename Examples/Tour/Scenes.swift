@@ -121,7 +121,7 @@ extension Scene {
       _ = try await URLSession(configuration: .default.intercepted(by: ring)).data(from: origin.url("/echo"))
       report.expect("the recursion is caught", was: "an answer", false)
     } catch {
-      let cause = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? WaylayError
+      let cause = (error as? URLError)?.cause(as: WaylayError.self)
       report.note("app got", cause?.message ?? "\(error)")
       report.expect("the recursion is caught", cause?.code, .loopDetected)
     }

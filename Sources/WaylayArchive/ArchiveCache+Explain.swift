@@ -93,7 +93,7 @@ extension CacheDecision {
   fileprivate var label: String {
     switch action {
     case .serve(let answer): answer.isStale ? "answer with something stale" : "answer from the archive"
-    case .serveAndRevalidate: "answer with something stale, and validate it behind"
+    case .serveAndRevalidate: "answer with something stale, and validate it in the background"
     case .forward:
       addedFields.isEmpty ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
     case .gatewayTimeout: "answer 504: only-if-cached"

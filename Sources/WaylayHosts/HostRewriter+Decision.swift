@@ -8,46 +8,46 @@ extension HostRewriter {
   /// The addresses of a host in the order in which they are tried; `nil` when its requests are left alone.
   ///
   /// - Throws: ``HostError`` when there should be addresses and are none.
-  func decide(_ place: HostHealth.Place, _ url: URL?) async throws -> Decision? {
-    guard let rule = try rule(for: place) else { return nil }
-    guard rule.endpoints.isEmpty else { return decision(rule, Self.candidates(of: rule, port: place.port), place) }
+  func decide(_ authority: HostHealth.Authority, _ url: URL?) async throws -> Decision? {
+    guard let rule = try rule(for: authority) else { return nil }
+    guard rule.endpoints.isEmpty else { return decision(rule, Self.candidates(of: rule, port: authority.port), authority) }
     guard let cache else {
       throw HostError(
         .noResolver, "the rule \"\(rule)\" names no address, and the rewriter has no resolver: give it one, or the rule addresses.",
-        host: place.host.description)
+        host: authority.host.description)
     }
-    let query = HostQuery(place.host, port: place.port)
+    let query = HostQuery(authority.host, port: authority.port)
     let answer: ResolutionCache.Answer
     if let cached = cache.cached(query) { answer = cached } else { answer = try await cache.answer(query) }
     let isSecure = url?.scheme?.lowercased() == "https"
-    return decision(rule, Self.candidates(of: answer, port: place.port, isSecure: isSecure), place)
+    return decision(rule, Self.candidates(of: answer, port: authority.port, isSecure: isSecure), authority)
   }
 
   /// The addresses that a request for `url` would be sent to now, the best first, as far as that is known without waiting.
   ///
   /// - Returns: `nil` for a host that is left alone, and for one that has to be looked up first; ``explain(_:)`` looks it up, and says why.
   public func candidates(for url: URL) -> [HostCandidate]? {
-    guard let place = Self.place(of: url), let rule = try? rule(for: place) else { return nil }
+    guard let authority = Self.authority(of: url), let rule = try? rule(for: authority) else { return nil }
     let candidates: [HostCandidate]
     if !rule.endpoints.isEmpty {
-      candidates = Self.candidates(of: rule, port: place.port)
-    } else if let answer = cache?.cached(HostQuery(place.host, port: place.port)) {
-      candidates = Self.candidates(of: answer, port: place.port, isSecure: url.scheme == "https")
+      candidates = Self.candidates(of: rule, port: authority.port)
+    } else if let answer = cache?.cached(HostQuery(authority.host, port: authority.port)) {
+      candidates = Self.candidates(of: answer, port: authority.port, isSecure: url.scheme == "https")
     } else {
       return nil
     }
-    return decision(rule, candidates, place).ranking.entries.map(\.candidate)
+    return decision(rule, candidates, authority).ranking.entries.map(\.candidate)
   }
 
-  private func rule(for place: HostHealth.Place) throws -> HostRule? {
-    guard let rule = try ruleSource.match(place.host, port: place.port), !rule.isExclusion else { return nil }
+  private func rule(for authority: HostHealth.Authority) throws -> HostRule? {
+    guard let rule = try ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
     if !faults.isEmpty, rule.endpoints.isEmpty, let fault = faults[rule.pattern] { throw fault }
     return rule
   }
 
-  private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ place: HostHealth.Place) -> Decision {
+  private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ authority: HostHealth.Authority) -> Decision {
     let candidates = Array(candidates.prefix(HostResolution.mostCandidates))
-    let records = health.records(of: candidates, at: place)
+    let records = health.records(of: candidates, at: authority)
     return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.time()))
   }
 
@@ -72,25 +72,25 @@ extension HostRewriter {
 extension HostRewriter {
   /// The rules or the resolvers have no address for the request.
   func withoutAddresses(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ error: any Error
   ) async throws -> InterceptedResponse {
     if error is CancellationError { throw error }
     reporter.count { $0.requests += 1 }
-    reporter.happened(.unresolved, request: request, host: place.host, error: error)
+    reporter.happened(.unresolved, request: request, host: authority.host, error: error)
     // An entry that cannot be used, or a list that has expired, is no failure of the network: nothing is dialled on a guess.
     let code = (error as? HostError)?.code
     let isOurs = code == .invalidRule || code == .invalidName || code == .listExpired || code == .noResolver
     guard policy.fallback.allowsSystem, !isOurs else {
       reporter.count { $0.failures += 1 }
-      reporter.happened(.failed, request: request, host: place.host, error: error)
+      reporter.happened(.failed, request: request, host: authority.host, error: error)
       throw Self.urlError(.cannotFindHost, error, request)
     }
-    return try await systemWay(request, next, place, error)
+    return try await systemFallback(request, next, authority, error)
   }
 
   /// The transport cannot dial addresses.
   func incapable(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ transport: any Transport
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: any Transport
   ) async throws -> InterceptedResponse {
     let name = String(describing: type(of: transport))
     let error = HostError(
@@ -98,30 +98,30 @@ extension HostRewriter {
       """
       \(name) cannot dial the address of a host, so the request would go wherever the system's resolver says: use a transport with routes, which is \
       CurlTransport on Linux (on Apple platforms there is none yet), or the policy .prefer, which goes the system's way.
-      """, host: place.host.description)
+      """, host: authority.host.description)
     guard policy.fallback.allowsSystem else {
       reporter.count { $0.failures += 1 }
-      reporter.happened(.failed, request: request, host: place.host, error: error)
+      reporter.happened(.failed, request: request, host: authority.host, error: error)
       throw Self.urlError(.resourceUnavailable, error, request)
     }
     reporter.warnOnce("hosts are not routed", error)
-    return try await systemWay(request, next, place, error)
+    return try await systemFallback(request, next, authority, error)
   }
 
-  private func systemWay(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ error: any Error
+  private func systemFallback(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ error: any Error
   ) async throws -> InterceptedResponse {
-    if let reason = request.reasonAgainstSystemWay {
+    if let reason = request.reasonAgainstSystemFallback {
       let words = Self.words(of: error)
       let held = HostError(
-        (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: place.host.description,
+        (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: authority.host.description,
         underlying: error)
       reporter.count { $0.failures += 1 }
-      reporter.happened(.failed, request: request, host: place.host, error: held)
+      reporter.happened(.failed, request: request, host: authority.host, error: held)
       throw Self.urlError(.cannotFindHost, held, request)
     }
-    reporter.count { $0.systemWays += 1 }
-    reporter.happened(.wentSystemWay, request: request, host: place.host, error: error)
+    reporter.count { $0.systemFallbacks += 1 }
+    reporter.happened(.fellBackToSystem, request: request, host: authority.host, error: error)
     return try await next(request)
   }
 

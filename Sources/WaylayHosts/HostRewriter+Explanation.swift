@@ -1,15 +1,15 @@
 extension HostRewriter {
   /// What would be done with `url` now, and why. It looks the host's addresses up where a request would, and dials nothing.
   public func explain(_ url: URL) async -> HostExplanation {
-    guard let place = Self.place(of: url) else {
+    guard let authority = Self.authority(of: url) else {
       return HostExplanation(
         host: url.host, rule: nil, candidates: [], summary: "\(url.redacted): not http or https, or no host: left alone", error: nil)
     }
-    let host = "\(place.host):\(place.port)"
+    let host = "\(authority.host):\(authority.port)"
     let end = policy.fallback.allowsSystem ? "then the system's way" : "and nothing else"
     do {
-      guard let decision = try await decide(place, url) else {
-        let rule = try? ruleSource.match(place.host, port: place.port)
+      guard let decision = try await decide(authority, url) else {
+        let rule = try? ruleSource.match(authority.host, port: authority.port)
         let reason = rule.map { "rule \"\($0)\"" } ?? "no rule"
         return HostExplanation(host: host, rule: rule, candidates: [], summary: "\(host), \(reason): the request is left alone", error: nil)
       }
@@ -21,7 +21,7 @@ extension HostRewriter {
       return HostExplanation(
         host: host, rule: decision.rule, candidates: rows, summary: "\(host), rule \"\(decision.rule)\", \(end)", error: nil)
     } catch {
-      let rule = try? ruleSource.match(place.host, port: place.port)
+      let rule = try? ruleSource.match(authority.host, port: authority.port)
       return HostExplanation(host: host, rule: rule, candidates: [], summary: "\(host), no address, \(end)", error: error)
     }
   }

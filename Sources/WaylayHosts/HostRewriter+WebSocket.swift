@@ -1,24 +1,24 @@
-extension HostRewriter: WebSocketWarden {
+extension HostRewriter: WebSocketValidating {
   /// No transport routes a WebSocket task: it goes the system's way, look-up by the system's resolver included, or, under ``Policy/require``,
   /// nowhere. Either is said aloud, because the task itself cannot say why.
-  public func admit(webSocket request: URLRequest) throws {
+  public func validate(webSocket request: URLRequest) throws {
     // Asked about a host that a rule routes: `canInit` has said so.
-    guard let place = Self.place(ofWebSocket: request.url) else { return }
+    guard let authority = Self.authority(ofWebSocket: request.url) else { return }
     let isRefused = !policy.fallback.allowsSystem
     let error = HostError(
       .webSocketNotRouted,
       isRefused
         ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the connection yourself, or leave the host to the system with HostRule(excluding:)."
         : "a WebSocket task cannot be routed, so it goes the system's way: whoever the system's resolver names for the host gets it.",
-      host: place.host.description)
+      host: authority.host.description)
     let intercepted = InterceptedRequest(request)
-    reporter.warnOnce("a WebSocket task is not routed", error, about: place.host)
-    reporter.happened(isRefused ? .failed : .wentSystemWay, request: intercepted, host: place.host, error: error)
+    reporter.warnOnce("a WebSocket task is not routed", error, about: authority.host)
+    reporter.happened(isRefused ? .failed : .fellBackToSystem, request: intercepted, host: authority.host, error: error)
     if isRefused { throw error }
   }
 
-  private static func place(ofWebSocket url: URL?) -> HostHealth.Place? {
+  private static func authority(ofWebSocket url: URL?) -> HostHealth.Authority? {
     guard let url, let host = url.host, let name = try? HostName(host) else { return nil }
-    return HostHealth.Place(name, port: url.port ?? (url.scheme?.lowercased() == "wss" ? 443 : 80))
+    return HostHealth.Authority(name, port: url.port ?? (url.scheme?.lowercased() == "wss" ? 443 : 80))
   }
 }

@@ -117,9 +117,9 @@ public final class HostRewriter: RequestInterceptor {
 
   /// Whether a rule routes the request's host.
   public func canInit(with request: URLRequest) -> Bool {
-    guard let place = Self.place(of: request.url) else { return false }
+    guard let authority = Self.authority(of: request.url) else { return false }
     do {
-      guard let rule = try ruleSource.match(place.host, port: place.port) else { return false }
+      guard let rule = try ruleSource.match(authority.host, port: authority.port) else { return false }
       return !rule.isExclusion
     } catch {
       // The load tells why.
@@ -132,31 +132,31 @@ public final class HostRewriter: RequestInterceptor {
   /// - Throws: A `URLError` with a ``HostError`` beneath, when no address has answered.
   public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     // A route that somebody has set already is theirs.
-    guard request.route == nil, let place = Self.place(of: request.url) else { return try await next(request) }
+    guard request.route == nil, let authority = Self.authority(of: request.url) else { return try await next(request) }
     let epoch = health.epoch
     let decision: Decision
     do {
-      guard let made = try await decide(place, request.url) else { return try await next(request) }
+      guard let made = try await decide(authority, request.url) else { return try await next(request) }
       decision = made
     } catch {
-      return try await withoutAddresses(request, next, place, error)
+      return try await withoutAddresses(request, next, authority, error)
     }
     reporter.count { $0.requests += 1 }
     let transport = try next.transport(for: request.url)
-    if let transport, !transport.capabilities.contains(.routes) { return try await incapable(request, next, place, transport) }
+    if let transport, !transport.capabilities.contains(.routes) { return try await incapable(request, next, authority, transport) }
     if let transport { remember(transport) }
     do {
       do {
-        return try await load(decision, failover(request, next, place, transport, epoch))
+        return try await load(decision, failover(request, next, authority, transport, epoch))
       } catch  where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
         // The network has changed under it: what failed in the old one is tried in the new one.
-        guard let decision = try await decide(place, request.url) else { throw error }
-        return try await load(decision, failover(request, next, place, transport, health.epoch))
+        guard let decision = try await decide(authority, request.url) else { throw error }
+        return try await load(decision, failover(request, next, authority, transport, health.epoch))
       }
     } catch {
       if !(error is CancellationError) {
         reporter.count { $0.failures += 1 }
-        reporter.happened(.failed, request: request, host: place.host, error: error)
+        reporter.happened(.failed, request: request, host: authority.host, error: error)
       }
       throw error
     }
@@ -164,20 +164,20 @@ public final class HostRewriter: RequestInterceptor {
 
   /// Has the addresses tried; the request's own timeout, should it be over meanwhile, tells of them.
   private func load(_ decision: Decision, _ failover: Failover) async throws -> InterceptedResponse {
-    failover.next.setAccountOfTimeout(failover.account)
+    failover.next.onTimeout(failover.account)
     let response = try await failover.load(decision.ranking.entries)
-    failover.next.setAccountOfTimeout(nil)
+    failover.next.onTimeout(nil)
     return response
   }
 
   private func failover(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ place: HostHealth.Place, _ transport: (any Transport)?, _ epoch: Int
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: (any Transport)?, _ epoch: Int
   ) -> Failover {
     Failover(
-      request: request, place: place, policy: policy, health: health, clock: clock, next: next, transport: transport,
+      request: request, authority: authority, policy: policy, health: health, clock: clock, next: next, transport: transport,
       report: { [reporter, clock] attempt, ban in
-        if attempt.candidate == nil { reporter.count { $0.systemWays += 1 } }
-        reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: place.host)
+        if attempt.candidate == nil { reporter.count { $0.systemFallbacks += 1 } }
+        reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: authority.host)
       }, start: clock.time(), epoch: epoch)
   }
 
@@ -211,9 +211,9 @@ public final class HostRewriter: RequestInterceptor {
   /// What it has done so far.
   public var counters: HostCounters { reporter.counters }
 
-  static func place(of url: URL?) -> HostHealth.Place? {
+  static func authority(of url: URL?) -> HostHealth.Authority? {
     guard let url, let port = url.port ?? defaultPort(of: url), let host = url.host, let name = try? HostName(host) else { return nil }
-    return HostHealth.Place(name, port: port)
+    return HostHealth.Authority(name, port: port)
   }
 
   private static func defaultPort(of url: URL) -> Int? {

@@ -1,6 +1,6 @@
-extension MockInterceptor: WebSocketWarden {
+extension MockInterceptor: WebSocketValidating {
   /// A WebSocket task goes past every chain, to the network: unless what no stub is for may pass through, it is refused, and that is an issue.
-  public func admit(webSocket request: URLRequest) throws {
+  public func validate(webSocket request: URLRequest) throws {
     if case .passThrough = unmatched.kind { return }
     let call = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil, isOwn: false, [:])
     let message = """

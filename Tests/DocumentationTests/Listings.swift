@@ -415,10 +415,12 @@ func readingTheCause(session: URLSession, url: URL) async throws {
     let (data, _) = try await session.data(from: url)
     print(data.count)
   } catch let error as URLError {
-    switch error.userInfo[NSUnderlyingErrorKey] {
-    case let cause as WaylayError: print(cause.code, cause.interceptor ?? "", cause.message)
-    case let cause as TransportError: print(cause.phase, cause.address ?? "", cause.message)
-    default: print(error.code.rawValue, error.failingURL ?? url)
+    if let cause = error.cause(as: WaylayError.self) {
+      print(cause.code, cause.interceptor ?? "", cause.message)
+    } else if let cause = error.cause(as: TransportError.self) {
+      print(cause.phase, cause.address ?? "", cause.message)
+    } else {
+      print(error.code.rawValue, error.failingURL ?? url)
     }
   }
 }

@@ -110,7 +110,7 @@ struct HostRewriterTests {
     var events = open.events().makeAsyncIterator()
     #expect(try await answer(open, "https://a.test/", over: network) == "system")
     let kinds = [await events.next()?.kind, await events.next()?.kind]
-    #expect(kinds == [.unresolved, .wentSystemWay])
+    #expect(kinds == [.unresolved, .fellBackToSystem])
   }
 
   @Test("a rule that needs a resolver fails where there is none, under either policy", arguments: [true, false])

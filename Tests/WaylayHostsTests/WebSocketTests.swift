@@ -61,7 +61,7 @@ struct WebSocketTests {
     let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
     var events = rewriter.events().makeAsyncIterator()
     for _ in 0..<3 { #expect(try !asked("wss://api.test/socket", registry)) }
-    #expect(await events.next()?.kind == .wentSystemWay)
+    #expect(await events.next()?.kind == .fellBackToSystem)
     #expect(lines.all.filter { $0.contains("a WebSocket task is not routed") }.count == 1)
     registry.invalidate()
   }

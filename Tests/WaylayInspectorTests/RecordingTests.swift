@@ -155,7 +155,7 @@ struct RecordingTests {
   @Test("lists a WebSocket task and says that its messages are not seen")
   func webSocket() throws {
     let inspector = Inspector()
-    try inspector.admit(webSocket: URLRequest(url: URL(string: "wss://chat.test/?token=\(Recording.mark)")!))
+    try inspector.validate(webSocket: URLRequest(url: URL(string: "wss://chat.test/?token=\(Recording.mark)")!))
     let exchange = try #require(inspector.exchanges.first)
     #expect(exchange.state == .unseen && exchange.response == nil && exchange.failure == nil)
     #expect(exchange.entry.comment?.contains("not seen") == true)

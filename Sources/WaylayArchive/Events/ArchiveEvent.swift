@@ -33,7 +33,7 @@ public struct ArchiveEvent: Sendable {
     /// The origin said that what is stored is still good.
     public static let revalidated = Kind(description: "revalidated")
     /// The same, behind a stale answer that had been given (RFC 5861, section 3).
-    public static let revalidatedBehind = Kind(description: "revalidatedBehind")
+    public static let revalidatedInBackground = Kind(description: "revalidatedInBackground")
     /// Sent on, because nothing stored would do; the reason says why.
     public static let miss = Kind(description: "miss")
     /// Sent on without a look at what is stored.

@@ -31,9 +31,9 @@ extension ArchivePolicy {
       return complete(request, record, selected, method, plan, reason)
     }
     let answer = CacheAnswer(index: selected, form: form, isStale: verdict.isStale && options.mode != .replayOnly)
-    let isBehind = verdict.revalidatesBehind && plan.mayLoad
-    var decision = CacheDecision(isBehind ? .serveAndRevalidate(answer) : .serve(answer), verdict.reason, selected: selected)
-    if isBehind {
+    let isInBackground = verdict.revalidatesInBackground && plan.mayLoad
+    var decision = CacheDecision(isInBackground ? .serveAndRevalidate(answer) : .serve(answer), verdict.reason, selected: selected)
+    if isInBackground {
       Self.addConditions(&decision, records, [selected])
       decision.removedFields = [.ifNoneMatch, .ifModifiedSince, .ifRange, .range]
     }

@@ -3,7 +3,7 @@ extension ArchivePolicy {
   struct Verdict {
     var isUsable: Bool
     var isStale = false
-    var revalidatesBehind = false
+    var revalidatesInBackground = false
     var reason: ArchiveReason
   }
 
@@ -45,7 +45,7 @@ extension ArchivePolicy {
     if asked < lifetime { return Verdict(isUsable: false, reason: reason(.request, "max-age")) }
     if isWithin(record.staleWhileRevalidate, age, lifetime) {
       return Verdict(
-        isUsable: true, isStale: true, revalidatesBehind: true, reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
+        isUsable: true, isStale: true, revalidatesInBackground: true, reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
     }
     return Verdict(isUsable: false, reason: reason(.stale))
   }

@@ -7,7 +7,7 @@ final class ArchiveEngine: Sendable {
   let reporter: ArchiveReporter
   let opening: StoreOpening
   let flights = Flights<FlightKey>()
-  let behind = BehindWork<ArchiveKey>()
+  let background = BackgroundWork<ArchiveKey>()
   let records = RecordCache()
   let cookies = ReceivedCookies()
   let changes = Changes()
@@ -37,7 +37,7 @@ final class ArchiveEngine: Sendable {
       return !isInvalidated
     }
     guard isFirst else { return }
-    behind.close()
+    background.close()
     modes.withLock { modes -> Task<Void, Never>? in
       defer { modes.follower = nil }
       return modes.follower

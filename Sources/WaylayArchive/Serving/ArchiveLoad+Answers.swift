@@ -36,8 +36,8 @@ extension ArchiveLoad {
       add(status, to: &response)
     }
     let kind: ArchiveEvent.Kind =
-      isBehind ? .revalidatedBehind : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
-    if !isBehind || wasValidated {
+      isInBackground ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
+    if !isInBackground || wasValidated {
       engine.reporter.report(kind, bytes: body.length) {
         event(kind, reason: reason.description, bytes: body.length, age: .milliseconds(record.age(at: now)))
       }

@@ -24,11 +24,11 @@ extension ArchiveLoad {
       case .value(let value): response = value
       case .late(let stale, let pending):
         flight?.settle(.failed(TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's patience.")))
-        receiveBehind(pending, sent, decision, stored)
+        receiveInBackground(pending, sent, decision, stored)
         return stale
       }
     } catch {
-      if isBehind || Task.isCancelled || error is CancellationError { throw error }
+      if isInBackground || Task.isCancelled || error is CancellationError { throw error }
       flight?.settle(.failed(error))
       do {
         return try await unreachable(error, decision, stored)
@@ -74,13 +74,13 @@ extension ArchiveLoad {
     case .network, .again:
       reportMiss(decision)
       // Nobody above sees an answer that comes behind another.
-      if isBehind { request.context.storeCookies(of: response, for: request) }
+      if isInBackground { request.context.storeCookies(of: response, for: request) }
     }
     return try await store(response, judged, decision, stored, flight, send)
   }
 
   private func reportMiss(_ decision: CacheDecision) {
-    guard !isBehind else { return }
+    guard !isInBackground else { return }
     let isLookedUp = asked.method == .get || asked.method == .head || options.isKeyedByBody
     engine.reporter.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
   }
@@ -234,16 +234,16 @@ extension ArchiveLoad {
   // MARK: Behind an answer
 
   /// Validates what was just given, behind the answer (RFC 5861, section 3).
-  func revalidateBehind(_ decision: CacheDecision, _ stored: [Stored]) {
-    engine.behind.start(key) {
+  func revalidateInBackground(_ decision: CacheDecision, _ stored: [Stored]) {
+    engine.background.start(key) {
       var limited = self
-      limited.isBehind = true
+      limited.isInBackground = true
       do {
         let load = limited
-        let response = try await load.exchange(decision, stored) { try await load.sendBehind($0) }
+        let response = try await load.exchange(decision, stored) { try await load.sendInBackground($0) }
         for try await _ in response.body {}
       } catch {
-        limited.reportBehind(error)
+        limited.reportBackgroundFailure(error)
       }
     }
   }

@@ -37,7 +37,7 @@ extension ArchiveLoad {
   /// The nanoseconds of ``ArchiveCache/Configuration/patience``, and no more than half of the request's own timeout, which would end the
   /// load; `nil` where nothing stale could be given.
   private func patience(_ decision: CacheDecision, _ stored: [Stored]) -> UInt64? {
-    guard !isBehind, decision.selected != nil,
+    guard !isInBackground, decision.selected != nil,
       policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) != nil
     else { return nil }
     var seconds = configuration.patienceFor?(request.urlRequest, options.mode) ?? configuration.patience
@@ -51,34 +51,34 @@ extension ArchiveLoad {
 
   /// Has an answer that nobody waits for any more stored when it comes after all: an origin that is always slower than the archive is
   /// patient would never be heard again otherwise.
-  func receiveBehind(
+  func receiveInBackground(
     _ pending: PatientWork<InterceptedResponse>, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored]
   ) {
     var limited = self
-    limited.isBehind = true
+    limited.isInBackground = true
     let load = limited
-    let isTaken = engine.behind.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
+    let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
       do {
         guard let response = try await pending.outcome(evenLate: true) else { return }
-        let rest = try await load.received(response, sent, decision, stored, nil) { try await load.sendBehind($0) }
+        let rest = try await load.received(response, sent, decision, stored, nil) { try await load.sendInBackground($0) }
         for try await _ in rest.body {}
       } catch {
         pending.cancel()
-        load.reportBehind(error)
+        load.reportBackgroundFailure(error)
       }
     }
     if !isTaken { pending.cancel() }
   }
 
   /// The way out for what goes on behind an answer.
-  func sendBehind(_ outgoing: InterceptedRequest) async throws -> InterceptedResponse {
+  func sendInBackground(_ outgoing: InterceptedRequest) async throws -> InterceptedResponse {
     var outgoing = outgoing
     // Nobody watches over the load any more: another timeout than its own has the transport do it.
     outgoing.options.timeout = configuration.backgroundTimeout
     return try await next.inBackground(outgoing)
   }
 
-  func reportBehind(_ error: any Error) {
-    engine.reporter.report(event(.storeFailed, reason: "a revalidation behind an answer failed: \(error.redacted)"))
+  func reportBackgroundFailure(_ error: any Error) {
+    engine.reporter.report(event(.storeFailed, reason: "a revalidation in the background failed: \(error.redacted)"))
   }
 }

@@ -15,7 +15,7 @@ struct ArchiveLoad: Sendable {
   /// The bytes that the key is made of, too.
   let body: Data?
   /// Whether the load goes on behind an answer that was given.
-  var isBehind = false
+  var isInBackground = false
   /// Whether the load stands for another one of a user that a challenge would have named.
   var isAfterChallenge = false
 
@@ -160,7 +160,7 @@ struct ArchiveLoad: Sendable {
           unread.ids.insert(stored[answer.index].entry.id)
           continue
         }
-        if case .serveAndRevalidate = decision.action { revalidateBehind(decision, stored) }
+        if case .serveAndRevalidate = decision.action { revalidateInBackground(decision, stored) }
         return respond(
           answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id, wasCollapsed: wasCollapsed)
       case .gatewayTimeout: return await afterChallenge() ?? gatewayTimeout(decision)

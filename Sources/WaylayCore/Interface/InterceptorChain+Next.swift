@@ -15,12 +15,12 @@ extension InterceptorChain {
   /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
   /// ```
   public struct Next: Sendable {
-    private enum Target: Sendable {
+    enum Target: Sendable {
       case closure(@Sendable (InterceptedRequest) async throws -> InterceptedResponse)
       case turn(Turn)
     }
 
-    private let target: Target
+    let target: Target
 
     /// Makes the rest of a chain from a closure, for unit tests.
     public init(_ load: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse) {
@@ -45,35 +45,10 @@ extension InterceptorChain {
     /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells what was tried, with the
     /// timeout beneath. `nil` takes it back. Does nothing for a closure.
     ///
-    /// - Parameter account: Makes that error of the timeout.
-    public func setAccountOfTimeout(_ account: (@Sendable (WaylayError) -> any Error)?) {
+    /// - Parameter makeError: Makes that error of the timeout.
+    public func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
       guard case .turn(let turn) = target else { return }
-      turn.setAccount(account)
-    }
-
-    /// Sends `request` down the rest of the chain.
-    ///
-    /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.
-    public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-      switch target {
-      case .closure(let load): try await load(request)
-      case .turn(let turn): try await turn.proceed(request)
-      }
-    }
-
-    /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer, such as
-    /// a revalidation.
-    ///
-    /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task, cancels it, and gives the
-    /// request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the response are for the caller to store:
-    /// ``LoadContext/storeCookies(of:for:)``.
-    ///
-    /// - Throws: What the rest of the chain throws.
-    public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-      switch target {
-      case .closure(let load): try await load(request)
-      case .turn(let turn): try await turn.proceed(request, mayBeLate: true)
-      }
+      turn.onTimeout(makeError)
     }
   }
 }

@@ -20,8 +20,6 @@ public final class LoadContext: Sendable {
   public let requestTimeout: TimeInterval
   /// Seconds after which a load times out, whatever its progress.
   public let resourceTimeout: TimeInterval
-  /// The lowest version of TLS that a transport may agree on.
-  public let minimumTLSVersion: TLSVersion
   /// How many cookies are stored, and how large the heads may be that the installation's own transport takes.
   public let limits: MessageLimits
 
@@ -39,7 +37,6 @@ public final class LoadContext: Sendable {
       uniquingKeysWith: { first, _ in first })
     requestTimeout = configuration.timeoutIntervalForRequest
     resourceTimeout = configuration.timeoutIntervalForResource
-    minimumTLSVersion = .tls12
   }
 
   /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests want.
@@ -52,7 +49,6 @@ public final class LoadContext: Sendable {
     additionalHeaders = [:]
     requestTimeout = Self.defaultRequestTimeout
     resourceTimeout = 7 * 24 * 60 * 60
-    minimumTLSVersion = .tls12
   }
 
   /// Whether a load would be the same in either.
@@ -60,7 +56,6 @@ public final class LoadContext: Sendable {
     cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies && cookieAcceptPolicy == other.cookieAcceptPolicy
       && credentialStorage === other.credentialStorage && additionalHeaders == other.additionalHeaders
       && requestTimeout == other.requestTimeout && resourceTimeout == other.resourceTimeout
-      && minimumTLSVersion == other.minimumTLSVersion
   }
 
   /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.
@@ -71,16 +66,5 @@ public final class LoadContext: Sendable {
     guard !additionalHeaders.isEmpty, additionalHeaders[name] == nil else { return name }
     let lowercased = name.lowercased()
     return additionalHeaders.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
-  }
-
-  /// A version of TLS.
-  public struct TLSVersion: Hashable, Sendable, CustomStringConvertible {
-    /// The version's name.
-    public let description: String
-
-    /// TLS 1.2.
-    public static let tls12 = TLSVersion(description: "TLS 1.2")
-    /// TLS 1.3.
-    public static let tls13 = TLSVersion(description: "TLS 1.3")
   }
 }

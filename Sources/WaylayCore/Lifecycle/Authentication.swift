@@ -122,12 +122,12 @@ struct Authentication {
     _ space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
   ) async throws -> ChallengeAnswer {
     let storage = load.context.credentialStorage
-    guard let delegate = load.delegate, let asker = try delegate.asker else {
+    guard let delegate = load.delegate, let delegateID = try delegate.delegateID else {
       return ChallengeAnswer.byDefault(proposed(space, at: url, storage), refused)
     }
     load.setWaiting(false)
     defer { load.setWaiting(true) }
-    return try await load.installation.challenges.answer(asker, space, refused: refused) {
+    return try await load.installation.challenges.answer(delegateID, space, refused: refused) {
       let proposed = proposed(space, at: url, storage)
       let challenge = URLAuthenticationChallenge(
         protectionSpace: space.object, proposedCredential: proposed, previousFailureCount: refused.count,
@@ -176,7 +176,7 @@ struct ChallengeAnswer: Sendable {
 
 /// Where the loads of one installation wait to have their challenges answered: one at a time for each realm, as an app that asks a person
 /// wants it. Realms do not wait for each other: to answer for one, an app may need a load of another.
-final class ChallengeDesk: Sendable {
+final class ChallengeCoordinator: Sendable {
   /// The loads that wait for the answer to one question.
   private struct Line {
     var queue: [Promise<Void>] = []
@@ -186,7 +186,7 @@ final class ChallengeDesk: Sendable {
 
   /// Two sessions of one installation may have different users.
   private struct Key: Hashable {
-    let asker: ObjectIdentifier
+    let delegateID: ObjectIdentifier
     let space: ProtectionSpace
   }
 
@@ -195,10 +195,10 @@ final class ChallengeDesk: Sendable {
 
   /// Waits for its turn, then asks, unless somebody else has been given a credential for the same space meanwhile.
   func answer(
-    _ asker: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
+    _ delegateID: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
     _ ask: () async throws -> ChallengeAnswer
   ) async throws -> ChallengeAnswer {
-    let key = Key(asker: asker, space: space)
+    let key = Key(delegateID: delegateID, space: space)
     try await enter(key)
     defer { leave(key) }
     if let known = lines.withLock({ $0[key]?.answer }), !refused.contains(where: { $0.isSame(as: known) }) {

@@ -24,25 +24,6 @@ extension Load {
     }
   }
 
-  /// Refuses to hand a route to a transport that would dial another address.
-  func check(_ request: InterceptedRequest, fits transport: any Transport) throws {
-    guard let route = request.route else { return }
-    try request.checkRoute()
-    let name = String(describing: type(of: transport))
-    guard transport.capabilities.contains(.routes) else {
-      throw WaylayError(
-        .transportIncapable,
-        "the request has a route to \(route.address), and \(name) cannot dial another address than the host's: use CurlTransport, on Linux.",
-        url: request.url, requestID: id)
-    }
-    guard route.gate == nil || transport.capabilities.contains(.gates) else {
-      throw WaylayError(
-        .transportIncapable,
-        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 for it.",
-        url: request.url, requestID: id)
-    }
-  }
-
   /// Remembers where a failure began: in the innermost link that threw it.
   func noteFailure(_ error: any Error, in link: any RequestInterceptor) {
     state.withLock { state in

@@ -19,7 +19,7 @@ extension Load {
       return URLError(error.code, userInfo: userInfo)
     case let error as WaylayError:
       userInfo[NSLocalizedDescriptionKey] = error.message
-      let account = error.code == .timedOut ? state.withLock { $0.account } : nil
+      let account = error.code == .timedOut ? state.withLock { $0.timeoutError } : nil
       userInfo[NSUnderlyingErrorKey] = account?(error) ?? error
       return URLError(error.urlErrorCode, userInfo: userInfo)
     case is CancellationError:

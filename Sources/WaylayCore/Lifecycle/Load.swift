@@ -1,3 +1,7 @@
+// The walk, 3 of 5: a `Load` is one request of the app until the last byte of its answer. `Load+Hops` runs it hop by hop: each time the request is
+// made anew for the chain, goes through the links (`Turn`, whose `next` leads to the next turn) and comes back with a response, a redirect or a
+// challenge. Behind the last link, in `Transport`, stands `Load+Sending`.
+
 import Foundation
 
 /// One load: from an app's request to the response of its last hop.
@@ -19,7 +23,7 @@ final class Load: Sendable {
     var isWatched = false
     var hasEnded = false
     /// Makes of the load's own timeout an error that says what was tried until then.
-    var account: (@Sendable (WaylayError) -> any Error)?
+    var timeoutError: (@Sendable (WaylayError) -> any Error)?
   }
 
   let id: InterceptedRequest.ID
@@ -60,132 +64,4 @@ final class Load: Sendable {
 
   /// The name of the innermost interceptor that is running.
   var activeLink: String? { state.withLock { $0.innermost }?.link.name }
-
-  /// What the links at the beginning of the chain answer at once, without leaving the loading system's call; `nil` when ``respond(after:)``
-  /// has to run.
-  ///
-  /// - Returns: The answer, and whether it is the last: a redirect and a challenge have the load go on.
-  func answerInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
-    guard let selection = decision.selection, !selection.inline.isEmpty else { return nil }
-    let lineage = try Lineage.deeper(than: decision.outer, by: registry.lineageEntry, load: self)
-    let request = try enter(selection, first, first.urlRequest, nil, lineage)
-    guard let response = try selection.inline.answer(request, of: self) else { return nil }
-    guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else { return (response, false) }
-    storeCookies(of: response, for: first.urlRequest)
-    return (response, true)
-  }
-
-  /// Runs the load up to the head of its last response, hop by hop.
-  ///
-  /// - Parameter answer: The answer to the first hop, where it is there already.
-  func respond(after answer: InterceptedResponse? = nil) async throws -> InterceptedResponse {
-    let lineage = try Lineage.deeper(than: decision.outer, by: registry.lineageEntry, load: self)
-    var hop = first
-    var selection = decision.selection
-    var request = hop.urlRequest
-    var challenge: AnsweredChallenge?
-    var answer = answer
-    var authentication = Authentication()
-    while true {
-      let response: InterceptedResponse
-      if let given = answer.take() {
-        response = given
-      } else {
-        let entered = try enter(selection, hop, request, challenge, lineage)
-        response = try await Lineage.$current.withValue(lineage) { [selection] in
-          try await Turn.run(entered, through: selection?.links ?? [], of: self)
-        }
-      }
-      // Those of the storage are put in anew for each hop.
-      if decision.hasStoredCookies, hop.number == first.number { hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie") }
-      storeCookies(of: response, for: hop.urlRequest)
-      guard let next = try await step(after: response, from: hop, &authentication) else { return response }
-      await response.body.discard()
-      hop = next
-      request = hop.urlRequest
-      context.prepare(&request, origin: first.url)
-      challenge = authentication.authorize(&request)
-      selection = registry.isReentry(from: decision.outer) ? nil : decision.snapshot.index.select(request)
-    }
-  }
-
-  private func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
-    let ignored = context.storeCookies(of: response, for: request)
-    guard ignored > 0 else { return }
-    registry.logger?.warning(
-      "cookies of a response are over cookieCount or cookieBytes of MessageLimits, and were not stored",
-      metadata: [LogKey.load: "\(id)", LogKey.url: "\(request.url?.redacted ?? "")", "waylay.cookies": "\(ignored)"])
-  }
-
-  /// The request of the next round, or `nil` when `response` is the answer.
-  private func step(after response: InterceptedResponse, from hop: Hop, _ authentication: inout Authentication) async throws -> Hop? {
-    if let again = try await authentication.answer(response, to: hop, of: self) { return again }
-    guard let target = Redirect(after: response, to: hop.urlRequest), let next = try await redirect(to: target, after: response, from: hop)
-    else { return nil }
-    report(.redirected, response: response)
-    return next
-  }
-
-  /// Brings a hop's request into the form that the links of a chain see, or the bare transport.
-  private func enter(
-    _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?, _ lineage: Lineage
-  ) throws -> InterceptedRequest {
-    var canonical = urlRequest
-    var body = hop.body
-    if let selection {
-      state.withLock { $0.chain = selection.chain }
-      for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
-      if let changed = canonical.takeBody() { body = changed }
-    }
-    guard canonical.url != nil else { throw withoutURL(from: urlRequest.url == nil ? nil : selection?.links.last) }
-    var request = InterceptedRequest(id, canonical, body: body, context: context)
-    request.hop = hop.number
-    if hop.isUpload { request[UploadedBody.self] = true }
-    if let challenge { request[AnsweredChallengeKey.self] = challenge }
-    if selection != nil { request.tag(with: lineage) }
-    return request
-  }
-
-  /// The terminal link.
-  func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-    var request = request
-    let url = request.url
-    if !leavesChallengesToTransport { request.moveUserInfo() }
-    if let reader = request.body.consumedBy {
-      throw MessageBody.consumed(by: reader, wantedBy: "the transport")
-    }
-    request.address(
-      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout))
-    state.withLock { $0.transfers += 1 }
-    defer { state.withLock { $0.transfers -= 1 } }
-    let transport = try installation.transport(for: request.url)
-    try check(request, fits: transport)
-    var response: InterceptedResponse
-    do {
-      response = try await transport.load(request)
-    } catch var error as TransportError {
-      (error.url, error.requestID) = (error.url ?? url.withoutUserInfo, id)
-      throw error
-    }
-    if url != request.url, response.url == request.url { response.url = url }
-    return response
-  }
-}
-
-/// Answers a load's questions in the app's place: the bridge asks the task's delegate.
-protocol LoadDelegate: Sendable {
-  /// The request to follow, or `nil` to take the redirect's own response as the answer.
-  func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest?
-
-  /// Another stream with the body of the load's request, when the first one has been read.
-  func newBody() async throws -> MessageBody?
-
-  /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to ask.
-  var asker: ObjectIdentifier? { get throws }
-
-  /// A transport has sent so many bytes of a request's body, from its beginning.
-  func sent(_ total: Int64)
-
-  /// What to do about a challenge.
-  func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer
 }

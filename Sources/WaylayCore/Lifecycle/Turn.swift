@@ -55,10 +55,10 @@ final class Turn: @unchecked Sendable {
     }
   }
 
-  func setAccount(_ account: (@Sendable (WaylayError) -> any Error)?) {
+  func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
     let old = load.state.withLock { state in
-      defer { state.account = account }
-      return state.account
+      defer { state.timeoutError = makeError }
+      return state.timeoutError
     }
     // What it holds is let go without the lock.
     _ = old
@@ -87,5 +87,32 @@ final class Turn: @unchecked Sendable {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
     return try await Turn.run(request, through: links, from: index + 1, of: load)
+  }
+}
+
+extension InterceptorChain.Next {
+  /// Sends `request` down the rest of the chain.
+  ///
+  /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.
+  public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    switch target {
+    case .closure(let load): try await load(request)
+    case .turn(let turn): try await turn.proceed(request)
+    }
+  }
+
+  /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer, such as
+  /// a revalidation.
+  ///
+  /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task, cancels it, and gives the
+  /// request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the response are for the caller to store:
+  /// ``LoadContext/storeCookies(of:for:)``.
+  ///
+  /// - Throws: What the rest of the chain throws.
+  public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    switch target {
+    case .closure(let load): try await load(request)
+    case .turn(let turn): try await turn.proceed(request, mayBeLate: true)
+    }
   }
 }

@@ -1,3 +1,7 @@
+// The walk, 1 of 5: the loading system asks `canInit` of the class that `ProtocolClasses` has made for an installation, keeps the decision that
+// `Registry` makes, makes an object and calls `startLoading`: `PlatformClient` reads what the task brings, and a `ClientRelay` runs the `Load`, which
+// `Lifecycle` takes through the chain. What comes back goes through the relay to the client, on the task's own queue.
+
 import Foundation
 
 /// The bridge from the loading system: one object per task, of one class per installation.
@@ -39,8 +43,8 @@ class InterceptingProtocol: PlatformProtocol {
   /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19), where libcurl has WebSockets.
   private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
     for link in installation.registry.snapshot.index.links(forWebSocket: request) {
-      guard let warden = link as? any WebSocketWarden else { continue }
-      do { try warden.admit(webSocket: request) } catch { return true }
+      guard let link = link as? any WebSocketValidating else { continue }
+      do { try link.validate(webSocket: request) } catch { return true }
     }
     return false
   }

@@ -88,7 +88,9 @@ public final class InterceptorRegistry: Sendable {
 
   /// Adds a chain in front of the others. A chain of the same name is replaced where it stands.
   public func register(_ chain: InterceptorChain) {
-    for problem in chain.scope.problems { logger?.error("the chain \"\(chain.name)\" does not cover all that was meant: \(problem.message)") }
+    for problem in chain.scope.problems {
+      logger?.error("the chain \"\(chain.name)\" does not cover all that was meant: \(problem.message)")
+    }
     changeChains { chains in
       if let position = chains.firstIndex(where: { $0.name == chain.name }) {
         chains[position] = chain

@@ -11,7 +11,7 @@ public struct HostCounters: Sendable, Hashable {
   /// Addresses banned.
   public internal(set) var bans = 0
   /// Requests that went the system's own way.
-  public internal(set) var systemWays = 0
+  public internal(set) var systemFallbacks = 0
   /// Requests for which no address has answered.
   public internal(set) var failures = 0
 }

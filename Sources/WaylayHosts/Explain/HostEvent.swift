@@ -31,7 +31,7 @@ public struct HostEvent: Sendable {
     /// The host's addresses could not be looked up.
     public static let unresolved = Kind(description: "unresolved")
     /// The request goes the system's own way, because no address could be used or none has answered.
-    public static let wentSystemWay = Kind(description: "wentSystemWay")
+    public static let fellBackToSystem = Kind(description: "fellBackToSystem")
     /// The request has failed: no address has answered, and the policy allows no other way.
     public static let failed = Kind(description: "failed")
   }

@@ -10,7 +10,7 @@ extension Failover {
     let now = clock.time()
     guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else { return nil }
     if isOnly, !policy.fallback.allowsSystem { return .some(nil) }
-    let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: place)
+    let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: authority)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not given up.
     return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
   }

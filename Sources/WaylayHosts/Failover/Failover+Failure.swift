@@ -2,14 +2,14 @@ extension Failover {
   /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
   func allFailed() -> URLError {
     let attempts = log.attempts
-    let error = HostError(allFailed: attempts, host: place.host.description, heldBack: log.state.withLock { $0.heldBack })
+    let error = HostError(allFailed: attempts, host: authority.host.description, heldBack: log.state.withLock { $0.heldBack })
     return error.urlError(Self.code(of: attempts), of: request)
   }
 
   /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds nothing of the load.
   var account: @Sendable (WaylayError) -> any Error {
-    { [log, clock, start, place] timeout in
-      HostError(timedOut: log.table(start: start, now: clock.time()), host: place.host.description, timeout)
+    { [log, clock, start, authority] timeout in
+      HostError(timedOut: log.table(start: start, now: clock.time()), host: authority.host.description, timeout)
     }
   }
 
@@ -43,7 +43,7 @@ extension HostError {
   init(allFailed attempts: [HostAttempt], host: String, heldBack: String? = nil) {
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
-      ? " Somebody answers in the host's place: compare the addresses with those of its owner." : ""
+      ? " Somebody answers in the host's authority: compare the addresses with those of its owner." : ""
     let held = heldBack.map { " The system's way was not taken: \($0)." } ?? ""
     let story = Self.story(of: attempts, orElse: "there is none")
     self.init(.allAddressesFailed, "no address of \(host) has answered: \(story).\(hint)\(held)", host: host)

@@ -102,7 +102,7 @@ extension Failover {
     guard candidate != other else { return note(candidate, .silent, since: begin) }
     if isSecure {
       // Its certificate was verified: it may be busy with this request alone.
-      health.demoted(candidate, at: place)
+      health.demoted(candidate, at: authority)
       note(candidate, .silent, since: begin)
     } else {
       note(candidate, .silent, since: begin, ban: ban(candidate, .silent, since: begin))
@@ -113,6 +113,6 @@ extension Failover {
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
     let elapsed = clock.time() - begin
     guard let limit = giveUpLimit, elapsed >= limit else { return }
-    if isSent { health.demoted(candidate, at: place) } else { health.overtaken(candidate, at: place, after: elapsed) }
+    if isSent { health.demoted(candidate, at: authority) } else { health.overtaken(candidate, at: authority, after: elapsed) }
   }
 }

@@ -46,7 +46,7 @@ extension Failover {
     if limit != nil, isUnsent, outcome == .timedOut {
       let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: error)
       log.state.withLock { $0.late.append(late) }
-      health.late(candidate, at: place)
+      health.late(candidate, at: authority)
       return .late
     }
     hold(outcome, against: candidate, since: begin, error: error, wasVerified: isSecure && !isUnsent)
@@ -69,7 +69,7 @@ extension Failover {
     log.state.withLock { $0.answeredBy = candidate }
     let metrics = response.metrics
     let handshake = metrics?.isConnectionReused == false ? metrics?.secureConnection ?? metrics?.connect : nil
-    health.answered(candidate, at: place, handshake: handshake)
+    health.answered(candidate, at: authority, handshake: handshake)
     settleLate(afterAnswerIn: handshake, hasAnswer: true)
     return watched(response, of: candidate)
   }
@@ -77,7 +77,7 @@ extension Failover {
   /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
     guard response.body.inMemory == nil, let patience = giveUpLimit else { return response }
-    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, place] in health.demoted(candidate, at: place) }
+    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in health.demoted(candidate, at: authority) }
     var response = response
     response.body = .relaying(response.body, length: response.body.length) { try await watch.next() }
     return response
@@ -92,10 +92,10 @@ extension Failover {
         note(late.candidate, .skipped, since: late.begin, lasting: late.duration, error: late.error)
         continue
       }
-      if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: place), (handshake ?? .zero) * 4) {
+      if hasAnswer, late.duration >= max(health.deadline(of: late.candidate, at: authority), (handshake ?? .zero) * 4) {
         ban = self.ban(late.candidate, .timedOut, since: late.begin)
       } else if hasAnswer {
-        health.overtaken(late.candidate, at: place, after: late.duration)
+        health.overtaken(late.candidate, at: authority, after: late.duration)
       }
       note(late.candidate, .timedOut, since: late.begin, lasting: late.duration, error: late.error, ban: ban)
     }
@@ -109,7 +109,7 @@ extension Failover {
   /// - Returns: The ban, unless another request has had it banned since this attempt began.
   func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome, since begin: Duration) -> AddressBan? {
     // What fails because the network has gone says nothing of the address in the next one.
-    guard health.epoch == epoch, let ban = health.failed(candidate, at: place, outcome, since: begin) else { return nil }
+    guard health.epoch == epoch, let ban = health.failed(candidate, at: authority, outcome, since: begin) else { return nil }
     transport?.closeIdleConnections(to: candidate.address.literal, port: candidate.port)
     return ban
   }
@@ -120,7 +120,7 @@ extension Failover {
     _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error, wasVerified: Bool
   ) {
     guard !wasVerified else {
-      if health.epoch == epoch { health.demoted(candidate, at: place) }
+      if health.epoch == epoch { health.demoted(candidate, at: authority) }
       return note(candidate, outcome, since: begin, error: error)
     }
     note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome, since: begin))

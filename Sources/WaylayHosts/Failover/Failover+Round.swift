@@ -109,7 +109,7 @@ extension Failover {
     // At first nothing has happened since.
     guard attempts.lastStart != nil || !attempts.done.isEmpty, attempts.waiting.count > 1 else { return attempts.waiting.first }
     let candidates = attempts.waiting.map(attempts.candidate)
-    let first = Ranking(candidates, records: health.records(of: candidates, at: place), at: now).entries.first?.candidate
+    let first = Ranking(candidates, records: health.records(of: candidates, at: authority), at: now).entries.first?.candidate
     return attempts.waiting.first { attempts.candidate($0) == first }
   }
 
@@ -129,7 +129,7 @@ extension Failover {
       let now = clock.time()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
-        health.overtaken(candidate, at: place, after: now - begin)
+        health.overtaken(candidate, at: authority, after: now - begin)
         note(candidate, .overtaken, since: begin)
       }
       // The last of the events of a request that is answered.
@@ -167,7 +167,7 @@ extension Failover {
   private func connectTimeout(of candidate: HostCandidate, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
     // In a race nobody waits for the late ones, unless the system's way does.
     let isAwaited = policy.fallback.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
-    return isAwaited ? health.deadline(of: candidate, at: place) : policy.deadlines.maximum
+    return isAwaited ? health.deadline(of: candidate, at: authority) : policy.deadlines.maximum
   }
 
   /// When to look again though nothing has happened.

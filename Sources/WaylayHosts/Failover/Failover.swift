@@ -3,7 +3,7 @@
 /// Everything it needs is given to it, the time too; it keeps nothing beyond the request but what it tells the health book.
 struct Failover: Sendable {
   let request: InterceptedRequest
-  let place: HostHealth.Place
+  let authority: HostHealth.Authority
   let policy: HostRewriter.Policy
   let health: HostHealth
   let clock: HostClock
@@ -112,7 +112,7 @@ struct Failover: Sendable {
     if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: patience) { return response }
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     guard policy.fallback.allowsSystem else { throw allFailed() }
-    return try await systemWay()
+    return try await systemFallback()
   }
 
   /// Rounds of attempts until one has answered; `nil` when none has.
@@ -146,10 +146,10 @@ struct Failover: Sendable {
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
   func attempt(_ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil, isFresh: Bool = false) async -> Tried {
-    guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: place) else {
+    guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: authority) else {
       return Tried(result: await dial(candidate, gate: gate, limit: limit, isFresh: isFresh), probe: nil)
     }
-    switch await health.probes.turn(at: Probes.Target(candidate, at: place)) {
+    switch await health.probes.turn(at: Probes.Target(candidate, at: authority)) {
     case .first(let probe):
       let begin = clock.time()
       // Not held by the route, which lives as long as the gate: a probe that is let go has the next request try.
@@ -191,8 +191,8 @@ struct Failover: Sendable {
   }
 
   /// The request as it would have gone without the rewriter; its answer has to pass the check too.
-  func systemWay() async throws -> InterceptedResponse {
-    if let reason = request.reasonAgainstSystemWay {
+  func systemFallback() async throws -> InterceptedResponse {
+    if let reason = request.reasonAgainstSystemFallback {
       log.state.withLock { $0.heldBack = reason }
       throw allFailed()
     }
@@ -214,7 +214,7 @@ struct Failover: Sendable {
   /// Why an answer is not taken for the host's own.
   func rejection(of response: InterceptedResponse) -> HostError? {
     guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
-    return HostError(.responseRejected, "the response check has rejected the answer: \(reason).", host: place.host.description)
+    return HostError(.responseRejected, "the response check has rejected the answer: \(reason).", host: authority.host.description)
   }
 
   /// Writes an attempt down and tells who listens.

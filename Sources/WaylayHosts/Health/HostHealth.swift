@@ -1,7 +1,7 @@
 /// What was learnt about the addresses of hosts: times, failures, bans. Safe from any thread.
 package final class HostHealth: Sendable {
   /// A host and the port of its URL: what an address is good for.
-  package struct Place: Hashable, Sendable {
+  package struct Authority: Hashable, Sendable {
     package let host: HostName
     package let port: Int
 
@@ -18,7 +18,7 @@ package final class HostHealth: Sendable {
   }
 
   fileprivate struct State {
-    var places: [Place: [Endpoint: AddressRecord]] = [:]
+    var authorities: [Authority: [Endpoint: AddressRecord]] = [:]
     /// What is known of an address whatever the host: that nobody answers there, or late.
     var shared: [Endpoint: AddressRecord] = [:]
     /// Which network it is.
@@ -42,9 +42,9 @@ package final class HostHealth: Sendable {
   }
 
   /// What is known of the candidates, in their order.
-  package func records(of candidates: [HostCandidate], at place: Place) -> [AddressRecord] {
+  package func records(of candidates: [HostCandidate], at authority: Authority) -> [AddressRecord] {
     state.withLock { state in
-      let known = state.places[place]
+      let known = state.authorities[authority]
       if known == nil, state.shared.isEmpty { return Array(repeating: AddressRecord(), count: candidates.count) }
       return candidates.map { candidate in
         let key = Endpoint(candidate)
@@ -57,23 +57,23 @@ package final class HostHealth: Sendable {
   package var epoch: Int { state.withLock { $0.epoch } }
 
   /// Whether an address has answered, and nothing speaks against it.
-  package func isProven(_ candidate: HostCandidate, at place: Place) -> Bool {
+  package func isProven(_ candidate: HostCandidate, at authority: Authority) -> Bool {
     let now = clock.time()
-    return state.withLock { $0.places[place]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false }
+    return state.withLock { $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false }
   }
 
   /// When an attempt that begins now counts as late.
-  package func deadline(of candidate: HostCandidate, at place: Place) -> Duration {
-    let (pace, own) = state.withLock { ($0.pace, $0.places[place]?[Endpoint(candidate)]?.smoothed) }
+  package func deadline(of candidate: HostCandidate, at authority: Authority) -> Duration {
+    let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[Endpoint(candidate)]?.smoothed) }
     return pace.deadline(own: own, limits: policy.deadlines)
   }
 
   /// An address has answered: what was held against it is forgotten.
   ///
   /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
-  package func answered(_ candidate: HostCandidate, at place: Place, handshake: Duration?) {
+  package func answered(_ candidate: HostCandidate, at authority: Authority, handshake: Duration?) {
     let now = clock.time()
-    change(candidate, at: place) { $0.answered(in: handshake, at: now) }
+    change(candidate, at: authority) { $0.answered(in: handshake, at: now) }
     state.withLock { state in
       state.shared[Endpoint(candidate)] = nil
       if let handshake { state.pace.add(handshake) }
@@ -81,15 +81,15 @@ package final class HostHealth: Sendable {
   }
 
   /// Another address was connected first.
-  package func overtaken(_ candidate: HostCandidate, at place: Place, after time: Duration) {
+  package func overtaken(_ candidate: HostCandidate, at authority: Authority, after time: Duration) {
     let now = clock.time()
-    change(candidate, at: place) { $0.overtaken(after: time, at: now) }
+    change(candidate, at: authority) { $0.overtaken(after: time, at: now) }
     if time >= Self.lateness { share(candidate) { $0.overtaken(after: time, at: now) } }
   }
 
   /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
-  package func late(_ candidate: HostCandidate, at place: Place) {
-    change(candidate, at: place) { $0.late() }
+  package func late(_ candidate: HostCandidate, at authority: Authority) {
+    change(candidate, at: authority) { $0.late() }
   }
 
   /// An address has failed: it is banned for a time that grows with its failures. Attempts that were under way together have found out the same,
@@ -99,14 +99,14 @@ package final class HostHealth: Sendable {
   /// - Returns: The ban, if it is a new one.
   @discardableResult
   package func failed(
-    _ candidate: HostCandidate, at place: Place, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
+    _ candidate: HostCandidate, at authority: Authority, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
   ) -> AddressBan? {
     let now = clock.time()
     let bans = policy.bans
     if outcome.isOfAddress {
       share(candidate) { $0.failed(AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: 0)), at: now) }
     }
-    return change(candidate, at: place) { record in
+    return change(candidate, at: authority) { record in
       if let begin, let last = record.lastFailure, last > begin, record.ban(at: now) != nil { return nil }
       let ban = AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: record.failures))
       record.failed(ban, at: now)
@@ -115,9 +115,9 @@ package final class HostHealth: Sendable {
   }
 
   /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
-  package func demoted(_ candidate: HostCandidate, at place: Place) {
+  package func demoted(_ candidate: HostCandidate, at authority: Authority) {
     let now = clock.time()
-    change(candidate, at: place) { $0.failed(nil, at: now) }
+    change(candidate, at: authority) { $0.failed(nil, at: now) }
   }
 
   /// The network is another one: bans, times and the pace belonged to the one before.
@@ -138,11 +138,11 @@ package final class HostHealth: Sendable {
   }
 
   @discardableResult
-  private func change<Result>(_ candidate: HostCandidate, at place: Place, _ body: (inout AddressRecord) -> Result) -> Result {
+  private func change<Result>(_ candidate: HostCandidate, at authority: Authority, _ body: (inout AddressRecord) -> Result) -> Result {
     state.withLock { state in
       let key = Endpoint(candidate)
-      let isNew = state.places[place]?[key] == nil
-      let result = body(&state.places[place, default: [:]][key, default: AddressRecord()])
+      let isNew = state.authorities[authority]?[key] == nil
+      let result = body(&state.authorities[authority, default: [:]][key, default: AddressRecord()])
       if isNew {
         state.count += 1
         if state.count > capacity { state.forgetOldest() }
@@ -161,12 +161,12 @@ extension HostHealth.Endpoint {
 extension HostHealth.State {
   /// Forgets an eighth of the addresses, so that it is not done for each new one.
   fileprivate mutating func forgetOldest() {
-    let uses = places.values.flatMap { $0.values.map(\.lastUse) }.sorted()
+    let uses = authorities.values.flatMap { $0.values.map(\.lastUse) }.sorted()
     let limit = uses[uses.count / 8]
-    for (place, records) in places {
+    for (authority, records) in authorities {
       let kept = records.filter { $0.value.lastUse > limit }
-      places[place] = kept.isEmpty ? nil : kept
+      authorities[authority] = kept.isEmpty ? nil : kept
     }
-    count = places.values.reduce(0) { $0 + $1.count }
+    count = authorities.values.reduce(0) { $0 + $1.count }
   }
 }

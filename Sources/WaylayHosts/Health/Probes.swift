@@ -5,12 +5,12 @@
 package final class Probes: Sendable {
   /// What is tried: an address of a host.
   package struct Target: Hashable, Sendable {
-    let place: HostHealth.Place
+    let authority: HostHealth.Authority
     let address: HostAddress
     let port: Int
 
-    package init(_ candidate: HostCandidate, at place: HostHealth.Place) {
-      self.place = place
+    package init(_ candidate: HostCandidate, at authority: HostHealth.Authority) {
+      self.authority = authority
       address = candidate.address
       port = candidate.port
     }

@@ -138,9 +138,9 @@ extension Inspector {
   }
 }
 
-extension Inspector: WebSocketWarden {
+extension Inspector: WebSocketValidating {
   /// Lists a WebSocket task, whose messages no chain sees. It is let through.
-  public func admit(webSocket request: URLRequest) throws {
+  public func validate(webSocket request: URLRequest) throws {
     guard let slot = begin(InterceptedRequest(request), isWebSocket: true) else { return }
     end(slot) { _ in }
   }

@@ -115,12 +115,12 @@ final class HardWiredSessions: Sendable {
 }
 
 /// Answers what came from no task of a test, and says so where no stub is for it.
-private struct StrayAnswers: InlineAnswering, WebSocketWarden {
+private struct StrayAnswers: InlineAnswering, WebSocketValidating {
   let mock: MockInterceptor
 
   var name: String { mock.name }
 
-  func admit(webSocket request: URLRequest) throws { try mock.admit(webSocket: request) }
+  func validate(webSocket request: URLRequest) throws { try mock.validate(webSocket: request) }
 
   func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { mock.answerInline(noted(request)) }
 

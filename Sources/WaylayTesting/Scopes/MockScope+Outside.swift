@@ -33,8 +33,8 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: InlineAnswering, WebSocketWarden {
-    func admit(webSocket request: URLRequest) throws {
+  private struct OutsideScope: InlineAnswering, WebSocketValidating {
+    func validate(webSocket request: URLRequest) throws {
       throw WaylayError(.outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
     }
 

@@ -9,7 +9,7 @@
   @Suite("The queue before libcurl", .timeLimit(.minutes(1)))
   struct CurlLineTests {
     private let transport = CurlTransport(configuration: .ephemeral)
-    private let queue = CurlQueue(connectionsPerPlace: 6)
+    private let queue = CurlQueue(connectionsPerDestination: 6)
     private let start = ContinuousClock.now
 
     private func exchanges(_ count: Int, _ url: String = "https://api.test/", limit: Duration?) throws -> [CurlExchange] {

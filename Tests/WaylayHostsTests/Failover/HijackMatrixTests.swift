@@ -66,7 +66,7 @@
       let posts = lab.good.requests.filter { $0.method == "POST" }.map(\.target)
       #expect(posts.count == Set(posts).count)
       #expect(posts.count == (cell.isSecure ? cell.count / 2 : 0))
-      #expect(rewriter.counters.systemWays == 0)
+      #expect(rewriter.counters.systemFallbacks == 0)
       if cell.isSecure {
         #expect(lab.leaks() == [])
         for hijacker in Set(cell.hijackers) {

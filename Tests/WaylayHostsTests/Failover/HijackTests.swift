@@ -126,7 +126,7 @@
       origin.release(nil, gate: "busy")
       _ = try await busy.body.collect(upTo: 10)
       #expect(try await second == "hello")
-      #expect(rewriter.counters.systemWays == 0 && rewriter.counters.bans == 0)
+      #expect(rewriter.counters.systemFallbacks == 0 && rewriter.counters.bans == 0)
       registry.invalidate()
       await origin.stop()
     }

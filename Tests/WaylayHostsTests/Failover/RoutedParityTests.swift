@@ -69,7 +69,7 @@
         let got = try await outcome(step, origin, routed)
         #expect(got == wanted, "\(step.method) \(step.path)")
       }
-      #expect(rewriter.counters.systemWays == 0)
+      #expect(rewriter.counters.systemFallbacks == 0)
       let routedConnections = origin.connections.filter { $0.localAddress == ground.address }
       #expect(!routedConnections.isEmpty && other.connections.contains { $0.localAddress == ground.address })
       for registry in [unrouted, routed] { registry.invalidate() }

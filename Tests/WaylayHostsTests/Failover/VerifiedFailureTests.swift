@@ -93,7 +93,7 @@ struct VerifiedFailureTests {
   }
 
   @Test("neither a body nor a credential goes the system's way over plain http; a question without them does, and https does")
-  func systemWay() async throws {
+  func systemFallback() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.refused), "system": good], policy: .prefer)
     let error = await rig.failure("POST", "http://api.test/", body: .text("pay"))
     #expect(hostError(error)?.message.contains("The system's way was not taken") == true)

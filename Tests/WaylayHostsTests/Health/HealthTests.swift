@@ -6,10 +6,10 @@ import WaylayHosts
 @Suite("Health of addresses", .timeLimit(.minutes(5)))
 struct HealthTests {
   private let time = StepClock()
-  private let place: HostHealth.Place
+  private let place: HostHealth.Authority
 
   init() throws {
-    place = HostHealth.Place(try HostName("api.test"), port: 443)
+    place = HostHealth.Authority(try HostName("api.test"), port: 443)
   }
 
   private func health(_ policy: HostRewriter.Policy = .require, capacity: Int = 4096) -> HostHealth {
@@ -106,7 +106,7 @@ struct HealthTests {
     let health = health()
     let one = try candidate("192.0.2.1")
     health.failed(one, at: place, .certificateRefused)
-    let other = HostHealth.Place(try HostName("www.test"), port: 443)
+    let other = HostHealth.Authority(try HostName("www.test"), port: 443)
     #expect(health.records(of: [one], at: other)[0].ban == nil)
     #expect(health.records(of: [try candidate("192.0.2.1", port: 8443)], at: place)[0].ban == nil)
   }

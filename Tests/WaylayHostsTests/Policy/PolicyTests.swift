@@ -12,7 +12,7 @@ struct PolicyTests {
       ["127.0.0.1": .fails(.refused), "127.0.0.2": .fails(.rogue), "system": .answers()], policy: .prefer)
     #expect(try await rig.load("POST") == "system")
     #expect(rig.network.visited == ["127.0.0.1", "127.0.0.2", "system"])
-    #expect(rig.rewriter.counters.systemWays == 1)
+    #expect(rig.rewriter.counters.systemFallbacks == 1)
   }
 
   @Test("under .prefer addresses that hang are given up at their deadlines, and can send nothing once the system's way is taken")
@@ -112,7 +112,7 @@ struct PolicyTests {
       if policy.fallback == .system {
         let (data, _) = try await registry.data(for: URLRequest(url: url))
         #expect(String(decoding: data, as: UTF8.self) == "system")
-        #expect(await events.next()?.kind == .wentSystemWay)
+        #expect(await events.next()?.kind == .fellBackToSystem)
       } else {
         await #expect {
           try await registry.data(for: URLRequest(url: url))

@@ -50,7 +50,7 @@
         #expect(try await registry.text(url) == "hello")
         #expect(String(decoding: try await session.data(from: url).0, as: UTF8.self) == "hello")
       }
-      #expect(rewriter.counters.requests == 6 && rewriter.counters.systemWays == 0)
+      #expect(rewriter.counters.requests == 6 && rewriter.counters.systemFallbacks == 0)
       session.invalidateAndCancel()
       registry.invalidate()
       await origin.stop()

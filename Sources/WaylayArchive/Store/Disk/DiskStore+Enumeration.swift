@@ -9,7 +9,7 @@ extension DiskStore {
       }
       return
     }
-    if journal == nil { try await refreshBehind() }
+    if journal == nil { try await refreshFromJournal() }
     let slots = collect(filter.partition)
     var start = 0
     while start < slots.count {

@@ -2,7 +2,7 @@ import Foundation
 
 // A store for reading sees what the writing process adds.
 extension DiskStore {
-  func refreshBehind() async throws {
+  func refreshFromJournal() async throws {
     try await context.pool.perform { [self] in try refresh() }
   }
 

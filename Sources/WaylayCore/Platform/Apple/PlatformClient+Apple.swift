@@ -177,7 +177,7 @@
     /// A protocol class has no way to report an upload's progress here.
     func sent(_ total: Int64) {}
 
-    var asker: ObjectIdentifier? { ObjectIdentifier(loader) }
+    var delegateID: ObjectIdentifier? { ObjectIdentifier(loader) }
 
     /// Challenges of answers that interceptors make up; those of the network come from the inner session, through `forward`.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {

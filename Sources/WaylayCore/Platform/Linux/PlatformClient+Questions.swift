@@ -29,7 +29,7 @@
       return box.stream.map { .stream(reading: $0) }
     }
 
-    var asker: ObjectIdentifier? {
+    var delegateID: ObjectIdentifier? {
       get throws {
         guard let task, delegate != nil else { return nil }
         return ObjectIdentifier(try TaskInternals.session(of: task))

@@ -19,15 +19,15 @@
 
     let request: InterceptedRequest
     let url: URL
-    private let transport: CurlTransport
+    let transport: CurlTransport
     let loop: CurlLoop
-    private let fields: [String]
+    let fields: [String]
     private let response = Promise<InterceptedResponse>()
     private let shared = Locked(Shared())
 
-    private(set) var easy: UnsafeMutableRawPointer?
-    private var lists: [UnsafeMutableRawPointer] = []
-    private let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+    var easy: UnsafeMutableRawPointer?
+    var lists: [UnsafeMutableRawPointer] = []
+    let message = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let upload: CurlUpload
     private(set) var head: ResponseHead
     /// Why the response was refused at its head: it is over a limit, or its end cannot be known.
@@ -38,7 +38,7 @@
     let ticket: DialGate.Ticket
     private(set) var hasEnded = false
     /// Where its connection leads.
-    let place: CurlQueue.Place
+    let destination: CurlQueue.Destination
     /// How long its connection may take to be open; the loop has it wait for so long when others are opening one.
     let connectLimit: Duration?
     /// How long it may wait for its turn at all; `nil` where the load watches over that.
@@ -54,7 +54,7 @@
     /// Bytes of the request's body that libcurl has taken.
     private var sentBytes: Int64 = 0
     /// Whether libcurl undoes a coding of the body.
-    private var decodes = true
+    var decodes = true
 
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
       let url = request.url
@@ -66,7 +66,7 @@
       self.url = url
       self.transport = transport
       self.loop = loop
-      place = CurlQueue.Place(
+      destination = CurlQueue.Destination(
         scheme: scheme, host: url.host?.lowercased(), port: url.port, address: request.route?.address, addressPort: request.route?.port)
       connectLimit = request.route?.connectTimeout ?? transport.options.connectTimeout.flatMap(Duration.init(limit:))
       waitLimit = request.observer?.watchesTimeout ?? false ? nil : Duration(limit: request.idleTimeout)
@@ -123,46 +123,7 @@
 
     // MARK: On the loop's thread
 
-    /// Tells libcurl everything about the request.
-    func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
-      guard !isCancelled else { return false }
-      self.easy = easy
-      if !decodes { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
-      _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
-      _ = waylay_curl_set_error_buffer(easy, message)
-      let setUp = CurlRequest(
-        easy: easy, options: transport.options, authorities: transport.authorities,
-        isLoadsOwnTimeout: request.observer?.watchesTimeout ?? false)
-      guard setUp.apply(to: request, url: url, upload: upload) else { return false }
-      guard let list = setUp.list(fields) else { return false }
-      lists.append(list)
-      _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
-      if let route = request.route {
-        // Whoever gives an address means that one: a proxy of the environment would be another, and be taken for it when it fails.
-        _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
-        guard let target = setUp.list([route.connectTo]) else { return false }
-        lists.append(target)
-        _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
-      }
-      if request.route?.isFresh == true || needsFreshConnection { _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1) }
-      guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
-      return waylay_curl_set_callbacks(
-        easy,
-        { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
-        { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
-        { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
-        { context, offset, origin in CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
-        CurlTransport.hasPrerequest
-          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
-    }
-
-    /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
-    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
-      guard let context else { preconditionFailure("libcurl called back without a context") }
-      return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
-    }
-
-    private func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
       // An old libcurl does not say when the connection is open.
       if case .connecting = turn { passage.connection = loop.noteBegun(self, from: 0) }
@@ -181,7 +142,7 @@
       return CurlAnswer.writeError
     }
 
-    private func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       guard !isBodyless else { return CurlAnswer.writeError }
       let mustWait = shared.withLock { shared in
         guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }
@@ -196,7 +157,7 @@
       return count
     }
 
-    private func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
       passage.connection?.lastActivity = .now
       let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
@@ -206,7 +167,7 @@
       return read
     }
 
-    private func seek(to offset: Int64, origin: Int32) -> Bool {
+    func seek(to offset: Int64, origin: Int32) -> Bool {
       guard upload.seek(to: offset, origin: origin) else { return false }
       sentBytes = offset
       return true

@@ -12,7 +12,7 @@
   /// Unchecked: touched on the loop's thread only.
   final class CurlQueue: @unchecked Sendable {
     /// What connections are for: those to one place are kept apart from those to another.
-    struct Place: Hashable {
+    struct Destination: Hashable {
       let scheme: String?
       let host: String?
       let port: Int?
@@ -45,16 +45,16 @@
     /// How long the first connection to a place is waited for before others are opened beside it.
     private static let patience: Duration = .seconds(1)
 
-    private let connectionsPerPlace: Int
-    private var lines: [Place: CurlLine] = [:]
+    private let connectionsPerDestination: Int
+    private var lines: [Destination: CurlLine] = [:]
     /// Lines in which somebody may go on.
     private var ready: [CurlLine] = []
     private var alarms = Heap<Alarm>()
     /// Lines whose first one was not connected in its time.
     private var late: [CurlLine] = []
 
-    init(connectionsPerPlace: Int) {
-      self.connectionsPerPlace = max(1, min(connectionsPerPlace, 100_000))
+    init(connectionsPerDestination: Int) {
+      self.connectionsPerDestination = max(1, min(connectionsPerDestination, 100_000))
     }
 
     /// Whether nobody waits, and nobody is on libcurl.
@@ -68,8 +68,8 @@
 
     /// An exchange comes: `true` when it may begin.
     func enter(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
-      let line = lines[exchange.place] ?? CurlLine(exchange.place, limit: connectionsPerPlace)
-      lines[exchange.place] = line
+      let line = lines[exchange.destination] ?? CurlLine(exchange.destination, limit: connectionsPerDestination)
+      lines[exchange.destination] = line
       if !line.hasWaiters, line.hasRoom {
         take(exchange, line, now)
         return true
@@ -199,13 +199,13 @@
     }
 
     private func forget(_ line: CurlLine) {
-      if line.isUnused { lines[line.place] = nil }
+      if line.isUnused { lines[line.destination] = nil }
     }
   }
 
   /// Those that want to the same place.
   final class CurlLine {
-    let place: CurlQueue.Place
+    let destination: CurlQueue.Destination
     private let limit: Int
     /// Whether one has to be connected before the others begin: they may all fit on its connection, or nobody may be there.
     private let needsFirst: Bool
@@ -229,11 +229,11 @@
     /// libcurl puts no more on one connection.
     private static let mostStreams = 100
 
-    init(_ place: CurlQueue.Place, limit: Int) {
-      self.place = place
+    init(_ destination: CurlQueue.Destination, limit: Int) {
+      self.destination = destination
       self.limit = limit
-      streams = place.scheme == "https" ? Self.mostStreams : 1
-      needsFirst = place.scheme == "https" || place.address != nil
+      streams = destination.scheme == "https" ? Self.mostStreams : 1
+      needsFirst = destination.scheme == "https" || destination.address != nil
     }
 
     var hasWaiters: Bool { waiting.count > goneCount }

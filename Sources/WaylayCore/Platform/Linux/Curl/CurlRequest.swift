@@ -27,7 +27,7 @@
       // An old libcurl does not ask before it tries again on another connection.
       if !CurlTransport.hasPrerequest, !request.isIdempotent { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
-      return security(of: request)
+      return security()
     }
 
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
@@ -73,11 +73,9 @@
       request.fields[.contentLength].flatMap { Int64(decimal: $0) }
     }
 
-    private func security(of request: InterceptedRequest) -> Bool {
-      switch request.context.minimumTLSVersion {
-      case .tls13: number(CurlOption.sslVersion, 7)
-      default: number(CurlOption.sslVersion, 6)
-      }
+    private func security() -> Bool {
+      // TLS 1.2 and later.
+      number(CurlOption.sslVersion, 6)
       if let path = authorities.path {
         // Without a directory, or it is read for every connection.
         _ = waylay_curl_set_text(easy, CurlOption.authorityFolder, nil)

@@ -1,3 +1,7 @@
+// The walk, 5 of 5: an exchange is made of the request (`CurlExchange`) and given to the loop (`CurlLoop`), whose thread (`CurlLoop+Thread`) has it
+// wait in the queue for its connection's turn (`CurlQueue`), tells libcurl all of it (`CurlExchange+Beginning`, `CurlRequest`) and adds it to the
+// others: `curl_multi_add_handle`. What libcurl calls back with fills the exchange's head and the pipe of its body.
+
 #if canImport(FoundationNetworking)
   internal import CWaylayCurl
   public import Foundation

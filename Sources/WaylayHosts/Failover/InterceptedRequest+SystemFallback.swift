@@ -8,7 +8,7 @@ extension InterceptedRequest {
   ///
   /// The app has named the host's addresses because it does not trust the network's resolver. A question without a secret may be put to whoever
   /// that names; what the app has to say, and who it is, may not.
-  var reasonAgainstSystemWay: String? {
+  var reasonAgainstSystemFallback: String? {
     guard url.scheme?.lowercased() != "https" else { return nil }
     if !body.isEmpty { return "it has a body, and nothing protects that without TLS" }
     let names = fields.map(\.name.canonicalName)

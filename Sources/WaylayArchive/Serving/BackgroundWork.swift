@@ -1,7 +1,7 @@
 import Foundation
 
-/// What goes on behind answers that were given: at most one task for a key, all of them owned and cancelled here.
-final class BehindWork<Key: Hashable & Sendable>: Sendable {
+/// What goes on in the background of answers that were given: at most one task for a key, all of them owned and cancelled here.
+final class BackgroundWork<Key: Hashable & Sendable>: Sendable {
   private struct State {
     var tasks: [Key: Task<Void, Never>] = [:]
     var running: Set<Key> = []

@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "WaylayMocks",
       dependencies: [
-        "WaylayCore", "WaylayHAR",
+        "WaylayCore", "WaylayHAR", "WaylayRecording",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "Logging", package: "swift-log"),
@@ -205,6 +205,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: ["TestSupport", "Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")],
+      exclude: ["Cassettes"],
       swiftSettings: settings),
     .testTarget(
       name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
@@ -247,9 +248,10 @@ let package = Package(
     .testTarget(
       name: "WaylayMocksTests",
       dependencies: [
-        "TestOrigin", "TestSupport", "WaylayCore", "WaylayMocks",
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayMocks",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ],
+      exclude: ["Cassettes/Samples"],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayRecordingTests",
@@ -259,6 +261,7 @@ let package = Package(
       dependencies: [
         "TestOrigin", "TestSupport", "WaylayCore", "WaylayMocks", "WaylayTesting",
       ],
+      exclude: ["Scopes/Cassettes"],
       swiftSettings: settings),
   ]
 )

@@ -72,6 +72,10 @@ extension MockError {
     public static let invalidJSON = Code("invalidJSON")
     /// A file that is not there or cannot be read.
     public static let unreadableFile = Code("unreadableFile")
+    /// A cassette's file that cannot be written, or that another cassette is writing.
+    public static let unwritableFile = Code("unwritableFile")
+    /// A cassette that is older than it may be.
+    public static let expiredCassette = Code("expiredCassette")
     /// A template with an unknown placeholder, or one whose value the request does not have.
     public static let invalidTemplate = Code("invalidTemplate")
     /// A URL pattern that cannot be parsed.
@@ -82,9 +86,9 @@ extension MockError {
     public static let invalidCount = Code("invalidCount")
     /// A state that a scenario does not have.
     public static let unknownState = Code("unknownState")
-    /// No stub is for the request.
+    /// No stub, and no entry of a cassette, is for the request.
     public static let unmatched = Code("unmatched")
-    /// The stubs that are for the request have answered as often as they were to.
+    /// The stubs, or the entries of a cassette, that are for the request have answered as often as they were to.
     public static let usedUp = Code("usedUp")
     /// A request's body is longer than the mock reads.
     public static let bodyTooLarge = Code("bodyTooLarge")

@@ -5,6 +5,8 @@ struct Echoes {
   /// The longest first: a secret may be a part of another.
   private let spellings: [[UInt8]]
   private let replacement: [UInt8]
+  /// The secrets as they are, the longest first.
+  private let plain: [[UInt8]]
 
   var isEmpty: Bool { spellings.isEmpty }
 
@@ -19,15 +21,73 @@ struct Echoes {
       for text in [secret, plain, plain.replacing(" ", with: "+"), Data(plain.utf8).base64EncodedString()] {
         spellings.insert(Array(text.utf8))
       }
+      for text in Self.base64(within: plain) { spellings.insert(Array(text.utf8)) }
       spellings.insert(Array(json.bytes.dropFirst().dropLast()))
     }
+    plain = Set(secrets.map { $0.removingPercentEncoding ?? $0 }).map { Array($0.utf8) }.filter { $0.count >= 6 }
+      .sorted { ($1.count, $0.lexicographicKey) < ($0.count, $1.lexicographicKey) }
     self.spellings = spellings.filter { $0.count >= 6 }.sorted {
       ($1.count, $0.lexicographicKey) < ($0.count, $1.lexicographicKey)
     }
     self.replacement = Array(replacement.utf8)
   }
 
-  func removed(from bytes: [UInt8]) -> [UInt8] { spellings.reduce(bytes) { removed($1, from: $0) } }
+  /// How the bytes of a secret read in the base64 of a longer text: by where they begin in it, in both alphabets.
+  private static func base64(within secret: String) -> [String] {
+    (0..<3).flatMap { offset -> [String] in
+      let bytes = Data(repeating: 0, count: offset) + Data(secret.utf8)
+      // Characters at both ends have bits of what stands beside it.
+      let whole = bytes.base64EncodedString().dropFirst([0, 2, 3][offset])
+      let text = String(whole.dropLast(bytes.count % 3 == 0 ? 0 : bytes.count % 3 == 1 ? 3 : 2))
+      guard text.utf8.count >= 8 else { return [] }
+      return [text, text.replacing("+", with: "-").replacing("/", with: "_")]
+    }
+  }
+
+  func removed(from bytes: [UInt8]) -> [UInt8] {
+    spellings.reduce(removedWithinBase64(bytes)) { removed($1, from: $0) }
+  }
+
+  /// Removes secrets from within what is base64 of a longer text, so that it stays base64.
+  private func removedWithinBase64(_ bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var (copied, start) = (0, 0)
+    while start < bytes.count {
+      guard bytes[start].isBase64 else {
+        start += 1
+        continue
+      }
+      var end = start
+      while end < bytes.count, bytes[end].isBase64 { end += 1 }
+      let stop = end
+      while end < bytes.count, end - stop < 2, bytes[end] == UInt8(ascii: "=") { end += 1 }
+      if stop - start >= 12, let redacted = redacted(base64: bytes[start..<stop], isPadded: end > stop) {
+        result += bytes[copied..<start] + redacted
+        copied = end
+      }
+      start = end
+    }
+    return copied == 0 ? bytes : result + bytes[copied...]
+  }
+
+  private func redacted(base64 text: ArraySlice<UInt8>, isPadded: Bool) -> [UInt8]? {
+    let isOfURLs = text.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    var standard = text.map { byte -> UInt8 in
+      switch byte {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      default: byte
+      }
+    }
+    while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+    guard let decoded = Data(base64Encoded: Data(standard)), plain.contains(where: { decoded.firstRange(of: $0) != nil })
+    else { return nil }
+    if plain.contains(where: { decoded.elementsEqual($0) }) { return replacement }
+    let redacted = Data(plain.reduce(Array(decoded)) { removed($1, from: $0) }).base64EncodedString()
+    let plainText = isPadded ? redacted : String(redacted.prefix { $0 != "=" })
+    return Array(
+      (isOfURLs ? plainText.replacing("+", with: "-").replacing("/", with: "_") : plainText).utf8)
+  }
 
   private func removed(_ spelling: [UInt8], from bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= spelling.count else { return bytes }
@@ -94,6 +154,16 @@ extension [UInt8] {
 }
 
 extension UInt8 {
+  /// Whether it is of one of the alphabets of base64 (RFC 4648, sections 4 and 5).
+  fileprivate var isBase64: Bool {
+    switch self {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
   /// The byte that two digits of base 16 stand for.
   fileprivate init?(hex high: UInt8, _ low: UInt8) {
     func digit(_ byte: UInt8) -> UInt8? {

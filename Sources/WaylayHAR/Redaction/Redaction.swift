@@ -90,6 +90,13 @@ public struct Redaction: Sendable {
     return scrubber.scrubbed(entry)
   }
 
+  /// Exchanges that belong together: a credential that one of them shows by a name is taken out of the others, too.
+  package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
+    guard isOn else { return entries }
+    var scrubber = Scrubber(redaction: self)
+    return scrubber.scrubbed(entries)
+  }
+
   /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.
   private static func words(of name: String) -> [String] {
     var words: [String] = []

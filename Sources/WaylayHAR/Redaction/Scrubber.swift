@@ -12,6 +12,24 @@ struct Scrubber {
   }
 
   mutating func scrubbed(_ entry: HAR.Entry) -> HAR.Entry {
+    let entry = withoutNamed(entry)
+    return withoutEchoes(entry, Echoes(of: found, replacement: redaction.replacement))
+  }
+
+  /// Redacts exchanges that belong together: what looks like a credential in one is taken out of the others.
+  mutating func scrubbed(_ entries: [HAR.Entry]) -> [HAR.Entry] {
+    var common: Set<String> = []
+    let entries = entries.map { entry in
+      found = []
+      let entry = scrubbed(entry)
+      common.formUnion(found.filter { $0.looksLikeCredential })
+      return entry
+    }
+    let echoes = Echoes(of: common, replacement: redaction.replacement)
+    return entries.map { withoutEchoes($0, echoes) }
+  }
+
+  private mutating func withoutNamed(_ entry: HAR.Entry) -> HAR.Entry {
     var entry = entry
     entry.request.url = text(entry.request.url)
     entry.request.headers = entry.request.headers.map { field($0) }
@@ -26,7 +44,7 @@ struct Scrubber {
     entry.request.extensions = members(entry.request.extensions)
     entry.response.extensions = members(entry.response.extensions)
     entry.cache = members(entry.cache)
-    return withoutEchoes(entry)
+    return entry
   }
 
   // MARK: What stands under a name
@@ -145,8 +163,7 @@ struct Scrubber {
 
   // MARK: What was found, wherever else it stands
 
-  private func withoutEchoes(_ entry: HAR.Entry) -> HAR.Entry {
-    let echoes = Echoes(of: found, replacement: redaction.replacement)
+  private func withoutEchoes(_ entry: HAR.Entry, _ echoes: Echoes) -> HAR.Entry {
     guard !echoes.isEmpty else { return entry }
     var entry = entry
     entry.request.url = echoes.removed(from: entry.request.url)
@@ -183,4 +200,9 @@ struct Scrubber {
       return parameter
     }
   }
+}
+
+extension String {
+  /// Whether it would hardly stand anywhere by chance, as a word like "password" does.
+  fileprivate var looksLikeCredential: Bool { utf8.count >= 8 && !allSatisfy { $0.isLetter || $0.isWhitespace } }
 }

@@ -30,19 +30,31 @@ extension MockScope {
   ///   - error: What the code threw: then stubs that it did not come to are no news.
   ///   - isPrinted: Whether the test library prints that error for certain: a request without a stub that it speaks of is not reported again.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
-  func end(throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false) {
+  ///   - cassette: The cassette that ends with the scope.
+  func end(
+    throwing error: (any Error)? = nil, isPrinted: Bool = false, missesAtTest: Bool = false, cassette: Cassette? = nil
+  ) {
     close()
+    // What was recorded half-way is not to replace what is whole.
+    if error != nil { cassette?.discard() } else { eject(cassette) }
     let late = lateUseReports(lateUses)
     for report in late { if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) } }
     var printed = isPrinted ? error.flatMap(Self.miss) : nil
-    for issue in mock.issues {
+    for issue in mock.issues + (cassette?.issues ?? []) {
       switch issue.kind {
       // Requests for it may be among those that went to a session of another scope.
       case .unused where error != nil || !late.isEmpty: continue
       case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message: printed = nil
       case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
-      default: IssueReport.report(issue.message, at: issue.location)
+      default: IssueReport.report(issue.message, severity: issue.isWarning ? .warning : .error, at: issue.location)
       }
+    }
+  }
+
+  private func eject(_ cassette: Cassette?) {
+    guard let cassette else { return }
+    do { try cassette.eject() } catch {
+      IssueReport.report((error as? MockError)?.message ?? "\(error)", at: cassette.location)
     }
   }
 }

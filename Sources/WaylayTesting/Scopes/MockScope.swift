@@ -40,25 +40,38 @@ public final class MockScope: Sendable {
 
   /// The stubs of this scope, and what they were asked.
   public let mock: MockInterceptor
-  /// What the scope's sessions run through: its mock, and nothing else. Its direct loads (`registry.data(for:)`) are mocked as well.
+  /// What requests are played from that no stub is for, or recorded to; `nil` for a scope without one.
+  public let cassette: Cassette?
+  /// What the scope's sessions run through: its mock, then its cassette, and nothing else. Its direct loads
+  /// (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
   /// The sessions that the code takes from nowhere.
   let hardWired: HardWiredSessions
   private let state = Locked(State())
 
-  init(mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = []) {
+  init(
+    mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = [], cassette: Cassette? = nil
+  ) {
+    self.cassette = cassette
     self.mock = mock
     self.registry = registry
     hardWired = HardWiredSessions(hardWiredSessions, location: mock.location)
   }
 
-  convenience init(_ mock: MockInterceptor, hardWiredSessions: [URLSession] = []) {
+  /// - Parameter cassette: The cassette of this scope, or of the one round it.
+  convenience init(
+    _ mock: MockInterceptor, hardWiredSessions: [URLSession] = [], cassette: Cassette? = MockScope.surrounding?.cassette
+  ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
+    let links: [any RequestInterceptor] = [mock] + (cassette.map { [$0] } ?? [])
     // Whatever the scheme: what is not answered here must not leave.
-    registry.register(InterceptorChain(.default, for: .any) { mock })
-    self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions)
+    registry.register(InterceptorChain(.default, for: .any) { links })
+    self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions, cassette: cassette)
     watchForLateUse()
   }
+
+  /// The scope round the current task, while it lasts.
+  static var surrounding: MockScope? { current.flatMap { $0.isEnded ? nil : $0 } }
 
   deinit {
     close()
@@ -101,9 +114,11 @@ extension MockScope {
   ///   - operation: The code under test.
   ///   - printsErrors: Whether what the operation throws goes straight to the test library.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
+  ///   - cassette: The cassette that ends with the scope.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(
-    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, finish: () -> Void = {}
+    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, cassette: Cassette? = nil,
+    finish: () -> Void = {}
   ) async rethrows -> Result {
     await hardWired.waitForTurn()
     do {
@@ -112,29 +127,29 @@ extension MockScope {
         return try await operation()
       }
       finish()
-      end(missesAtTest: missesAtTest)
+      end(missesAtTest: missesAtTest, cassette: cassette)
       await mock.environment.context?.ended()
       return result
     } catch {
       finish()
-      end(throwing: error, isPrinted: printsErrors, missesAtTest: missesAtTest)
+      end(throwing: error, isPrinted: printsErrors, missesAtTest: missesAtTest, cassette: cassette)
       await mock.environment.context?.ended()
       throw printsErrors ? error : reported(error)
     }
   }
 
   /// The same for what is not asynchronous.
-  func surround<Result>(_ operation: () throws -> Result) rethrows -> Result {
+  func surround<Result>(_ operation: () throws -> Result, cassette: Cassette? = nil) rethrows -> Result {
     hardWired.takeTurnAtOnce()
     do {
       let result = try Self.$current.withValue(self) {
         begin()
         return try operation()
       }
-      end()
+      end(cassette: cassette)
       return result
     } catch {
-      end(throwing: error)
+      end(throwing: error, cassette: cassette)
       throw reported(error)
     }
   }

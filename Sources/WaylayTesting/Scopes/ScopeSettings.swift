@@ -21,9 +21,10 @@ struct ScopeSettings: Sendable {
 
   /// A mock inside the current scope's, if there is one: its stubs are asked first.
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
-    let outer = MockScope.current.flatMap { $0.isEnded ? nil : $0.mock }
+    let outer = MockScope.surrounding
     return MockInterceptor(
-      within: outer, unmatched: unmatched, environment: MockEnvironment(clock: clock(), context: TaskContext()),
+      within: outer?.mock, unmatched: outer?.cassette == nil ? unmatched : .passThrough,
+      environment: MockEnvironment(clock: clock(), context: TaskContext()),
       bodyLimit: bodyLimit, showing: showing, location: location, stubs: stubs)
   }
 }

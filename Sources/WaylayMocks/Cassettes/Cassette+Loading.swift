@@ -1,0 +1,104 @@
+import Foundation
+import WaylayHAR
+import WaylayRecording
+
+extension Cassette {
+  /// Plays the entry that is for a request, or records what becomes of it.
+  ///
+  /// - Throws: A `URLError` with a ``MockError`` beneath it for a request that no entry is for; what the recorded
+  ///   exchange failed with; while it records, what the rest of the chain throws.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    if let defect = role.defect { throw defect.urlError(for: request) }
+    guard role.plays else { return try await record(request, next) }
+    var request = request
+    let body = try await collect(request)
+    if !request.body.isReplayable { request.body = .data(body) }
+    let asked = Question(request, body: body, options.redaction)
+    if let track = take(asked) { return try await play(track, to: request) }
+    if role.records { return try await record(request, next) }
+    let error = state.withLock { miss(asked, in: $0) }
+    let kind: MockIssue.Kind = error.code == .usedUp ? .usedUp : .unmatched
+    note(MockIssue(kind: kind, message: error.message, location: location))
+    throw error.urlError(for: request)
+  }
+
+  private func collect(_ request: InterceptedRequest) async throws -> Data {
+    do { return try await request.body.collect(upTo: options.bodyLimit) } catch let error as WaylayError
+      where error.code == .bodyTooLarge
+    {
+      throw MockError(
+        .bodyTooLarge,
+        "The request's body has more than the \(options.bodyLimit) bytes that the cassette reads: raise "
+          + "Cassette.Options.bodyLimit.",
+        location: location, underlying: error
+      ).urlError(for: request)
+    }
+  }
+
+  /// Takes the entry for a request: of two that want the same, each gets one of its own.
+  func take(_ asked: Question) -> Track? {
+    state.withLock { state in
+      let fitting = state.tracks.indices.filter { state.tracks[$0].accepts(asked, options.matching) }
+      let free = fitting.filter { state.tracks[$0].uses == 0 }
+      // Of requests that differ in what is not compared, each had better get its own answer.
+      let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
+      guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return nil }
+      state.tracks[index].uses += 1
+      return state.tracks[index]
+    }
+  }
+
+  private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {
+    let timings = track.entry.timings
+    let stopwatch = Stopwatch(options.clock)
+    let total = Duration.ofSeconds(timings.total / 1000 * options.timing.factor)
+    let head = Duration.ofSeconds(max(0, timings.total - timings.receive) / 1000 * options.timing.factor)
+    let failure = track.failure(of: request)
+    guard var response = InterceptedResponse(track.entry.response, to: request, source: .cassette) else {
+      try await stopwatch.sleep(until: total)
+      throw failure ?? Track.silence(request)
+    }
+    response.dropCoding(of: request)
+    try await stopwatch.sleep(until: head)
+    var timing = MockTiming()
+    if total > head { timing.total = .fixed(total) }
+    guard timing.pacesBody || failure != nil else { return response }
+    let length = track.entry.response.body.data.count
+    let pace = timing.pace(stopwatch, length: Int64(length), MockRandom(seed: 0))
+    let fault = failure.map { MockFault.Body(bytes: length, ending: .error($0)) }
+    response.body = PacedBody.body(response.body, pace: pace, fault: fault)
+    return response
+  }
+
+  func note(_ issue: MockIssue) {
+    state.withLock { $0.issues.append(issue) }
+  }
+}
+
+extension InterceptedResponse {
+  /// Bodies of archives are decoded already.
+  fileprivate mutating func dropCoding(of request: InterceptedRequest) {
+    guard request.method != .head, fields[.contentEncoding] != nil else { return }
+    fields[.contentEncoding] = nil
+    fields[.contentLength] = nil
+  }
+}
+
+extension Cassette: WebSocketValidating {
+  /// A WebSocket task goes past every chain, to the network: it can be neither recorded nor played, so it is refused.
+  public func validate(webSocket request: URLRequest) throws {
+    let url = request.url.map { Redaction.shown($0) } ?? "no URL"
+    let message = """
+      The WebSocket \(url) can neither be recorded nor played: it is opened past all interceptors, so it was refused, \
+      and nothing was sent. Let the code under test take what opens its WebSockets from outside.
+      """
+    state.withLock { state in
+      // Apple's loading system asks several times for one task.
+      guard !state.issues.contains(where: { $0.message == message }) else { return }
+      state.issues.append(MockIssue(kind: .unmatched, message: message, location: location))
+    }
+    throw MockError(.unmatched, message, location: location)
+  }
+}

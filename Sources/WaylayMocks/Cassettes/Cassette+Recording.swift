@@ -1,0 +1,200 @@
+import Foundation
+import WaylayHAR
+import WaylayRecording
+
+extension Cassette {
+  /// Sends a request on, and writes down what becomes of it. What passes is not held up, and not held back.
+  func record(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let slot = state.withLock { state -> Int? in
+      guard !state.isEjected else { return nil }
+      state.recorded.append(nil)
+      return state.recorded.count - 1
+    }
+    guard let slot else {
+      throw MockError(
+        .unmatched, "\(file.lastPathComponent) was ejected, and records no more: eject it when all is done.",
+        location: location
+      ).urlError(for: request)
+    }
+    var request = request
+    let sent = BodyCopy(limit: options.bodyLimit)
+    if let data = request.body.inMemory {
+      sent.add(data)
+    } else if request.body.isReplayable {
+      // It may be asked for again beneath, for another attempt: it stays what it is, and is read once for itself.
+      try await sent.add(all: request.body)
+    } else {
+      request.body = request.body.copied(to: sent)
+    }
+    let exchange = RecordedExchange(self, slot: slot, request, sent)
+    do {
+      let response = try await next(request)
+      return exchange.answered(response)
+    } catch {
+      exchange.end(.failed(error))
+      throw error
+    }
+  }
+
+  /// Writes down an exchange that has ended.
+  fileprivate func store(_ entry: HAR.Entry, in slot: Int, isWhole: Bool) {
+    let tooLarge =
+      isWhole
+      ? nil
+      : MockError(
+        .bodyTooLarge,
+        "The exchange \(entry.request.method) \(shown(entry.request.url)) has a body of more than "
+          + "\(options.bodyLimit) bytes, so nothing was recorded in \(file.lastPathComponent): raise "
+          + "Cassette.Options.bodyLimit, or keep the request out of the cassette. What was there is as it was.",
+        location: location)
+    state.withLock { state in
+      state.recorded[slot] = entry
+      if let tooLarge, state.defect == nil { state.defect = tooLarge }
+    }
+  }
+
+  private func shown(_ url: String) -> String { URL(string: url).map { Redaction.shown($0) } ?? "" }
+}
+
+/// The bytes of a body that passes, as many as may be kept.
+final class BodyCopy: Sendable {
+  private let seen = Locked<(data: Data, size: Int)>((Data(), 0))
+  private let limit: Int
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  func add(_ chunk: Data) {
+    seen.withLock { seen in
+      seen.size = seen.size.saturating(adding: chunk.count)
+      if seen.size <= limit { seen.data.append(chunk) } else { seen.data = Data() }
+    }
+  }
+
+  /// Reads a body; one that is too large not to its end.
+  func add(all body: MessageBody) async throws {
+    for try await chunk in body {
+      add(chunk)
+      guard isWhole else { return }
+    }
+  }
+
+  var isWhole: Bool { seen.withLock { $0.size <= limit } }
+
+  var body: SeenBody { seen.withLock { SeenBody($0.data, size: $0.size) } }
+}
+
+extension MessageBody {
+  /// The same bytes, which are copied as they are read. It can be read once.
+  ///
+  /// - Parameter exchange: Told of the end, of an error, and of a body that is let go before.
+  fileprivate func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
+    let reader = CopyingReader(self, copy, exchange)
+    return .relaying(self, length: length) { try await reader.next() }
+  }
+}
+
+private final class CopyingReader: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  private var chunks: MessageBody.AsyncIterator
+  private let copy: BodyCopy
+  private let exchange: RecordedExchange?
+
+  init(_ body: MessageBody, _ copy: BodyCopy, _ exchange: RecordedExchange?) {
+    chunks = body.makeAsyncIterator()
+    self.copy = copy
+    self.exchange = exchange
+  }
+
+  deinit {
+    exchange?.end(.abandoned)
+  }
+
+  func next() async throws -> Data? {
+    do {
+      guard let chunk = try await chunks.next() else {
+        exchange?.end(.complete)
+        return nil
+      }
+      copy.add(chunk)
+      return chunk
+    } catch {
+      exchange?.end(.failed(error))
+      throw error
+    }
+  }
+}
+
+/// One exchange on its way.
+private final class RecordedExchange: Sendable {
+  enum End {
+    case complete
+    /// Nobody has read further.
+    case abandoned
+    case failed(any Error)
+  }
+
+  private struct State {
+    var response: InterceptedResponse?
+    var head: Duration?
+    var isOver = false
+  }
+
+  private let cassette: Cassette
+  private let slot: Int
+  private let request: InterceptedRequest
+  private let sent: BodyCopy
+  private let received: BodyCopy
+  private let started: Date
+  private let stopwatch: Stopwatch
+  private let state = Locked(State())
+
+  init(_ cassette: Cassette, slot: Int, _ request: InterceptedRequest, _ sent: BodyCopy) {
+    self.cassette = cassette
+    self.slot = slot
+    self.request = request
+    self.sent = sent
+    received = BodyCopy(limit: cassette.options.bodyLimit)
+    started = cassette.options.now()
+    stopwatch = Stopwatch(cassette.options.clock)
+  }
+
+  /// The answer for the app.
+  func answered(_ response: InterceptedResponse) -> InterceptedResponse {
+    let head = stopwatch.elapsed()
+    state.withLock { state in
+      state.response = response
+      state.head = head
+    }
+    if let data = response.body.inMemory {
+      received.add(data)
+      end(.complete)
+      return response
+    }
+    var copied = response
+    copied.body = response.body.copied(to: received, of: self)
+    return copied
+  }
+
+  func end(_ end: End) {
+    let (isFirst, response, head) = state.withLock { state in
+      defer {
+        state.isOver = true
+        // The body that it has holds a connection.
+        state.response = nil
+      }
+      return (!state.isOver, state.response, state.head)
+    }
+    guard isFirst else { return }
+    var entry = HAR.Entry(
+      request, body: sent.body, response, responseBody: received.body, started: started, head: head,
+      elapsed: stopwatch.elapsed())
+    switch end {
+    case .complete: break
+    case .abandoned: entry.abandon()
+    case .failed(let error): entry.fail(error)
+    }
+    cassette.store(entry, in: slot, isWhole: sent.isWhole && received.isWhole)
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestOrigin
+import TestSupport
+import Testing
+import WaylayTesting
+
+/// What the tests of this file play: `Cassettes/…`, beside it.
+private let users = "https://api.example.com/users/"
+
+@Suite("A cassette of a test", .timeLimit(.minutes(5)))
+struct CassetteScopeTests {
+  @Test("plays to URLSession.mocked", .cassette("users"))
+  func plays() async throws {
+    let (data, _) = try await URLSession.mocked.data(from: #require(URL(string: users + "1")))
+    #expect(String(decoding: data, as: UTF8.self) == #"{"name":"Ada"}"#)
+    #expect(MockScope.current?.cassette?.file.lastPathComponent == "users.har")
+  }
+
+  @Test("is named after the test, where it is given no name", .cassette())
+  func named() async throws {
+    let file = try #require(MockScope.current?.cassette?.file.path)
+    #expect(file.hasSuffix("Tests/WaylayTestingTests/Scopes/Cassettes/CassetteScopeTests/named.har"))
+    #expect(try await name(of: 1) == "Ada")
+  }
+
+  @Suite("Of a suite", .cassette("suite"))
+  struct Inherited {
+    @Test("each test has its own, in a folder")
+    func first() async throws { #expect(try await name(of: 1) == "Ada") }
+
+    @Test("and another test another")
+    func second() async throws { #expect(try await name(of: 1) == "Grace") }
+  }
+
+  @Test(
+    "is asked after the stubs: those of its own scope, those round it and those in it",
+    .mocked { Stub(.get, "https://api.example.com/users/2") { .json(["name": "Outer"]) } }, .cassette("users"))
+  func stubs() async throws {
+    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/3") { .json(["name": "Own"]) } }
+    #expect(try await name(of: 2) == "Outer")
+    #expect(try await name(of: 3) == "Own")
+    try await withMock {
+      Stub(.get, "https://api.example.com/users/4") { .json(["name": "Inner"]) }
+    } operation: { () async throws in
+      #expect(try await name(of: 4) == "Inner")
+      #expect(try await name(of: 1) == "Ada")
+    }
+  }
+
+  @Test("fails the test for a request without an entry, and warns of an entry without a request")
+  func reports() async throws {
+    let issues = Locked<[String]>([])
+    await withKnownIssue {
+      await withCassette("users") {
+        _ = try? await name(of: 7)
+      }
+    } matching: { issue in
+      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+      return true
+    }
+    let all = issues.withLock { $0 }
+    #expect(all.contains { $0.hasPrefix("No entry of the cassette users.har is for GET \(users)7") }, "\(all)")
+    #expect(all.contains { $0.hasPrefix("1 of 1 entries of the cassette users.har were not asked for.") }, "\(all)")
+    #expect(all.count == 2, "\(all)")
+  }
+
+  @Test("records what it is asked, and not what a test that throws has asked until then")
+  func records() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("tape").path
+    try await withOrigin { origin in
+      let url = origin.url("/hello")
+      await #expect(throws: CancellationError.self) {
+        try await withCassette(path, mode: .once) {
+          _ = try await URLSession.mocked.data(from: url)
+          throw CancellationError()
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: path + ".har"))
+      try await withCassette(path, mode: .once) {
+        let (data, _) = try await URLSession.mocked.data(from: url)
+        #expect(data == Data("hello".utf8))
+      }
+      #expect(FileManager.default.fileExists(atPath: path + ".har"))
+      await origin.stop()
+      try await withCassette(path, mode: .once) {
+        let (data, _) = try await URLSession.mocked.data(from: url)
+        #expect(data == Data("hello".utf8))
+      }
+    }
+  }
+
+  @Test("says what could not be written when the test is over")
+  func unwritable() async throws {
+    let issues = Locked<[String]>([])
+    try await withOrigin { origin in
+      let url = origin.url("/hello")
+      try await withKnownIssue {
+        try await withCassette("/dev/null/tape", mode: .all) { _ = try await URLSession.mocked.data(from: url) }
+      } matching: { issue in
+        issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+        return true
+      }
+    }
+    #expect(issues.withLock { $0 }.contains { $0.contains("/dev/null/tape.har cannot be written") }, "\(issues.withLock { $0 })")
+  }
+}
+
+/// What a client of the tests above finds.
+private func name(of id: Int) async throws -> String {
+  let (data, _) = try await URLSession.mocked.data(from: #require(URL(string: users + "\(id)")))
+  return try JSONDecoder().decode([String: String].self, from: data)["name"] ?? ""
+}

@@ -19,7 +19,8 @@ extension Redaction {
   /// A header field's value, as far as it may be shown.
   static func field(_ name: String, _ value: String) -> String { hides(name) ? mark : scrubbed(value) }
 
-  static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(name)=\(mark)" : text }
+  /// An item of a query or a form. What is taken for a name may be all of a body that is no form.
+  static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(scrubbed(name))=\(mark)" : scrubbed(text) }
 
   /// A URL without user, password, fragment and secrets in its query.
   static func shown(_ url: URL) -> String {

@@ -15,7 +15,9 @@ extension URLPattern {
         position = scheme.utf8.count + 3
         let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
         let name = bytes[position..<end]
-        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self)) else { return false }
+        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self)) else {
+          return false
+        }
         host = pattern
         position = end
       }

@@ -55,6 +55,18 @@ struct SecretTests {
     #expect(!untyped.contains("pl4nted"), "\(untyped)")
   }
 
+  @Test("JSON that states no media type is masked where a form was wanted: all of it may be taken for a name, or for a value")
+  func untypedJSON() async throws {
+    let bodies = [
+      #"{"user":{"token":"pl4nted","title":"Hello"}}"#, #"data={"user":{"token":"pl4nted"}}"#,
+      #"{"url":"/?a=1","user":{"password":"pl4nted"}}"#,
+    ]
+    for body in bodies {
+      let text = try await report(body) { Stub(.post, "/x").body(.form(["user": "ada"])) }
+      #expect(!text.contains("pl4nted"), "\(text)")
+    }
+  }
+
   @Test("Parts of multipart forms are masked by their names")
   func multipart() async throws {
     let body = """

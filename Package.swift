@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "WaylayHAR", targets: ["WaylayHAR"]),
     .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
     .library(name: "WaylayInspector", targets: ["WaylayInspector"]),
+    .library(name: "WaylayInspectorServer", targets: ["WaylayInspectorServer"]),
     .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
   ],
@@ -39,6 +40,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
+    // For the server of the Inspector alone: who does not use that product neither fetches nor compiles it.
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -52,6 +55,7 @@ let package = Package(
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
         "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
+        "Sources/WaylayInspectorServer",
         "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -98,6 +102,8 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
+      // Scripts/page.sh puts these into a Swift file: a library then has its page without a bundle.
+      exclude: ["Page/Readable"],
       swiftSettings: settings),
     .target(
       name: "WaylayMocks",
@@ -105,6 +111,15 @@ let package = Package(
         "WaylayCore", "WaylayHAR", "WaylayRecording",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "WaylayInspectorServer",
+      dependencies: [
+        "WaylayCore", "WaylayHAR", "WaylayInspector",
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),
@@ -239,6 +254,13 @@ let package = Package(
       name: "WaylayHostsTests",
       dependencies: [
         "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayInspectorServerTests",
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer",
+        .product(name: "FlyingSocks", package: "FlyingFox"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -38,6 +38,9 @@ for entry in Sources/*/; do
     { echo "Package.swift: \"$entry\" is missing from the exclude: list of Waylay"; exit 1; }
 done
 
+step "The Inspector's page is the one of its sources"
+Scripts/page.sh --check
+
 step "Platform conditions stay in Platform/"
 if git grep -nE '^ *#if (os|canImport)\(' -- 'Sources/*.swift' ':!Sources/*/Platform/*'; then
   echo "move these to a Platform/ folder"

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
-for target in WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayInspector WaylayMocks WaylayTesting Waylay; do
+for target in WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayInspector WaylayInspectorServer WaylayMocks WaylayTesting Waylay; do
   swift package --allow-writing-to-directory "$output" generate-documentation --target "$target" --warnings-as-errors \
     --experimental-skip-synthesized-symbols --experimental-documentation-coverage --coverage-summary-level detailed \
     --output-path "$output/$target.doccarchive" >"$output/log" 2>&1 || { cat "$output/log"; exit 1; }

@@ -1,0 +1,84 @@
+public import Foundation
+public import WaylayHAR
+
+/// A page for a browser that shows traffic: one file that needs nothing beside it and loads nothing from anywhere.
+///
+/// ```swift
+/// let archive = try HAR(contentsOf: URL(fileURLWithPath: "login.har"))
+/// try InspectorPage(title: "Login").html(showing: archive).write(to: URL(fileURLWithPath: "login.html"))
+/// ```
+///
+/// It has a list with a waterfall, a filter, and all that is known about each request, in light and dark, by mouse and by
+/// keyboard. Its address may say how it begins: `login.html#q=status:4xx&open=12&tab=response&theme=dark`.
+///
+/// What was recorded is shown as text and never as anything else: the page has no way of making elements out of a text,
+/// and its policy (Content Security Policy, level 3) allows its own script and style by their hashes, and nothing else.
+///
+/// The page holds what the archive holds. Redact the archive first when the page is to be passed on.
+public struct InspectorPage: Sendable {
+  /// The title.
+  public var title: String
+  /// Whether it listens to a server for more.
+  package var isLive = false
+
+  /// Makes a page.
+  public init(title: String = "Waylay") {
+    self.title = title
+  }
+
+  /// The page as a file holds it.
+  ///
+  /// - Parameter archive: The traffic. Of its entries' own fields the page knows `_id`, `_state` (`open`, `finished` or
+  ///   `failed`), `_source`, `_error`, `_phase`, `_attempts`, `_bodySize` and `_truncated`.
+  public func html(showing archive: HAR) -> Data {
+    html(around: archive.data(isPretty: false))
+  }
+
+  /// The page around an archive that is written already.
+  package func html(around archive: Data) -> Data {
+    var page = Data()
+    page.reserveCapacity(archive.count + 80_000)
+    // In one walk from the beginning: what is put into one place is not looked through for another.
+    var rest = PageSource.markup[...]
+    while let place = rest.range(of: "{{"), let end = rest[place.upperBound...].range(of: "}}") {
+      page.append(contentsOf: rest[..<place.lowerBound].utf8)
+      switch rest[place.upperBound..<end.lowerBound] {
+      case "LIVE": page.append(contentsOf: (isLive ? "true" : "").utf8)
+      case "POLICY": page.append(contentsOf: Self.policy(isLive: isLive).utf8)
+      case "TITLE": page.append(contentsOf: Self.escaped(title).utf8)
+      case "STYLE": page.append(contentsOf: PageSource.style.utf8)
+      case "SCRIPT": page.append(contentsOf: PageSource.script.utf8)
+      default: Self.append(json: archive, to: &page)
+      }
+      rest = rest[end.upperBound...]
+    }
+    page.append(contentsOf: rest.utf8)
+    return page
+  }
+
+  /// What the page may do: run its own script, have its own style, and, when it is live, talk to where it came from.
+  package static func policy(isLive: Bool) -> String {
+    """
+    default-src 'none'; script-src '\(PageSource.scriptHash)'; style-src '\(PageSource.styleHash)'; base-uri 'none'; \
+    form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'\(isLive ? "; connect-src 'self'" : "")
+    """
+  }
+
+  /// Puts JSON into a script element: no `<` may stand there, or `</script>` would end it and `<!--` would change how its
+  /// end is found (HTML, "restrictions for contents of script elements"). JSON has `<` in texts only, where it can be
+  /// written otherwise.
+  private static func append(json: Data, to page: inout Data) {
+    var rest = json[...]
+    while let place = rest.firstIndex(of: UInt8(ascii: "<")) {
+      page.append(rest[..<place])
+      page.append(contentsOf: #"\u003c"#.utf8)
+      rest = rest[(place + 1)...]
+    }
+    page.append(rest)
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+      .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+  }
+}

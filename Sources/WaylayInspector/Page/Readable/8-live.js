@@ -1,0 +1,113 @@
+// The live page: entries come as they happen, and a request can be sent again or made a stub.
+
+const isLive = document.documentElement.dataset.live === 'true';
+const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity };
+
+function say(state, text) {
+  live.state = state;
+  $('live').dataset.state = state;
+  $('live').textContent = text;
+}
+
+function connect() {
+  $('live').hidden = false;
+  $('clear').hidden = false;
+  $('pause').hidden = false;
+  say('waiting', 'Connecting');
+  const events = new EventSource('events');
+  events.addEventListener('hello', (event) => {
+    // A stream begins with all that is there: after an interruption nothing is missing and nothing is there twice.
+    const hello = JSON.parse(event.data);
+    live.features = list(hello.features);
+    live.limit = number(hello.limit, Infinity);
+    live.held = [];
+    forget();
+    say(live.isPaused ? 'paused' : 'on', live.isPaused ? 'Paused' : 'Live');
+    soon(refresh);
+  });
+  events.addEventListener('entry', (event) => {
+    const entry = JSON.parse(event.data);
+    if (live.isPaused) {
+      live.held.push(entry);
+      if (live.held.length > 20_000) live.held.shift();
+      say('paused', `Paused, ${grouped(live.held.length)} more`);
+      return;
+    }
+    take(entry);
+    soon(refresh);
+  });
+  events.addEventListener('cleared', () => {
+    live.held = [];
+    forget();
+    soon(refresh);
+  });
+  events.addEventListener('full', (event) => {
+    events.close();
+    say('over', JSON.parse(event.data));
+  });
+  events.addEventListener('end', () => {
+    events.close();
+    say('over', 'The server has stopped');
+  });
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED && live.state !== 'over') say('over', 'Not connected');
+    else if (live.state !== 'over') say('waiting', 'Connecting again');
+  };
+}
+
+function pause() {
+  live.isPaused = !live.isPaused;
+  $('pause').textContent = live.isPaused ? 'Go on' : 'Pause';
+  say(live.isPaused ? 'paused' : 'on', live.isPaused ? 'Paused' : 'Live');
+  for (const entry of live.held.splice(0)) take(entry);
+  soon(refresh);
+}
+
+async function ask(path, method = 'POST') {
+  // The field makes other origins ask first, and the server lets none of them.
+  const answer = await fetch(path, { method, headers: { 'X-Waylay': '1' }, redirect: 'error' });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text || `The server answered ${answer.status}`);
+  return text;
+}
+
+async function sendAgain(row, button) {
+  button.disabled = true;
+  try {
+    toast(await ask(`entries/${encodeURIComponent(row.id)}/repeat`));
+  } catch (error) {
+    toast(error.message);
+  }
+  button.disabled = false;
+}
+
+async function showStub(row) {
+  try {
+    const source = await ask(`entries/${encodeURIComponent(row.id)}/stub`, 'GET');
+    showSheet('Stub', make('p', { class: 'note' }, 'For a test, with what was recorded as its answer:'),
+      make('pre', { class: 'body wide' }, source),
+      make('div', { class: 'line' }, make('button', { onclick: () => copy(source, 'Stub') }, 'Copy'),
+        make('button', { onclick: () => $('sheet').close() }, 'Close')));
+  } catch (error) {
+    toast(error.message);
+  }
+}
+
+function liveTools(row) {
+  if (!isLive) return [];
+  const tools = [];
+  if (live.features.includes('repeat')) {
+    const again = make('button', { onclick: () => sendAgain(row, again), title: 'Send it once more (r)', id: 'repeat' }, 'Send again');
+    tools.push(again);
+  }
+  if (live.features.includes('stub')) tools.push(make('button', { onclick: () => showStub(row), id: 'stub' }, 'As a stub'));
+  if (row.entry._isPreview) {
+    tools.push(make('button', {
+      onclick: async () => {
+        try { take(JSON.parse(await ask(`entries/${encodeURIComponent(row.id)}`, 'GET'))); } catch (error) { toast(error.message); }
+        refresh();
+      },
+    }, 'Load the whole body'));
+  }
+  return tools;
+}

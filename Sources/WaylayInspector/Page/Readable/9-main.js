@@ -1,0 +1,227 @@
+// The page as a whole: its rows, its filter, its keys.
+
+const all = new Map();
+let places = 0;
+let asked = compile('');
+
+function take(entry) {
+  const id = String(entry._id ?? places);
+  const old = all.get(id);
+  const row = new Row({ ...entry, _id: id }, old ? old.place : places);
+  if (!old) places += 1;
+  all.set(id, row);
+  // As the Inspector does: the oldest goes.
+  if (all.size > live.limit) drop(all.keys().next().value);
+  if (view.chosen?.id === id) view.chosen = row;
+}
+
+function drop(id) {
+  if (view.chosen?.id === id) choose(null);
+  all.delete(id);
+}
+
+function forget() {
+  all.clear();
+  if (view.chosen) choose(null);
+}
+
+const chips = [
+  ['All', ''], ['Failed', 'is:failed'], ['4xx', 'status:4xx'], ['5xx', 'status:5xx'], ['JSON', 'type:json'],
+  ['Mocked', 'is:mocked'], ['Archive', 'is:archived'], ['Slow', 'duration:>1s'], ['Open', 'is:open'],
+];
+
+/** Filters anew, and draws all that depends on it. */
+function refresh() {
+  const rows = [...all.values()];
+  const shown = asked.isEmpty ? rows : rows.filter(asked.matches);
+  view.isStale = true;
+  showRows(shown);
+  if (view.chosen && !$('detail').hidden && $('detail').row !== view.chosen) showDetail(view.chosen);
+  showChips(rows);
+  showEmpty(rows, shown);
+  showStatus(rows, shown);
+}
+
+function showChips(rows) {
+  const present = $('query').value.trim().split(/\s+/);
+  $('chips').replaceChildren(...chips.map(([title, term]) => {
+    const { matches } = compile(term);
+    const count = term ? rows.reduce((sum, row) => sum + (matches(row) ? 1 : 0), 0) : rows.length;
+    const isOn = term ? present.includes(term) : asked.isEmpty;
+    if (term && !count && !isOn) return null;
+    return make('button', {
+      'aria-pressed': String(isOn), title: term || 'No filter',
+      onclick: () => setQuery(!term ? '' : isOn ? present.filter((one) => one !== term).join(' ') : [...present, term].join(' ').trim()),
+    }, title, make('b', {}, grouped(count)));
+  }).filter(Boolean));
+}
+
+function showEmpty(rows, shown) {
+  const empty = $('empty');
+  empty.hidden = shown.length > 0;
+  if (shown.length) return;
+  if (rows.length) {
+    empty.replaceChildren(make('b', {}, 'No request matches'),
+      make('p', {}, `${grouped(rows.length)} ${rows.length === 1 ? 'is' : 'are'} hidden by the filter.`),
+      make('button', { onclick: () => setQuery('') }, 'Show all'));
+  } else {
+    empty.replaceChildren(make('b', {}, isLive ? 'Waiting for the first request' : 'No requests were recorded'),
+      make('p', {}, isLive ? 'Requests of sessions that the Inspector watches appear here as they are made.'
+        : 'The Inspector had seen none when this page was written.'));
+  }
+}
+
+function showStatus(rows, shown) {
+  const sum = (read) => shown.reduce((total, row) => total + Math.max(0, read(row)), 0);
+  const failed = shown.filter((row) => row.state === 'failed').length;
+  const count = shown.length === rows.length ? grouped(rows.length) : `${grouped(shown.length)} of ${grouped(rows.length)}`;
+  $('status').replaceChildren(
+    make('span', { id: 'count' }, `${count} ${rows.length === 1 ? 'request' : 'requests'}`),
+    make('span', {}, `${bytes(sum((row) => row.size))} received`),
+    failed ? make('span', { class: 'tone-bad' }, `${grouped(failed)} failed`) : '',
+    make('span', { class: 'extra' }, shown.length ? `over ${duration(view.to - view.from)}` : ''),
+    make('span', { class: 'spring' }),
+    asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.join(' ')}`)
+      : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
+}
+
+function setQuery(text) {
+  $('query').value = text;
+  asked = compile(text);
+  document.querySelector('.search').classList.toggle('wrong', asked.wrong.length > 0);
+  refresh();
+}
+
+function layOut() {
+  const width = $('main').clientWidth;
+  document.body.classList.toggle('narrow', width < 720);
+  document.body.classList.toggle('medium', width < 1500);
+  document.body.classList.toggle('with-detail', !$('detail').hidden);
+  view.isStale = true;
+  drawScale();
+  draw();
+}
+
+function showSheet(title, ...content) {
+  $('sheet').replaceChildren(make('h2', {}, title), ...content);
+  $('sheet').showModal();
+}
+
+function help() {
+  showSheet('Search and keys',
+    make('h3', {}, 'Search: all words must hold, - before one means not'),
+    facts([
+      ['host:api.example.com', 'the host, or a part of it; * stands for anything'],
+      ['status:4xx', 'also status:404, status:>=400, status:failed, status:open'],
+      ['method:post', 'the method'], ['type:json', 'what the answer is: json, html, image, or a media type'],
+      ['duration:>500ms', 'how long it took; also <2s'], ['size:>100kb', 'how much was received'],
+      ['body:"not found"', 'a text in the body of the request or the answer'],
+      ['source:mock', 'who answered; also is:failed, is:open, is:mocked, is:archived'],
+      ['path: url: header: error:', 'a part of these'], ['anything else', 'is looked for in URL, header fields and errors'],
+    ]),
+    make('h3', {}, 'Keys'),
+    facts([
+      ['↑ ↓  or  j k', 'move'], ['Enter', 'open'], ['Esc', 'close, or empty the filter'], ['/', 'filter'],
+      ['1 2 3', 'overview, request, response'], ['c  u', 'copy as a command for curl, copy the URL'],
+      ['t', 'light or dark'], ...(isLive ? [['p  r', 'pause, send again']] : []),
+    ]),
+    make('div', { class: 'line' }, make('button', { onclick: () => $('sheet').close() }, 'Close')));
+}
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+let theme = 'system';
+
+function paint() {
+  const isDark = theme === 'dark' || (theme === 'system' && system.matches);
+  document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+}
+
+function nextTheme() {
+  const order = system.matches ? ['system', 'light', 'dark'] : ['system', 'dark', 'light'];
+  theme = order[(order.indexOf(theme) + 1) % 3];
+  paint();
+  toast(theme === 'system' ? 'As the system' : theme === 'dark' ? 'Dark' : 'Light');
+}
+
+const keys = {
+  ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1),
+  PageDown: () => step(20), PageUp: () => step(-20), Home: () => step(-1e9), End: () => step(1e9),
+  Enter: () => view.chosen && showDetail(view.chosen),
+  Escape: () => (view.chosen ? choose(null) : setQuery('')),
+  '/': () => $('query').select(), '?': help, t: nextTheme, 1: () => showTab('overview'), 2: () => showTab('request'),
+  3: () => showTab('response'), c: () => view.chosen && copy(curl(view.chosen), 'Command'),
+  u: () => view.chosen && copy(view.chosen.url, 'URL'), p: () => isLive && pause(), r: () => $('repeat')?.click(),
+};
+
+function keyPressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || $('sheet').open) return;
+  const isTyping = event.target === $('query');
+  if (isTyping && event.key === 'Escape') {
+    if ($('query').value) setQuery('');
+    else $('scroll').focus();
+  } else if (isTyping && !['ArrowDown', 'Enter'].includes(event.key)) return;
+  else if (isTyping) {
+    $('scroll').focus();
+    if (!view.rows.includes(view.chosen)) step(1);
+  } else if (event.target.closest?.('.pane, .body') && /^(Arrow|Page|Home|End)/.test(event.key)) return;
+  else if (event.target.tagName === 'BUTTON' && event.key === 'Enter') return;
+  else if (Object.hasOwn(keys, event.key)) keys[event.key]();
+  else return;
+  event.preventDefault();
+}
+
+function drag(event) {
+  const divider = $('divider');
+  divider.setPointerCapture(event.pointerId);
+  divider.classList.add('dragged');
+  const move = ({ clientX }) => {
+    document.documentElement.style.setProperty('--side', `${Math.max(340, $('main').getBoundingClientRect().right - clientX)}px`);
+    soon(layOut);
+  };
+  divider.addEventListener('pointermove', move);
+  divider.addEventListener('lostpointercapture', () => {
+    divider.removeEventListener('pointermove', move);
+    divider.classList.remove('dragged');
+  }, { once: true });
+}
+
+/** `#q=status:4xx&open=12&tab=response&theme=dark`: how a page is to begin. */
+function obey(fragment) {
+  const wishes = new URLSearchParams(fragment.replace(/^#/, ''));
+  if (['light', 'dark'].includes(wishes.get('theme'))) theme = wishes.get('theme');
+  paint();
+  if (Object.hasOwn(panes, wishes.get('tab') ?? '')) tab = wishes.get('tab');
+  if (wishes.has('q')) setQuery(wishes.get('q'));
+  const row = all.get(wishes.get('open') ?? '');
+  if (row) choose(row, true);
+}
+
+function begin() {
+  paint();
+  system.addEventListener('change', paint);
+  buildHead();
+  let har = {};
+  try {
+    har = JSON.parse($('har').textContent);
+  } catch {
+    toast('What this page holds cannot be read.');
+  }
+  list(har?.log?.entries).forEach(take);
+  $('har').remove();
+  $('query').addEventListener('input', () => setQuery($('query').value));
+  $('scroll').addEventListener('scroll', () => soon(draw), { passive: true });
+  $('theme').addEventListener('click', nextTheme);
+  $('help').addEventListener('click', help);
+  $('pause').addEventListener('click', pause);
+  $('clear').addEventListener('click', () => ask('entries', 'DELETE').catch((error) => toast(error.message)));
+  $('divider').addEventListener('pointerdown', drag);
+  document.addEventListener('keydown', keyPressed);
+  new ResizeObserver(() => soon(layOut)).observe($('main'));
+  layOut();
+  refresh();
+  obey(location.hash);
+  if (isLive) connect();
+  document.documentElement.dataset.ready = 'true';
+}
+
+begin();

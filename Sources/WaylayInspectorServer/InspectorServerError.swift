@@ -1,0 +1,40 @@
+public import Foundation
+public import WaylayCore
+
+/// Why an ``InspectorServer`` could not be started.
+public struct InspectorServerError: LoadError {
+  /// What kind of failure it was. New codes may be added in any release.
+  public let code: Code
+  /// What happened and what to do about it, for a person.
+  public let message: String
+  /// Always `nil`.
+  public let url: URL?
+  /// Always `nil`.
+  public let requestID: InterceptedRequest.ID?
+  /// The error of the system, where there was one.
+  public let underlying: (any Error)?
+
+  init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.underlying = underlying
+    url = nil
+    requestID = nil
+  }
+
+  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code of that name.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// The port is taken, or may not be listened on.
+    public static let cannotListen = Code("cannotListen")
+    /// It is being started already.
+    public static let busy = Code("busy")
+  }
+}

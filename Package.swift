@@ -190,7 +190,9 @@ let package = Package(
       path: "Examples/OfflineReader",
       swiftSettings: settings),
     .executableTarget(
-      name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "TestOrigin"], path: "Examples/Tour", swiftSettings: settings),
+      name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "WaylayInspector", "TestOrigin"],
+      path: "Examples/Tour",
+      swiftSettings: settings),
     // What test targets have in common.
     .target(
       name: "TestSupport",
@@ -219,7 +221,10 @@ let package = Package(
     .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["TestSupport", "Waylay", "WaylayHAR", "WaylayTesting", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "TestSupport", "Waylay", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayTesting",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
       exclude: ["Cassettes"],
       swiftSettings: settings),
     .testTarget(

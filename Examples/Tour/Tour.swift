@@ -25,7 +25,7 @@ enum Tour {
   }
 
   static let scenes: [Scene] =
-    [.mock, .retry, .answer, .canonicalisation, .loopGuard, .redirect, .stream] + archiveScenes + platformScenes
+    [.mock, .retry, .answer, .canonicalisation, .loopGuard, .redirect, .stream, .page] + archiveScenes + platformScenes
 }
 
 /// One scene of the tour.

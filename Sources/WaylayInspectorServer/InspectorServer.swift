@@ -138,17 +138,21 @@ public final class InspectorServer: Sendable {
       try await server.run()
     }
     do {
-      try await withTaskCancellationHandler { try await listening.value } onCancel: { task.cancel() }
+      try await withTaskCancellationHandler {
+        try await listening.value
+      } onCancel: {
+        task.cancel()
+      }
       guard case .ip4(_, let port)? = await server.listeningAddress else { throw CancellationError() }
       return Running(url: desk.open(port: port), server: server, task: task)
     } catch {
       task.cancel()
       let result = await task.result
       try Task.checkCancellation()
-      let cause: any Error = if case .failure(let cause) = result { cause } else { error }
-      throw InspectorServerError(
-        .cannotListen, "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause.localizedDescription)",
-        underlying: cause)
+      var cause: any Error = error
+      if case .failure(let first) = result { cause = first }
+      let reason = "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause.localizedDescription)"
+      throw InspectorServerError(.cannotListen, reason, underlying: cause)
     }
   }
 }

@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-0m/Gz51HhvX1R8KXE2+17UjuOGScCsC/5IXCFy00lps="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-1YeesQcCyVRblqgqsSXmDa5V1nSBOZLAK/GH+oCDHRU="
+  static let scriptHash = "sha256-5KZzmooSgLgQJSLSST5S8f8fkqzfEX2GILhEmk7Ax9g="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -26,7 +26,7 @@ enum PageSource {
       <span id="live" class="live" hidden></span>
       <label class="search">
         <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5"/><path d="M10.5 10.5 14 14"/></svg>
-        <input id="query" type="search" placeholder="host:api status:4xx type:json duration:&gt;500ms body:&quot;…&quot;"
+        <input id="query" type="search" placeholder="host:example.com status:4xx type:json duration:&gt;500ms body:&quot;…&quot;"
           aria-label="Filter" autocomplete="off" autocapitalize="off" spellcheck="false">
         <kbd aria-hidden="true">/</kbd>
       </label>
@@ -427,13 +427,18 @@ enum PageSource {
         return content?.encoding === 'base64' ? '' : texts(content?.text);
       }
 
-      /** All that free text is looked for in: the head of both messages. Bodies are asked for by name. */
+      /** The host without its port. */
+      get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
+
+      get fields() {
+        this.fieldText ??= [...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
+          .map((field) => `${field?.name}: ${field?.value}`).join('\n').toLowerCase();
+        return this.fieldText;
+      }
+
+      /** All that free text is looked for in. Bodies are asked for by name. */
       get head() {
-        this.headText ??= [
-          this.method, this.url, this.status || '', texts(this.entry.response?.statusText), this.type, this.source, this.error,
-          ...[...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
-            .map((field) => `${field?.name}: ${field?.value}`),
-        ].join('\n').toLowerCase();
+        this.headText ??= [this.method, this.url, this.fields, texts(this.entry.serverIPAddress), this.error].join('\n').toLowerCase();
         return this.headText;
       }
 
@@ -463,14 +468,21 @@ enum PageSource {
     }
     // The search language of the Inspector: terms that must all hold, `name:value` or free text, `-` before one for "not".
 
-    const units = { ms: 1, s: 1000, m: 60_000, min: 60_000, b: 1, k: 1e3, kb: 1e3, mb: 1e6, gb: 1e9 };
+    const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
+    const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-    /** `>500ms`, `<=2s`, `100kb`: a comparison of numbers; null where it is none. */
-    function comparison(text, isExact) {
-      const parts = /^(>=|<=|>|<|=)?\s*(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(text);
-      if (!parts || !(parts[3] === '' || parts[3] in units)) return null;
-      const bound = Number(parts[2]) * (parts[3] ? units[parts[3]] : 1);
-      switch (parts[1] ?? (isExact ? '=' : '>=')) {
+    /** `>500ms`, `<=2s`, `100kb`, `400-499`: a comparison of numbers; null where it is none. */
+    function comparison(text, units) {
+      const scaled = (value, unit) => (unit === '' ? Number(value) : Object.hasOwn(units, unit) ? Number(value) * units[unit] : NaN);
+      const range = /^(\d+(?:\.\d+)?)([a-z]*)-(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
+      if (range) {
+        const [least, most] = [scaled(range[1], range[2]), scaled(range[3], range[4])];
+        return Number.isNaN(least + most) ? null : (value) => value >= least && value <= most;
+      }
+      const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
+      const bound = parts ? scaled(parts[2], parts[3]) : NaN;
+      if (Number.isNaN(bound)) return null;
+      switch (parts[1]) {
         case '>': return (value) => value > bound;
         case '>=': return (value) => value >= bound;
         case '<': return (value) => value < bound;
@@ -479,53 +491,46 @@ enum PageSource {
       }
     }
 
-    /** A pattern with `*` and `?`-less globs; without a star, a part of the text. */
-    function pattern(text) {
-      if (!text.includes('*')) return (value) => value.includes(text);
+    /** A host and what is beneath it; `*` stands for anything. */
+    function hostMatch(text) {
+      if (!text.includes('*')) return (host) => host === text || host.endsWith(`.${text}`);
       const parts = text.split('*');
-      return (value) => {
-        if (!value.startsWith(parts[0])) return false;
+      return (host) => {
+        if (!host.startsWith(parts[0])) return false;
         let at = parts[0].length;
         for (const part of parts.slice(1, -1)) {
-          const found = value.indexOf(part, at);
+          const found = host.indexOf(part, at);
           if (found < 0) return false;
           at = found + part.length;
         }
         const last = parts[parts.length - 1];
-        return value.length - last.length >= at && value.endsWith(last);
+        return host.length - last.length >= at && host.endsWith(last);
       };
     }
 
     const over = (match, read) => match && ((row) => match(read(row)));
+    const within = (read) => (text) => (row) => read(row).toLowerCase().includes(text);
+    const equal = (read) => (text) => (row) => read(row).toLowerCase() === text;
 
+    /** What each word asks: a function from its value to a test of a row, or to null where the value makes no sense. */
     const terms = {
-      host: (text) => over(pattern(text), (row) => row.host.toLowerCase()),
-      url: (text) => over(pattern(text), (row) => row.url.toLowerCase()),
-      path: (text) => over(pattern(text), (row) => row.path.toLowerCase()),
-      method: (text) => (row) => text.split(',').includes(row.method.toLowerCase()),
-      type: (text) => (row) => row.kind === text || row.type.includes(text),
-      source: (text) => (row) => row.source.toLowerCase().includes(text),
-      header: (text) => over(pattern(text), (row) => row.head),
-      error: (text) => (row) => row.error.toLowerCase().includes(text) && row.error !== '',
-      body: (text) => (row) => row.bodies.includes(text),
-      duration: (text) => over(comparison(text, false), (row) => row.time),
-      size: (text) => over(comparison(text, false), (row) => row.size),
-      is: (text) => ({
-        failed: (row) => row.state === 'failed', open: (row) => row.state === 'open',
-        finished: (row) => row.state === 'finished', mocked: (row) => row.source.startsWith('mock'),
-        archived: (row) => row.source.startsWith('archive'), error: (row) => row.state === 'failed' || row.status >= 400,
-      })[text] ?? null,
+      host: (text) => over(hostMatch(text), (row) => row.hostName),
       status(text) {
-        if (text === 'failed' || text === 'error') return (row) => row.state === 'failed';
-        if (text === 'open') return (row) => row.state === 'open';
-        const kinds = text.split(',').map((one) => {
-          const hundred = /^([1-5])xx$/.exec(one);
-          if (hundred) return (status) => Math.floor(status / 100) === Number(hundred[1]);
-          return comparison(one, true);
-        });
-        if (kinds.includes(null)) return null;
-        return (row) => kinds.some((kind) => row.status > 0 && kind(row.status));
+        const hundred = /^([1-5])xx$/.exec(text);
+        const match = hundred ? (status) => Math.floor(status / 100) === Number(hundred[1]) : comparison(text, {});
+        return match && ((row) => row.status > 0 && match(row.status));
       },
+      method: equal((row) => row.method),
+      type: within((row) => row.type),
+      duration: (text) => over(comparison(text, times), (row) => row.time),
+      size: (text) => over(comparison(text, sizes), (row) => row.size),
+      body: (text) => (row) => row.bodies.includes(text),
+      url: within((row) => row.url),
+      header: (text) => (row) => row.fields.includes(text),
+      error: (text) => (row) => row.error !== '' && row.error.toLowerCase().includes(text),
+      source: equal((row) => row.source),
+      state: equal((row) => row.state),
+      phase: equal((row) => texts(row.entry._phase)),
     };
 
     /** The words of a query; quotes hold words together, a backslash keeps a quote. */
@@ -567,13 +572,15 @@ enum PageSource {
         const name = colon > 0 ? bare.slice(0, colon - (isNot ? 1 : 0)) : '';
         let test;
         if (Object.hasOwn(terms, name)) {
-          const value = bare.slice(name.length + 1);
-          if (value === '') continue;
-          test = terms[name](value);
-          if (!test) {
+          const values = bare.slice(name.length + 1).split(',').filter((value) => value !== '');
+          if (!values.length) continue;
+          // Of several values one is enough. A text to look for may have commas of its own.
+          const tries = (['body', 'url', 'header', 'error'].includes(name) ? [values.join(',')] : values).map(terms[name]);
+          if (tries.some((one) => !one)) {
             wrong.push(word);
             continue;
           }
+          test = (row) => tries.some((one) => one(row));
         } else test = (row) => row.head.includes(bare);
         tests.push(isNot ? (row) => !test(row) : test);
       }
@@ -1227,8 +1234,8 @@ enum PageSource {
     }
 
     const chips = [
-      ['All', ''], ['Failed', 'is:failed'], ['4xx', 'status:4xx'], ['5xx', 'status:5xx'], ['JSON', 'type:json'],
-      ['Mocked', 'is:mocked'], ['Archive', 'is:archived'], ['Slow', 'duration:>1s'], ['Open', 'is:open'],
+      ['All', ''], ['Failed', 'state:failed'], ['4xx', 'status:4xx'], ['5xx', 'status:5xx'], ['JSON', 'type:json'],
+      ['Mocked', 'source:mocked'], ['Archive', 'source:archive'], ['Slow', 'duration:>1s'], ['Open', 'state:open'],
     ];
 
     /** Filters anew, and draws all that depends on it. */
@@ -1312,13 +1319,13 @@ enum PageSource {
       showSheet('Search and keys',
         make('h3', {}, 'Search: all words must hold, - before one means not'),
         facts([
-          ['host:api.example.com', 'the host, or a part of it; * stands for anything'],
-          ['status:4xx', 'also status:404, status:>=400, status:failed, status:open'],
-          ['method:post', 'the method'], ['type:json', 'what the answer is: json, html, image, or a media type'],
-          ['duration:>500ms', 'how long it took; also <2s'], ['size:>100kb', 'how much was received'],
+          ['host:example.com', 'the host, or one beneath it; * stands for anything'],
+          ['status:4xx', 'also status:404, status:400-499, status:>=400'],
+          ['method:post', 'the method'], ['type:json', 'the media type of the answer, or a part of it'],
+          ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the answer: b, kb, mb, gb, by 1024'],
           ['body:"not found"', 'a text in the body of the request or the answer'],
-          ['source:mock', 'who answered; also is:failed, is:open, is:mocked, is:archived'],
-          ['path: url: header: error:', 'a part of these'], ['anything else', 'is looked for in URL, header fields and errors'],
+          ['source:mocked', 'who answered: network, archive, mocked'], ['state:failed', 'open, finished or failed; also phase:connecting'],
+          ['url: header: error:', 'a text in these'], ['anything else', 'a text in the method, URL, header fields, address or error'],
         ]),
         make('h3', {}, 'Keys'),
         facts([

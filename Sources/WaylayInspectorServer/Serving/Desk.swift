@@ -23,7 +23,9 @@ final class Desk: Sendable {
   func open(port: UInt16) -> URL {
     let gate = Gate(port: port)
     self.gate.withLock { $0 = gate }
-    guard let url = URL(string: "http://127.0.0.1:\(port)/\(gate.token)/") else { preconditionFailure("a port and hexadecimal digits make a URL") }
+    guard let url = URL(string: "http://127.0.0.1:\(port)/\(gate.token)/") else {
+      preconditionFailure("a port and hexadecimal digits make a URL")
+    }
     return url
   }
 
@@ -45,8 +47,12 @@ final class Desk: Sendable {
       return text(.ok, "")
     default:
       let parts = path.split(separator: "/")
-      guard (2...3).contains(parts.count), parts[0] == "entries", let number = Int(parts[1]) else { return text(.notFound, "There is nothing here.") }
-      guard let exchange = inspector.exchange(Inspector.Exchange.ID(number)) else { return text(.notFound, "It is not kept any more.") }
+      guard (2...3).contains(parts.count), parts[0] == "entries", let number = Int(parts[1]) else {
+        return text(.notFound, "There is nothing here.")
+      }
+      guard let exchange = inspector.exchange(Inspector.Exchange.ID(number)) else {
+        return text(.notFound, "It is not kept any more.")
+      }
       return await answer(request.method, parts.count == 3 ? String(parts[2]) : "", exchange)
     }
   }
@@ -80,7 +86,9 @@ final class Desk: Sendable {
       statusCode: .ok, headers: Self.fields("text/event-stream"), body: HTTPBodySequence(from: feed, suggestedBufferSize: 1 << 16))
   }
 
-  private func text(_ status: HTTPStatusCode, _ text: String) -> FlyingFox.HTTPResponse { answer(status, "text/plain; charset=utf-8", Data(text.utf8)) }
+  private func text(_ status: HTTPStatusCode, _ text: String) -> FlyingFox.HTTPResponse {
+    answer(status, "text/plain; charset=utf-8", Data(text.utf8))
+  }
 
   private func answer(_ status: HTTPStatusCode, _ type: String, _ body: Data) -> FlyingFox.HTTPResponse {
     FlyingFox.HTTPResponse(statusCode: status, headers: Self.fields(type), body: body)

@@ -34,7 +34,8 @@ struct Gate: Sendable {
     guard parts.count >= 2, parts[0].isEmpty, Self.isSame(String(parts[1]), token) else { return .refuse }
     let path = parts.count == 3 ? "/" + parts[2] : ""
     // A link may lead to the page from anywhere, and who follows it has the token; nothing else is for other sites.
-    let isOpened = visitor.method == "GET" && (path == "/" || path.isEmpty) && visitor.field("sec-fetch-mode") == "navigate"
+    let isOpened =
+      visitor.method == "GET" && (path == "/" || path.isEmpty) && visitor.field("sec-fetch-mode") == "navigate"
       && visitor.field("sec-fetch-dest") == "document"
     if let site = visitor.field("sec-fetch-site"), site != "same-origin", site != "none", !isOpened { return .refuse }
     // Only a page that may add this field to a request, which other origins have to ask for and are not granted, changes anything.

@@ -38,7 +38,8 @@ struct GateTests {
   @Test(
     "other names, other origins and other sites are refused, token or not",
     arguments: [
-      [:], ["host": ""], ["host": "evil.example:4711"], ["host": "127.0.0.1"], ["host": "127.0.0.1:4712"], ["host": "127.0.0.1.evil.example:4711"],
+      [:], ["host": ""], ["host": "evil.example:4711"], ["host": "127.0.0.1"], ["host": "127.0.0.1:4712"],
+      ["host": "127.0.0.1.evil.example:4711"],
       ["host": "127.0.0.1:4711", "origin": "http://evil.example"], ["host": "127.0.0.1:4711", "origin": "null"],
       ["host": "127.0.0.1:4711", "origin": "http://127.0.0.1:4712"], ["host": "127.0.0.1:4711", "origin": "https://127.0.0.1:4711"],
       ["host": "localhost:4711", "origin": "http://127.0.0.1:4711"], ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site"],

@@ -39,7 +39,9 @@ import WaylayInspectorServer
           // What had happened before is there, and what happens comes without anybody's asking.
           try await page.until("document.getElementById('count').textContent === '1 request'")
           try await page.until("document.getElementById('live').dataset.state === 'on'")
-          origin.reply(to: "/hello") { _ in Reply(200, [("Content-Type", "application/json")], .whole(Data("{\"text\":\"</script><img src=x>\"}".utf8))) }
+          origin.reply(to: "/hello") { _ in
+            Reply(200, [("Content-Type", "application/json")], .whole(Data("{\"text\":\"</script><img src=x>\"}".utf8)))
+          }
           var request = URLRequest(url: origin.url("/hello?a=1"))
           request.httpMethod = "POST"
           request.httpBody = Data("greeting=1".utf8)

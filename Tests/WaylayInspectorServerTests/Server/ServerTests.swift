@@ -19,9 +19,11 @@ struct ServerTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func get(_ url: URL, _ path: String? = nil, host: String? = nil, _ fields: String = "", method: String = "GET") async throws -> String {
-    try await exchange(
-      url, "\(method) \(path ?? url.path + "/") HTTP/1.1\r\nHost: \(host ?? "127.0.0.1:\(url.port ?? 0)")\r\nConnection: close\r\n\(fields)\r\n")
+  private func get(
+    _ url: URL, _ path: String, host: String? = nil, _ fields: String = "", method: String = "GET"
+  ) async throws -> String {
+    let host = host ?? "127.0.0.1:\(url.port ?? 0)"
+    return try await exchange(url, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\(fields)\r\n")
   }
 
   private func quiet(_ change: (inout InspectorServer.Options) -> Void = { _ in }) -> InspectorServer.Options {
@@ -40,7 +42,8 @@ struct ServerTests {
     let answer = try await get(url, url.path.hasSuffix("/") ? url.path : url.path + "/")
     #expect(answer.hasPrefix("HTTP/1.1 200"))
     for text in [
-      "Content-Security-Policy: default-src 'none'; script-src 'sha256-", "connect-src 'self'; frame-ancestors 'none'", "Cache-Control: no-store",
+      "Content-Security-Policy: default-src 'none'; script-src 'sha256-", "connect-src 'self'; frame-ancestors 'none'",
+      "Cache-Control: no-store",
       "Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff", "data-live=\"true\"",
     ] {
       #expect(answer.contains(text), "\(text)")

@@ -75,13 +75,18 @@ class Row {
     return content?.encoding === 'base64' ? '' : texts(content?.text);
   }
 
-  /** All that free text is looked for in: the head of both messages. Bodies are asked for by name. */
+  /** The host without its port. */
+  get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
+
+  get fields() {
+    this.fieldText ??= [...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
+      .map((field) => `${field?.name}: ${field?.value}`).join('\n').toLowerCase();
+    return this.fieldText;
+  }
+
+  /** All that free text is looked for in. Bodies are asked for by name. */
   get head() {
-    this.headText ??= [
-      this.method, this.url, this.status || '', texts(this.entry.response?.statusText), this.type, this.source, this.error,
-      ...[...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
-        .map((field) => `${field?.name}: ${field?.value}`),
-    ].join('\n').toLowerCase();
+    this.headText ??= [this.method, this.url, this.fields, texts(this.entry.serverIPAddress), this.error].join('\n').toLowerCase();
     return this.headText;
   }
 

@@ -1,13 +1,20 @@
 // The search language of the Inspector: terms that must all hold, `name:value` or free text, `-` before one for "not".
 
-const units = { ms: 1, s: 1000, m: 60_000, min: 60_000, b: 1, k: 1e3, kb: 1e3, mb: 1e6, gb: 1e9 };
+const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
+const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** `>500ms`, `<=2s`, `100kb`: a comparison of numbers; null where it is none. */
-function comparison(text, isExact) {
-  const parts = /^(>=|<=|>|<|=)?\s*(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(text);
-  if (!parts || !(parts[3] === '' || parts[3] in units)) return null;
-  const bound = Number(parts[2]) * (parts[3] ? units[parts[3]] : 1);
-  switch (parts[1] ?? (isExact ? '=' : '>=')) {
+/** `>500ms`, `<=2s`, `100kb`, `400-499`: a comparison of numbers; null where it is none. */
+function comparison(text, units) {
+  const scaled = (value, unit) => (unit === '' ? Number(value) : Object.hasOwn(units, unit) ? Number(value) * units[unit] : NaN);
+  const range = /^(\d+(?:\.\d+)?)([a-z]*)-(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
+  if (range) {
+    const [least, most] = [scaled(range[1], range[2]), scaled(range[3], range[4])];
+    return Number.isNaN(least + most) ? null : (value) => value >= least && value <= most;
+  }
+  const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
+  const bound = parts ? scaled(parts[2], parts[3]) : NaN;
+  if (Number.isNaN(bound)) return null;
+  switch (parts[1]) {
     case '>': return (value) => value > bound;
     case '>=': return (value) => value >= bound;
     case '<': return (value) => value < bound;
@@ -16,53 +23,46 @@ function comparison(text, isExact) {
   }
 }
 
-/** A pattern with `*` and `?`-less globs; without a star, a part of the text. */
-function pattern(text) {
-  if (!text.includes('*')) return (value) => value.includes(text);
+/** A host and what is beneath it; `*` stands for anything. */
+function hostMatch(text) {
+  if (!text.includes('*')) return (host) => host === text || host.endsWith(`.${text}`);
   const parts = text.split('*');
-  return (value) => {
-    if (!value.startsWith(parts[0])) return false;
+  return (host) => {
+    if (!host.startsWith(parts[0])) return false;
     let at = parts[0].length;
     for (const part of parts.slice(1, -1)) {
-      const found = value.indexOf(part, at);
+      const found = host.indexOf(part, at);
       if (found < 0) return false;
       at = found + part.length;
     }
     const last = parts[parts.length - 1];
-    return value.length - last.length >= at && value.endsWith(last);
+    return host.length - last.length >= at && host.endsWith(last);
   };
 }
 
 const over = (match, read) => match && ((row) => match(read(row)));
+const within = (read) => (text) => (row) => read(row).toLowerCase().includes(text);
+const equal = (read) => (text) => (row) => read(row).toLowerCase() === text;
 
+/** What each word asks: a function from its value to a test of a row, or to null where the value makes no sense. */
 const terms = {
-  host: (text) => over(pattern(text), (row) => row.host.toLowerCase()),
-  url: (text) => over(pattern(text), (row) => row.url.toLowerCase()),
-  path: (text) => over(pattern(text), (row) => row.path.toLowerCase()),
-  method: (text) => (row) => text.split(',').includes(row.method.toLowerCase()),
-  type: (text) => (row) => row.kind === text || row.type.includes(text),
-  source: (text) => (row) => row.source.toLowerCase().includes(text),
-  header: (text) => over(pattern(text), (row) => row.head),
-  error: (text) => (row) => row.error.toLowerCase().includes(text) && row.error !== '',
-  body: (text) => (row) => row.bodies.includes(text),
-  duration: (text) => over(comparison(text, false), (row) => row.time),
-  size: (text) => over(comparison(text, false), (row) => row.size),
-  is: (text) => ({
-    failed: (row) => row.state === 'failed', open: (row) => row.state === 'open',
-    finished: (row) => row.state === 'finished', mocked: (row) => row.source.startsWith('mock'),
-    archived: (row) => row.source.startsWith('archive'), error: (row) => row.state === 'failed' || row.status >= 400,
-  })[text] ?? null,
+  host: (text) => over(hostMatch(text), (row) => row.hostName),
   status(text) {
-    if (text === 'failed' || text === 'error') return (row) => row.state === 'failed';
-    if (text === 'open') return (row) => row.state === 'open';
-    const kinds = text.split(',').map((one) => {
-      const hundred = /^([1-5])xx$/.exec(one);
-      if (hundred) return (status) => Math.floor(status / 100) === Number(hundred[1]);
-      return comparison(one, true);
-    });
-    if (kinds.includes(null)) return null;
-    return (row) => kinds.some((kind) => row.status > 0 && kind(row.status));
+    const hundred = /^([1-5])xx$/.exec(text);
+    const match = hundred ? (status) => Math.floor(status / 100) === Number(hundred[1]) : comparison(text, {});
+    return match && ((row) => row.status > 0 && match(row.status));
   },
+  method: equal((row) => row.method),
+  type: within((row) => row.type),
+  duration: (text) => over(comparison(text, times), (row) => row.time),
+  size: (text) => over(comparison(text, sizes), (row) => row.size),
+  body: (text) => (row) => row.bodies.includes(text),
+  url: within((row) => row.url),
+  header: (text) => (row) => row.fields.includes(text),
+  error: (text) => (row) => row.error !== '' && row.error.toLowerCase().includes(text),
+  source: equal((row) => row.source),
+  state: equal((row) => row.state),
+  phase: equal((row) => texts(row.entry._phase)),
 };
 
 /** The words of a query; quotes hold words together, a backslash keeps a quote. */
@@ -104,13 +104,15 @@ function compile(text) {
     const name = colon > 0 ? bare.slice(0, colon - (isNot ? 1 : 0)) : '';
     let test;
     if (Object.hasOwn(terms, name)) {
-      const value = bare.slice(name.length + 1);
-      if (value === '') continue;
-      test = terms[name](value);
-      if (!test) {
+      const values = bare.slice(name.length + 1).split(',').filter((value) => value !== '');
+      if (!values.length) continue;
+      // Of several values one is enough. A text to look for may have commas of its own.
+      const tries = (['body', 'url', 'header', 'error'].includes(name) ? [values.join(',')] : values).map(terms[name]);
+      if (tries.some((one) => !one)) {
         wrong.push(word);
         continue;
       }
+      test = (row) => tries.some((one) => one(row));
     } else test = (row) => row.head.includes(bare);
     tests.push(isNot ? (row) => !test(row) : test);
   }

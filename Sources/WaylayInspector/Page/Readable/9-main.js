@@ -26,8 +26,8 @@ function forget() {
 }
 
 const chips = [
-  ['All', ''], ['Failed', 'is:failed'], ['4xx', 'status:4xx'], ['5xx', 'status:5xx'], ['JSON', 'type:json'],
-  ['Mocked', 'is:mocked'], ['Archive', 'is:archived'], ['Slow', 'duration:>1s'], ['Open', 'is:open'],
+  ['All', ''], ['Failed', 'state:failed'], ['4xx', 'status:4xx'], ['5xx', 'status:5xx'], ['JSON', 'type:json'],
+  ['Mocked', 'source:mocked'], ['Archive', 'source:archive'], ['Slow', 'duration:>1s'], ['Open', 'state:open'],
 ];
 
 /** Filters anew, and draws all that depends on it. */
@@ -111,13 +111,13 @@ function help() {
   showSheet('Search and keys',
     make('h3', {}, 'Search: all words must hold, - before one means not'),
     facts([
-      ['host:api.example.com', 'the host, or a part of it; * stands for anything'],
-      ['status:4xx', 'also status:404, status:>=400, status:failed, status:open'],
-      ['method:post', 'the method'], ['type:json', 'what the answer is: json, html, image, or a media type'],
-      ['duration:>500ms', 'how long it took; also <2s'], ['size:>100kb', 'how much was received'],
+      ['host:example.com', 'the host, or one beneath it; * stands for anything'],
+      ['status:4xx', 'also status:404, status:400-499, status:>=400'],
+      ['method:post', 'the method'], ['type:json', 'the media type of the answer, or a part of it'],
+      ['duration:>500ms', 'how long it took: us, ms, s, min'], ['size:>100kb', 'the body of the answer: b, kb, mb, gb, by 1024'],
       ['body:"not found"', 'a text in the body of the request or the answer'],
-      ['source:mock', 'who answered; also is:failed, is:open, is:mocked, is:archived'],
-      ['path: url: header: error:', 'a part of these'], ['anything else', 'is looked for in URL, header fields and errors'],
+      ['source:mocked', 'who answered: network, archive, mocked'], ['state:failed', 'open, finished or failed; also phase:connecting'],
+      ['url: header: error:', 'a text in these'], ['anything else', 'a text in the method, URL, header fields, address or error'],
     ]),
     make('h3', {}, 'Keys'),
     facts([

@@ -19,11 +19,11 @@ root=$PWD
 sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
-libraries="WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks WaylayTesting"
+libraries="WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayRecording WaylayInspector WaylayMocks WaylayTesting"
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.
 packages="HTTPTypes Logging DequeModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
-  IssueReporting IssueReportingTestSupport FlyingFox FlyingSocks"
+  IssueReporting IssueReportingTestSupport"
 
 [ "$(uname)" = Linux ] || { echo "The check is for Linux; on a Mac the compiler checks when it builds."; exit 0; }
 work=$(mktemp -d)

@@ -5,7 +5,7 @@ public import Logging
 public import WaylayCore
 public import WaylayInspector
 
-/// Shows what an ``WaylayInspector/Inspector`` sees in a browser beside the app, while it happens.
+/// Shows what an `Inspector` sees in a browser beside the app, while it happens.
 ///
 /// ```swift
 /// let inspector = Inspector()
@@ -15,7 +15,7 @@ public import WaylayInspector
 /// let url = try await server.start()  // also logged, in one line: open it in a browser
 /// ```
 ///
-/// The page is that of ``WaylayInspector/InspectorPage``: requests appear as they are made, can be sent again, and can be made stubs of. The
+/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be made stubs of. The
 /// server is for the time of development: leave it out of what is released.
 ///
 /// It listens on the loopback address alone, and answers only who knows the token, which is made anew by each start and is in the URL. Pages of

@@ -32,6 +32,9 @@ public final class Inspector: RequestInterceptor {
   /// What is taken out of an exchange before it is kept.
   public let redaction: Redaction
 
+  /// Where exchanges are written to as they end, if anywhere.
+  public let journal: Journal?
+
   let memory: Locked<Memory>
   let clock: LoadClock
   let sealing = DispatchQueue(label: "waylay.inspector", qos: .utility)
@@ -41,19 +44,24 @@ public final class Inspector: RequestInterceptor {
   /// - Parameters:
   ///   - limits: How much is kept.
   ///   - redaction: What is taken out of an exchange before it is kept.
-  public convenience init(limits: Limits = Limits(), redaction: Redaction = .standard) {
-    self.init(limits: limits, redaction: redaction, clock: .system)
+  ///   - journal: Where exchanges are written to as they end; nowhere unless told otherwise.
+  public convenience init(limits: Limits = Limits(), redaction: Redaction = .standard, journal: Journal? = nil) {
+    self.init(limits: limits, redaction: redaction, journal: journal, clock: .system)
   }
 
-  init(limits: Limits, redaction: Redaction, clock: LoadClock) {
+  init(limits: Limits, redaction: Redaction, journal: Journal?, clock: LoadClock) {
     self.limits = limits
     self.redaction = redaction
+    self.journal = journal
     self.clock = clock
     memory = Locked(Memory(limits: limits))
   }
 
   deinit {
-    for mailbox in memory.withLock({ Array($0.mailboxes.values) }) { mailbox.end() }
+    let (mailboxes, unsealed) = memory.withLock { (Array($0.mailboxes.values), $0.unsealed) }
+    for mailbox in mailboxes { mailbox.end() }
+    // What has ended a moment ago is written all the same.
+    if let journal { journal.append(unsealed.map { $0.seal(by: self).entry }) }
   }
 
   /// Whether loads that begin are written down. `true` at first. Those that are open go on being written down.
@@ -86,6 +94,16 @@ public final class Inspector: RequestInterceptor {
     }
     for slot in gone { slot.forget() }
     for mailbox in mailboxes.values { mailbox.clear() }
+  }
+
+  /// Waits until all that has ended by now is as it is kept, and in the ``journal``. Before an app ends, for example.
+  public func flush() async {
+    await withCheckedContinuation { continuation in
+      sealing.async { [self] in
+        sealAll()
+        continuation.resume()
+      }
+    }
   }
 
   /// Those that are kept, without waiting for anybody while they are looked at.

@@ -3,7 +3,7 @@ import WaylayRecording
 
 /// What is kept of an exchange: its entry without secrets, packed. An entry with all its lists takes ten times as much.
 final class KeptExchange: Sendable {
-  /// What it takes beside its texts and bodies.
+  /// What it takes beside its texts and bodies, as measured.
   static let overhead = 768
 
   let number: Int
@@ -23,6 +23,8 @@ final class KeptExchange: Sendable {
   let source: Inspector.Exchange.Source?
   let phase: TransportError.Phase?
   let attempts: [Inspector.Exchange.Attempt]
+  /// Where in the texts what is looked for most is.
+  let places: Places
   private let timings: PackedTimings
   private let requestFields: Int
   private let trailers: JSONValue?
@@ -30,6 +32,17 @@ final class KeptExchange: Sendable {
   /// The texts that come before those of the fields, in their order.
   enum Part: Int, CaseIterable {
     case method, url, requestVersion, statusText, responseVersion, address, error, comment
+  }
+
+  /// Parts of the texts.
+  struct Places {
+    var url = 0..<0
+    var host = 0..<0
+    var error = 0..<0
+    /// Names and values of the fields of both messages.
+    var fields = 0..<0
+    /// The value of the answer's `Content-Type`.
+    var mediaType = 0..<0
   }
 
   /// A body as it is kept.
@@ -44,6 +57,9 @@ final class KeptExchange: Sendable {
   struct PackedTimings {
     let blocked, dns, connect, ssl, send, wait, receive: Float
   }
+
+  /// Whether there was anything to keep.
+  var isWhole: Bool { texts.first != 0 }
 
   var cost: Int { Self.overhead + texts.count + requestBody.data.count + responseBody.data.count + attempts.count * 256 }
 
@@ -76,28 +92,52 @@ final class KeptExchange: Sendable {
     requestFields = request.headers.count
     trailers = response.extensions["_trailers"]
     var texts: [UInt8] = []
+    var places = Places()
     texts.reserveCapacity(512)
-    func add(_ text: String) {
+    func add(_ text: String) -> Range<Int> {
+      let start = texts.count
       texts.append(contentsOf: text.utf8)
-      texts.append(0)
+      defer { texts.append(0) }
+      return start..<texts.count
     }
     for part in Part.allCases {
       switch part {
-      case .method: add(request.method)
-      case .url: add(request.url)
-      case .requestVersion: add(request.httpVersion)
-      case .statusText: add(response.statusText)
-      case .responseVersion: add(response.httpVersion)
-      case .address: add(entry.serverAddress ?? "")
-      case .error: add(exchange.failure?.message ?? "")
-      case .comment: add(entry.comment ?? "")
+      case .method: _ = add(request.method)
+      case .url: places.url = add(request.url)
+      case .requestVersion: _ = add(request.httpVersion)
+      case .statusText: _ = add(response.statusText)
+      case .responseVersion: _ = add(response.httpVersion)
+      case .address: _ = add(entry.serverAddress ?? "")
+      case .error: places.error = add(exchange.failure?.message ?? "")
+      case .comment: _ = add(entry.comment ?? "")
       }
     }
-    for field in request.headers + response.headers {
-      add(field.name)
-      add(field.value)
+    let beginning = texts.count
+    for field in request.headers {
+      _ = add(field.name)
+      _ = add(field.value)
     }
+    for field in response.headers {
+      _ = add(field.name)
+      let value = add(field.value)
+      if places.mediaType.isEmpty, field.name.lowercased() == "content-type" { places.mediaType = value }
+    }
+    places.fields = beginning..<texts.count
+    places.host = Self.host(in: texts, places.url)
+    self.places = places
     self.texts = texts
+  }
+
+  /// Where the host of a URL is: behind the scheme and a user, before a port.
+  private static func host(in texts: [UInt8], _ url: Range<Int>) -> Range<Int> {
+    guard let scheme = texts[url].firstRange(of: "://".utf8) else { return url.lowerBound..<url.lowerBound }
+    let rest = texts[scheme.upperBound..<url.upperBound]
+    var authority = rest.prefix { !"/?#".utf8.contains($0) }
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+    if authority.first == UInt8(ascii: "["), let end = authority.firstIndex(of: UInt8(ascii: "]")) {
+      return authority.startIndex..<end + 1
+    }
+    return authority.startIndex..<(authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex)
   }
 
   /// The entry that it was made from.

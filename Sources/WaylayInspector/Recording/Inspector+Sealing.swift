@@ -18,10 +18,12 @@ extension Inspector {
       }
       if waiting.isEmpty { return }
       for slot in waiting {
-        // What has gone meanwhile is not made up.
-        guard memory.withLock({ _ in slot.listing.isListed }) else { continue }
-        let cost = slot.seal(by: self).cost
-        let gone = memory.withLock { $0.settle(slot, cost: cost) }
+        // What has gone meanwhile is made up for the journal alone.
+        let isListed = memory.withLock { _ in slot.listing.isListed }
+        guard isListed || journal != nil else { continue }
+        let kept = slot.seal(by: self)
+        if let journal, kept.isWhole { journal.append([kept.entry]) }
+        let gone = memory.withLock { $0.settle(slot, cost: kept.cost) }
         for slot in gone { slot.forget() }
       }
     }

@@ -1,0 +1,152 @@
+public import Foundation
+
+extension Inspector {
+  /// A file that exchanges are written to as they end, so that they outlive the process: one that is killed, too.
+  ///
+  /// ```swift
+  /// let journal = try Inspector.Journal(directory.appendingPathComponent("traffic.journal"))
+  /// let inspector = Inspector(journal: journal)
+  ///
+  /// // After the next start:
+  /// let earlier = try Inspector.Journal.read(directory.appendingPathComponent("traffic.journal")).exchanges
+  /// ```
+  ///
+  /// Each exchange is a line: a check (CRC-32 of the rest, in eight digits of base 16), a blank, and its entry as JSON, without secrets. A line that was
+  /// being written when the process ended is known by its check, and left out. An exchange is written some milliseconds after it has
+  /// ended; one that is open is not.
+  ///
+  /// When the file has half of the bytes that it may have, it gets the ending `.old`, in place of the one that had it, and a new one is begun.
+  /// Both are for their owner alone.
+  public final class Journal: Sendable {
+    /// The file.
+    public let file: URL
+    /// How many bytes it may have, together with the one before it.
+    public let limit: Int
+
+    private let state: Locked<State>
+
+    private struct State {
+      var handle: FileHandle?
+      var size: Int
+      var failure: (any Error)?
+    }
+
+    /// Opens a journal, or begins one.
+    ///
+    /// - Parameters:
+    ///   - file: The file. Its directory has to be there.
+    ///   - limit: How many bytes it may have, together with the one before it: 64 MiB by default.
+    /// - Throws: `HARError` with the code `unwritable` when it cannot be opened for writing.
+    public init(_ file: URL, limit: Int = 64 << 20) throws(HARError) {
+      self.file = file
+      self.limit = max(0, limit)
+      do {
+        let (handle, size) = try Self.open(file)
+        state = Locked(State(handle: handle, size: size))
+      } catch {
+        throw HARError(.unwritable, "\(file.lastPathComponent) cannot be opened for writing.", file: file, underlying: error)
+      }
+    }
+
+    /// Why an exchange could not be written, if the last one could not.
+    public var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// The one before it.
+    static func old(_ file: URL) -> URL { file.deletingLastPathComponent().appendingPathComponent(file.lastPathComponent + ".old") }
+
+    private static func open(_ file: URL) throws -> (FileHandle, Int) {
+      let descriptor = Foundation.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      let size = Int(try handle.seekToEnd())
+      guard size > 0 else { return (handle, 0) }
+      try handle.seek(toOffset: UInt64(size - 1))
+      let last = try handle.read(upToCount: 1)
+      // What was cut off ends here: the next line is none of it.
+      if last != Data([0x0A]) { try handle.write(contentsOf: Data([0x0A])) }
+      return (handle, size + 1)
+    }
+
+    /// Writes exchanges, in one piece.
+    func append(_ entries: [HAR.Entry]) {
+      let lines = entries.map { Self.line($0.data()) }
+      state.withLock { state in
+        do {
+          for line in lines {
+            // One that is larger than a file may be is not written.
+            guard line.count <= limit / 2 else { continue }
+            if state.size + line.count > limit / 2 || state.handle == nil {
+              state.handle = nil
+              if state.size > 0 { try Self.replace(Self.old(file), by: file) }
+              state.size = 0
+              (state.handle, state.size) = try Self.open(file)
+            }
+            try state.handle?.write(contentsOf: line)
+            state.size += line.count
+          }
+          state.failure = nil
+        } catch {
+          state.failure = error
+        }
+      }
+    }
+
+    private static func replace(_ other: URL, by file: URL) throws {
+      guard rename(file.path, other.path) == 0 || errno == ENOENT else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+    }
+
+    static func line(_ json: Data) -> Data {
+      let digits = String(CRC32.of(json), radix: 16)
+      return Data((String(repeating: "0", count: 8 - digits.count) + digits + " ").utf8) + json + Data([0x0A])
+    }
+
+    /// What a journal holds.
+    public struct Contents: Sendable {
+      /// The exchanges, in the order in which they ended.
+      public fileprivate(set) var exchanges: [Exchange] = []
+      /// How many lines were not whole.
+      public fileprivate(set) var damaged = 0
+    }
+
+    /// Reads a journal, with the one before it. Somebody may be writing it.
+    ///
+    /// - Throws: `HARError` with the code `unreadable` when there is none, or it cannot be read.
+    public static func read(_ file: URL) throws(HARError) -> Contents {
+      var contents = Contents()
+      let files = [old(file), file].filter { FileManager.default.fileExists(atPath: $0.path) }
+      do {
+        if files.isEmpty { throw CocoaError(.fileNoSuchFile) }
+        for file in files {
+          for line in try Data(contentsOf: file).split(separator: 0x0A) { contents.add(line) }
+        }
+      } catch {
+        throw HARError(.unreadable, "\(file.lastPathComponent) cannot be read.", file: file, underlying: error)
+      }
+      return contents
+    }
+  }
+}
+
+extension Inspector.Journal.Contents {
+  fileprivate mutating func add(_ line: Data) {
+    let json = line.dropFirst(9)
+    guard line.dropFirst(8).first == 0x20, let check = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
+      check == CRC32.of(json), let entry = try? HAR.Entry(data: Data(json))
+    else {
+      damaged += 1
+      return
+    }
+    exchanges.append(Inspector.Exchange(entry))
+  }
+}
+
+/// The check of Ethernet and gzip (ISO 3309).
+enum CRC32 {
+  private static let table: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+  }
+
+  static func of(_ data: Data) -> UInt32 {
+    ~data.reduce(~0) { check, byte in table[Int(UInt8(truncatingIfNeeded: check) ^ byte)] ^ check >> 8 }
+  }
+}

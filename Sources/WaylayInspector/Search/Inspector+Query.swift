@@ -1,0 +1,139 @@
+import Foundation
+
+extension Inspector {
+  /// What to look for among exchanges.
+  ///
+  /// ```swift
+  /// let query = try Inspector.Query("host:api.example.com status:4xx,5xx -method:get duration:>500ms body:\"not found\"")
+  /// for exchange in inspector.exchanges(matching: query) { print(exchange) }
+  /// ```
+  ///
+  /// Words are separated by blanks, and all of them have to hold. A word with `-` before it must not hold. Where several values are given with commas
+  /// between them, one of them is enough. Texts with blanks stand in quotes, with `\"` for a quote; upper and lower case of ASCII letters
+  /// do not count.
+  ///
+  /// | Word | Holds when |
+  /// |---|---|
+  /// | `users` | the text is in the method, the URL, a header field, the address or the error |
+  /// | `host:example.com` | the host is that, or beneath it; `*` stands for anything |
+  /// | `status:404` `status:4xx` `status:400-499` `status:>=400` | the status is that |
+  /// | `method:post` | the method is that |
+  /// | `type:json` | the text is in the media type of the answer |
+  /// | `duration:>500ms` `duration:<2s` | it took longer, or less; `us`, `ms`, `s` and `min` are known |
+  /// | `size:>100kb` | the body of the answer is larger, or smaller; `b`, `kb`, `mb` and `gb`, by 1024 |
+  /// | `body:"not found"` | the text is in what is kept of a body |
+  /// | `url:text` `header:text` `error:text` | the text is there |
+  /// | `source:archive` `state:failed` `phase:connecting` | as ``Exchange/source``, ``Exchange/state`` and ``Exchange/failure`` say |
+  public struct Query: Sendable, Hashable, CustomStringConvertible {
+    /// The text that it was made from.
+    public let description: String
+    let terms: [Term]
+
+    /// How many bytes a text may have.
+    static let longest = 4096
+
+    /// Reads a query. An empty one holds for every exchange.
+    ///
+    /// - Throws: ``QueryError``, which says where the text is wrong and what to write.
+    public init(_ text: String) throws(QueryError) {
+      guard text.utf8.count <= Self.longest else {
+        throw QueryError(at: 0, "the query has \(text.utf8.count) bytes: \(Self.longest) are the most")
+      }
+      description = text
+      var reader = QueryReader(text)
+      terms = try reader.terms()
+    }
+
+    /// Whether an exchange is one of those.
+    public func matches(_ exchange: Exchange) -> Bool { matches(KeptExchange(exchange.entry, exchange.id.number)) }
+
+    func matches(_ exchange: KeptExchange) -> Bool {
+      for term in terms where term.holds(for: exchange) == term.isNegated { return false }
+      return true
+    }
+  }
+
+  /// Why a text is no ``Query``.
+  public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+    /// How many characters of the text come before the place.
+    public let position: Int
+    /// What is wrong there, and what to write.
+    public let message: String
+
+    init(at position: Int, _ message: String) {
+      self.position = position
+      self.message = message
+    }
+
+    /// The place and the message.
+    public var description: String { "at character \(position + 1): \(message)" }
+    /// The same.
+    public var errorDescription: String? { description }
+  }
+}
+
+extension Inspector.Query {
+  /// One word.
+  struct Term: Sendable, Hashable {
+    let isNegated: Bool
+    let condition: Condition
+
+    func holds(for exchange: KeptExchange) -> Bool { condition.holds(for: exchange) }
+  }
+
+  /// What a word asks for.
+  enum Condition: Sendable, Hashable {
+    case text(Needle)
+    case url(Needle)
+    case header(Needle)
+    case error(Needle)
+    case body(Needle)
+    case type([Needle])
+    case host([HostGlob])
+    case method([String])
+    case status([ClosedRange<Int>])
+    case duration(Comparison)
+    case size(Comparison)
+    case source([String])
+    case state([String])
+    case phase([String])
+  }
+
+  /// A number that something is compared with.
+  struct Comparison: Sendable, Hashable {
+    enum Order: Sendable { case less, notMore, more, notLess, equal }
+    let order: Order
+    let value: Double
+
+    func holds(for other: Double) -> Bool {
+      switch order {
+      case .less: other < value
+      case .notMore: other <= value
+      case .more: other > value
+      case .notLess: other >= value
+      case .equal: other == value
+      }
+    }
+  }
+}
+
+extension Inspector.Query.Condition {
+  func holds(for exchange: KeptExchange) -> Bool {
+    switch self {
+    case .text(let needle): needle.isIn(exchange.texts)
+    case .url(let needle): needle.isIn(exchange.texts, exchange.places.url)
+    case .header(let needle): needle.isIn(exchange.texts, exchange.places.fields)
+    case .error(let needle): needle.isIn(exchange.texts, exchange.places.error)
+    case .body(let needle): needle.isIn(exchange.requestBody.data) || needle.isIn(exchange.responseBody.data)
+    case .type(let needles): needles.contains { $0.isIn(exchange.texts, exchange.places.mediaType) }
+    case .host(let globs): globs.contains { $0.matches(exchange.texts, exchange.places.host) }
+    case .method(let methods): methods.contains { exchange.texts.starts(with: $0.utf8) && exchange.places.url.lowerBound == $0.utf8.count + 1 }
+    case .status(let ranges): ranges.contains { $0.contains(exchange.status) }
+    case .duration(let comparison): comparison.holds(for: exchange.time)
+    case .size(let comparison): comparison.holds(for: Double(exchange.responseBody.size))
+    case .source(let names): exchange.source.map { names.contains($0.description) } ?? false
+    case .state(let names): names.contains(exchange.state.description)
+    case .phase(let names): exchange.phase.map { names.contains($0.description) } ?? false
+    }
+  }
+}

@@ -26,6 +26,7 @@ let package = Package(
         "CurlAlone", "PolicyAlone", "TestOrigin",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Waylay", package: "waylay"),
+        .product(name: "WaylayInspector", package: "waylay"),
       ]),
     // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends on.
     .target(

@@ -130,7 +130,11 @@ struct BoundsTests {
       let owner = Owner()
       seen = owner
       let registry = inspected(inspector) { [owner] request in
-        InterceptedResponse(to: request, body: .stream(AsyncStream { _ = owner; $0.finish() }))
+        let chunks = AsyncStream<Data> { continuation in
+          _ = owner
+          continuation.finish()
+        }
+        return InterceptedResponse(to: request, body: .stream(chunks))
       }
       _ = try await registry.data(for: URLRequest(url: url("https://a.test/")))
       registry.invalidate()

@@ -8,7 +8,9 @@ import WaylayInspector
 @Suite("The journal of an inspector", .timeLimit(.minutes(10)))
 struct JournalTests {
   private static func load(_ count: Int, _ inspector: Inspector, from first: Int = 1) async throws {
-    let registry = inspected(inspector) { InterceptedResponse(to: $0, fields: [.contentType: "text/plain"], body: .text("answer \($0.url.path)")) }
+    let registry = inspected(inspector) {
+      InterceptedResponse(to: $0, fields: [.contentType: "text/plain"], body: .text("answer \($0.url.path)"))
+    }
     for number in first..<first + count { _ = try await registry.data(for: URLRequest(url: url("https://a.test/\(number)"))) }
   }
 
@@ -64,7 +66,8 @@ struct JournalTests {
       try await Self.load(1, inspector, from: 4)
       await inspector.flush()
       let contents = try Inspector.Journal.read(file)
-      #expect(contents.exchanges.map(\.request.url) == ["https://a.test/1", "https://a.test/2", "https://a.test/4"] && contents.damaged == 1)
+      #expect(contents.exchanges.map(\.request.url) == ["https://a.test/1", "https://a.test/2", "https://a.test/4"])
+      #expect(contents.damaged == 1)
     }
   }
 

@@ -16,14 +16,16 @@ struct SecretTests {
     let registry = InterceptorRegistry(logger: .recording()) {
       inspector
       Answering { request in
-        guard request.url.path != "/failing" else { throw URLError(.badServerResponse, userInfo: [NSURLErrorFailingURLErrorKey: request.url]) }
+        guard request.url.path != "/failing" else {
+          throw URLError(.badServerResponse, userInfo: [NSURLErrorFailingURLErrorKey: request.url])
+        }
         var fields: HTTPFields = [.contentType: "application/json", .location: "https://b.test/?access_token=\(Self.escaped)"]
         fields.append(HTTPField(name: .setCookie, value: "session=\(secret); Path=/"))
         fields.append(HTTPField(name: .init("X-Api-Key")!, value: secret))
-        let inner = Data("{\"password\": \"\(secret)\"}".utf8).base64EncodedString()
-        let body = "{\"user\": {\"api_key\": \"\(secret)\", \"echo\": \"you said \(secret)\"}, \"blob\": \"\(Data(secret.utf8).base64EncodedString())\"}"
-        _ = inner
-        return InterceptedResponse(to: request, fields: fields, body: request.url.path == "/stream" ? .stream(Self.pieces(body)) : .text(body))
+        let base64 = Data(secret.utf8).base64EncodedString()
+        let body = "{\"user\": {\"api_key\": \"\(secret)\", \"echo\": \"you said \(secret)\"}, \"blob\": \"\(base64)\"}"
+        let isStream = request.url.path == "/stream"
+        return InterceptedResponse(to: request, fields: fields, body: isStream ? .stream(Self.pieces(body)) : .text(body))
       }
       inspector.attempts
     }

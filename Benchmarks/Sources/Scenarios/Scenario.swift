@@ -60,7 +60,7 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + network(origin) + hosts(origin)
+    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + network(origin) + hosts(origin)
   }
 
   static func session(_ name: String, against reference: String, _ session: URLSession) -> Scenario {

@@ -31,7 +31,8 @@ extension Inspector.Exchange {
     if response.body.data.isEmpty, type.isEmpty {
       lines.append("  .status(\(response.status))")
     } else {
-      let data = response.body.text.map { "Data(\(Self.literal($0)).utf8)" } ?? "Data(base64Encoded: \"\(response.body.data.base64EncodedString())\")!"
+      let base64 = "Data(base64Encoded: \"\(response.body.data.base64EncodedString())\")!"
+      let data = response.body.text.map { "Data(\(Self.literal($0)).utf8)" } ?? base64
       lines.append("  .data(\(data)\(type)\(status))")
     }
     for field in response.headers where !Self.noise.contains(field.name.lowercased()) {

@@ -127,7 +127,9 @@ extension Inspector.Query.Condition {
     case .body(let needle): needle.isIn(exchange.requestBody.data) || needle.isIn(exchange.responseBody.data)
     case .type(let needles): needles.contains { $0.isIn(exchange.texts, exchange.places.mediaType) }
     case .host(let globs): globs.contains { $0.matches(exchange.texts, exchange.places.host) }
-    case .method(let methods): methods.contains { exchange.texts.starts(with: $0.utf8) && exchange.places.url.lowerBound == $0.utf8.count + 1 }
+    case .method(let methods):
+      // A zero byte and the URL come after it.
+      methods.contains { exchange.places.url.lowerBound == $0.utf8.count + 1 && exchange.texts.starts(with: $0.utf8) }
     case .status(let ranges): ranges.contains { $0.contains(exchange.status) }
     case .duration(let comparison): comparison.holds(for: exchange.time)
     case .size(let comparison): comparison.holds(for: Double(exchange.responseBody.size))

@@ -116,11 +116,10 @@ struct QueryReader {
       let first = try number(value.prefix(1))
       return first * 100...first * 100 + 99
     }
-    for (sign, range) in [(">=", { $0...999 }), ("<=", { 1...max(1, $0) }), (">", { min($0 + 1, 999)...999 }), ("<", { 1...max(1, $0 - 1) })]
-      as [(String, (Int) -> ClosedRange<Int>)] where value.hasPrefix(sign)
-    {
-      return range(try number(value.dropFirst(sign.count)))
-    }
+    if value.hasPrefix(">=") { return try number(value.dropFirst(2))...999 }
+    if value.hasPrefix("<=") { return 1...max(1, try number(value.dropFirst(2))) }
+    if value.hasPrefix(">") { return min(try number(value.dropFirst()) + 1, 999)...999 }
+    if value.hasPrefix("<") { return 1...max(1, try number(value.dropFirst()) - 1) }
     let ends = value.split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2 else {
       let status = try number(value)
@@ -135,12 +134,10 @@ struct QueryReader {
     _ value: String, _ place: Int, _ units: [String: Double], unit: String, example: String
   ) throws(Inspector.QueryError) -> Inspector.Query.Comparison {
     var (order, rest) = (Inspector.Query.Comparison.Order.notLess, value.lowercased()[...])
-    for (sign, meaning) in [(">=", .notLess), ("<=", .notMore), (">", .more), ("<", .less), ("=", .equal)]
-      as [(String, Inspector.Query.Comparison.Order)] where rest.hasPrefix(sign)
-    {
-      (order, rest) = (meaning, rest.dropFirst(sign.count))
-      break
-    }
+    let signs: [(String, Inspector.Query.Comparison.Order)] = [
+      (">=", .notLess), ("<=", .notMore), (">", .more), ("<", .less), ("=", .equal),
+    ]
+    if let (sign, meaning) = signs.first(where: { rest.hasPrefix($0.0) }) { (order, rest) = (meaning, rest.dropFirst(sign.count)) }
     let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let name = rest.dropFirst(digits.count)
     guard digits.count <= 18, let number = Double(digits), let factor = units[name.isEmpty ? unit : String(name)] else {

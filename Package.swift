@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "WaylayInspectorServer", targets: ["WaylayInspectorServer"]),
     .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
+    // Not named like its target: where letter case does not count, a module `waylay` would be `Waylay`.
+    .executable(name: "waylay", targets: ["WaylayTool"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -55,8 +57,8 @@ let package = Package(
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
         "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
         "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
-        "Sources/WaylayInspectorServer",
-        "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Tests",
+        "Sources/WaylayInspectorServer", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting",
+        "Sources/WaylayTool", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
@@ -133,6 +135,17 @@ let package = Package(
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
       ],
+      swiftSettings: settings),
+    // The command-line tool: the one product that needs the argument parser.
+    .executableTarget(
+      name: "WaylayTool",
+      dependencies: [
+        "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      exclude: ["Manual"],
       swiftSettings: settings),
     .target(
       name: "TestOrigin",
@@ -283,6 +296,10 @@ let package = Package(
     .testTarget(
       name: "WaylayRecordingTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayRecording"], swiftSettings: settings),
+    .testTarget(
+      name: "WaylayToolTests",
+      dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks", "WaylayTool"],
+      swiftSettings: settings),
     .testTarget(
       name: "WaylayTestingTests",
       dependencies: [

@@ -14,7 +14,11 @@ struct EntryScanner {
   private(set) var place = Place.before
   /// The bytes of the entry that has begun and not ended.
   private(set) var entry: [UInt8] = []
+  /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries. Kept
+  /// where somebody wants it.
+  private(set) var rest: [UInt8] = []
 
+  private let keepsRest: Bool
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
@@ -23,6 +27,10 @@ struct EntryScanner {
   private var isNamed = false
   /// Whether the object that the depth of 2 is in is the log.
   private var isInLog = false
+
+  init(keepsRest: Bool = false) {
+    self.keepsRest = keepsRest
+  }
 
   /// Takes bytes from the front of a piece, up to the end of an entry, of the piece, or of the entries.
   ///
@@ -36,6 +44,7 @@ struct EntryScanner {
     while index < bytes.endIndex, place != .after {
       let byte = bytes[index]
       index += 1
+      if keepsRest, place == .before { rest.append(byte) }
       if isInString {
         if isEscaped {
           isEscaped = false
@@ -68,7 +77,10 @@ struct EntryScanner {
           entry += bytes[copied..<index]
           return true
         }
-        if place == .within, depth < 3 { place = .after }
+        if place == .within, depth < 3 {
+          place = .after
+          if keepsRest { rest.append(byte) }
+        }
         if depth < 2 { isInLog = false }
         if depth < 0 { place = .after }
       default: break

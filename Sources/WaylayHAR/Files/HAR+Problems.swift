@@ -27,14 +27,9 @@ extension HAR {
     guard let json = try? JSONValue(data.withoutByteOrderMark) else {
       return [Problem(entry: nil, path: "", message: "is no JSON")]
     }
-    guard let log = json["log"] else { return [Problem(entry: nil, path: "log", message: "is missing")] }
-    var check = Check(entry: nil)
-    check.text(log, "version", "log.version")
-    for name in ["name", "version"] { check.text(log["creator"], name, "log.creator.\(name)") }
-    guard let entries = log["entries"]?.array else {
-      check.add("log.entries", "is missing, or no array")
-      return check.problems
-    }
+    let (log, entries) = problems(ofLog: json)
+    var problems = log
+    guard let entries else { return problems }
     var last: Date?
     for (index, entry) in entries.enumerated() {
       var checkOfEntry = Check(entry: index + 1)
@@ -43,9 +38,68 @@ extension HAR {
         checkOfEntry.add("startedDateTime", "is before that of the entry before it: the oldest comes first")
       }
       last = started ?? last
-      check.problems += checkOfEntry.problems
+      problems += checkOfEntry.problems
     }
-    return check.problems
+    return problems
+  }
+
+  /// What is wrong with what stands round the entries, and the entries where there is an array of them.
+  private static func problems(ofLog json: JSONValue) -> ([Problem], entries: [JSONValue]?) {
+    guard let log = json["log"] else { return ([Problem(entry: nil, path: "log", message: "is missing")], nil) }
+    var check = Check(entry: nil)
+    check.text(log, "version", "log.version")
+    for name in ["name", "version"] { check.text(log["creator"], name, "log.creator.\(name)") }
+    guard let entries = log["entries"]?.array else {
+      check.add("log.entries", "is missing, or no array")
+      return (check.problems, nil)
+    }
+    return (check.problems, entries)
+  }
+
+  /// What is wrong with the archive in a file of any size, problem by problem, with the memory of its largest entry.
+  ///
+  /// ```swift
+  /// let count = try HAR.problems(inFile: file) { problem in
+  ///   print(problem)
+  ///   return true
+  /// }
+  /// ```
+  ///
+  /// Those of the archive as a whole come last.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - entryLimit: How many bytes of the file one entry may have.
+  ///   - visit: Is shown each problem; `false` ends the search.
+  /// - Returns: How many entries were looked at.
+  /// - Throws: ``HARError`` when the file cannot be read, or is no archive by any reading; what the visitor throws.
+  @discardableResult
+  public static func problems(
+    inFile file: URL, entryLimit: Int = 256 << 20, _ visit: (Problem) throws -> Bool
+  ) throws -> Int {
+    var walk = try EntryWalk(file, entryLimit: entryLimit)
+    var last: Date?
+    var count = 0
+    while let bytes = try walk.next() {
+      count += 1
+      guard let json = try? JSONValue(Data(bytes)) else {
+        guard try visit(Problem(entry: count, path: "", message: "is no JSON")) else { return count }
+        continue
+      }
+      var check = Check(entry: count)
+      let started = check.entry(json)
+      if let started, let last, started < last {
+        check.add("startedDateTime", "is before that of the entry before it: the oldest comes first")
+      }
+      last = started ?? last
+      for problem in check.problems {
+        guard try visit(problem) else { return count }
+      }
+    }
+    for problem in walk.problems(count) {
+      guard try visit(problem) else { return count }
+    }
+    return count
   }
 
   private struct Check {
@@ -133,5 +187,16 @@ extension HAR {
       // Programs round each part.
       if abs(time - sum) > 1 { add("time", "is \(time), and its parts are \(sum) together") }
     }
+  }
+}
+
+extension EntryWalk {
+  /// What is wrong with the archive as a whole, once its entries have been seen.
+  fileprivate func problems(_ count: Int) -> [HAR.Problem] {
+    if isCutOff {
+      let message = "ends before its entries do, after entry \(count): it was not written to its end"
+      return [HAR.Problem(entry: nil, path: "", message: message)]
+    }
+    return HAR.problems(in: Data(rest))
   }
 }

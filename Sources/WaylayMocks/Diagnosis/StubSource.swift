@@ -5,8 +5,12 @@ enum StubSource {
     "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type", "accept",
   ]
 
-  static func text(for facts: RequestFacts) -> String {
-    var lines = ["Stub(\(method(facts.method)), \(swift(pattern(facts.url)))) { .status(200) }"]
+  /// - Parameters:
+  ///   - facts: The request.
+  ///   - answer: What it is answered with, as source, line by line.
+  static func text(for facts: RequestFacts, answer: [String] = [".status(200)"]) -> String {
+    let head = "Stub(\(method(facts.method)), \(swift(pattern(facts.url)))) {"
+    var lines = answer.count == 1 ? ["\(head) \(answer[0]) }"] : [head] + answer.map { "  " + $0 } + ["}"]
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
     for field in fields where !noise.contains(field.name.canonicalName) {
       let (name, value) = (field.name.rawName, field.value)

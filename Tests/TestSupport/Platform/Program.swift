@@ -1,4 +1,5 @@
 package import Foundation
+import WaylayCore
 
 #if canImport(Glibc)
   import Glibc
@@ -13,14 +14,16 @@ package import Foundation
   ///
   /// Not by Foundation's `Process`: with some 1 350 descriptors open, as when a thousand tests run, it reads beyond the end of its buffer (U18).
   package struct Program: Sendable {
-    private let path: String
+    /// Where it is.
+    package let path: String
 
     /// The program of that name.
     package init(_ name: String) {
       path = Self.folder.appendingPathComponent(name).path
     }
 
-    private init(path: String) {
+    /// The program at a path.
+    package init(path: String) {
       self.path = path
     }
 
@@ -46,13 +49,28 @@ package import Foundation
 
     /// Runs it to its end, and returns how it ended and what it printed.
     ///
+    /// - Parameters:
+    ///   - arguments: What comes after its name.
+    ///   - environment: Variables beside those of this process.
+    ///   - errors: A file for what it prints to standard error; with the other output unless told otherwise.
+    ///   - limit: When it is killed.
     /// - Returns: The exit code, or the signal that ended it as a negative number; both outputs as they came.
-    package func run(_ arguments: [String] = [], environment: [String: String] = [:]) async throws -> (code: Int32, output: String) {
+    package func run(
+      _ arguments: [String] = [], environment: [String: String] = [:], errors: URL? = nil, limit: Duration = .seconds(600)
+    ) async throws -> (code: Int32, output: String) {
       try await Self.withTemporaryFile { output in
-        let process = try spawn(arguments, environment, printingTo: output.path)
+        let process = try spawn(arguments, environment, printingTo: output.path, errors?.path)
         let status = await withCheckedContinuation { continuation in
           // A thread of its own: those of tasks are few, and the one that has to wait is not one that others wait for.
           Thread.detachNewThread {
+            // It is killed only while its number is its own: until it is known to have ended, and before it is reaped.
+            let hasEnded = Locked(false)
+            let end = DispatchWorkItem { hasEnded.withLock { if !$0 { _ = kill(process, SIGKILL) } } }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(limit / .nanoseconds(1))), execute: end)
+            var info = siginfo_t()
+            while waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+            hasEnded.withLock { $0 = true }
+            end.cancel()
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
             continuation.resume(returning: status)
@@ -66,7 +84,8 @@ package import Foundation
     }
 
     /// Starts it, with none of this process's descriptors but the two that it prints to.
-    private func spawn(_ arguments: [String], _ environment: [String: String], printingTo output: String) throws -> pid_t {
+    private func spawn(_ arguments: [String], _ environment: [String: String], printingTo output: String, _ errors: String?) throws -> pid_t
+    {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -82,7 +101,11 @@ package import Foundation
       }
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
       posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-      posix_spawn_file_actions_adddup2(&actions, 1, 2)
+      if let errors {
+        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      } else {
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+      }
       #if canImport(Darwin)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
       #else

@@ -16,6 +16,9 @@ extension DiskStore {
     public var compressesText: Bool
     /// What to do when another process, or another store of this one, writes to the directory.
     public var whenLocked: Lock
+    /// Whether the store only reads: it takes no lock, makes no archive where there is none, and changes nothing in the directory, whoever
+    /// else uses it. For tools that look into an app's archive. What another process stores is seen as with ``Lock/readOnly``.
+    public var isReadOnly = false
     /// Gives the key that heads and bodies are encrypted with (AES-GCM); asked once, when the store is opened. Without it, nothing is.
     public var encryptionKey: (@Sendable () throws -> SymmetricKey)?
     /// Names the folder of a partition. At most 48 letters, digits, hyphens, underscores and dots; for anything else, and for `nil`, a

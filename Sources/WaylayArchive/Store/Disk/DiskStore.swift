@@ -151,7 +151,7 @@ public final class DiskStore: ArchiveStore {
   /// What the store holds now.
   public var usage: StoreUsage { state.withLock { $0.usage } }
 
-  /// Whether another process writes to the directory, and this store only reads.
+  /// Whether this store only reads: because another process writes to the directory, or because it was told to.
   public var isReadOnly: Bool { journal == nil }
 
   /// A digest under a key that goes with the archive.

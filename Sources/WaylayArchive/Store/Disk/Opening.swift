@@ -104,6 +104,7 @@ extension Opening {
   ///
   /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path leads to what is locked.
   private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held? {
+    if options.isReadOnly { return try holdForReading(path, files) }
     guard let directory = try open(path, files) else { return nil }
     let (lock, refusal) = try lock(directory)
     guard try directory.isAtItsPath() else { return nil }
@@ -117,6 +118,24 @@ extension Opening {
       throw refusal.isLocked ? ArchiveError.locked(path, refusal, isBeingMade: known == nil) : refusal
     }
     return Held(directory: directory, lock: lock, identity: known)
+  }
+
+  /// Opens a directory in which nothing is to be changed.
+  private static func holdForReading(_ path: String, _ files: FileSystem) throws -> Held? {
+    let directory: ArchiveDirectory
+    do {
+      directory = try ArchiveDirectory(path: path, files)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      throw ArchiveError(
+        .directoryUnusable, "there is no directory \(path), and none is made for reading alone: check the path.", underlying: error)
+    }
+    guard try directory.isAtItsPath() else { return nil }
+    guard let identity = try identity(directory) else {
+      if try isForeign(directory) { throw ArchiveError.foreign(path) }
+      throw ArchiveError(.directoryUnusable, "there is no archive in \(path), and none is made for reading alone: check the path.")
+    }
+    return Held(directory: directory, lock: nil, identity: identity)
   }
 
   private static func open(_ path: String, _ files: FileSystem) throws(SystemError) -> ArchiveDirectory? {

@@ -3,7 +3,7 @@ import WaylayRecording
 
 /// What is kept of an exchange: its entry without secrets, packed. An entry with all its lists takes ten times as much.
 final class KeptExchange: Sendable {
-  /// What it takes beside its texts and bodies, as measured.
+  /// What it takes beside its texts and bodies, by estimate.
   static let overhead = 768
 
   let number: Int

@@ -3,7 +3,7 @@ import Foundation
 extension Inspector {
   /// The exchanges that a query is for, in the order in which they began.
   ///
-  /// All that is kept is looked through, on several threads where it is much. A thousand times a thousand exchanges take less than a second.
+  /// All that is kept is looked through, on several threads where it is much.
   ///
   /// - Parameters:
   ///   - query: What to look for.

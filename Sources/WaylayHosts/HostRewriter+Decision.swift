@@ -114,7 +114,8 @@ extension HostRewriter {
     if let reason = request.reasonAgainstSystemFallback {
       let words = Self.words(of: error)
       let held = HostError(
-        (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).", host: authority.host.description,
+        (error as? HostError)?.code ?? .resolverFailed, "\(words) The system's way was not taken: \(reason).",
+        host: authority.host.description,
         underlying: error)
       reporter.count { $0.failures += 1 }
       reporter.happened(.failed, request: request, host: authority.host, error: held)

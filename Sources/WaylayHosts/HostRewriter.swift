@@ -171,7 +171,8 @@ public final class HostRewriter: RequestInterceptor {
   }
 
   private func failover(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: (any Transport)?, _ epoch: Int
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: (any Transport)?,
+    _ epoch: Int
   ) -> Failover {
     Failover(
       request: request, authority: authority, policy: policy, health: health, clock: clock, next: next, transport: transport,

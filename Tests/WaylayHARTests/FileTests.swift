@@ -60,6 +60,42 @@ struct FileTests {
     }
   }
 
+  @Test(
+    "that are anything else are no archives without entries",
+    arguments: ["]", "}{", "]{\"log\":{\"entries\":[]}}"])
+  func noise(text: String) throws {
+    try inFolder { folder in
+      let file = folder.appendingPathComponent("noise.har")
+      try Data(text.utf8).write(to: file)
+      var reader = try HARReader(file)
+      do {
+        _ = try reader.next()
+        Issue.record("read as an archive")
+      } catch {
+        #expect(error.code == .notAnArchive)
+      }
+    }
+  }
+
+  @Test("say what is wrong, and what they say beside their entries, entry by entry as they do as a whole")
+  func walked() throws {
+    try inFolder { folder in
+      let file = folder.appendingPathComponent("walked.har")
+      var archive = ReadingTests.samples(3)
+      archive.pages = [HAR.Page(id: "p", title: "A page", started: Date(timeIntervalSince1970: 1_700_000_000))]
+      let text = String(decoding: archive.data(), as: UTF8.self).replacing("\"wait\": ", with: "\"wait\": -")
+      try Data(text.utf8).write(to: file)
+      var problems: [HAR.Problem] = []
+      let count = try HAR.problems(inFile: file) { problem in
+        problems.append(problem)
+        return true
+      }
+      #expect(count == 3 && Set(problems) == Set(HAR.problems(in: Data(text.utf8))))
+      let outline = try HAR(withoutEntriesOf: file)
+      #expect(outline.entries.isEmpty && outline.pages == archive.pages && outline.creator == archive.creator)
+    }
+  }
+
   @Test("do not take more memory for an entry than they are allowed")
   func tooLarge() throws {
     try inFolder { folder in

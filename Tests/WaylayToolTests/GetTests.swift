@@ -19,7 +19,7 @@ struct GetTests {
         #expect(plain.code == 0 && plain.output == "GET  " && plain.errors.isEmpty, "\(plain)")
         let posted = try await waylay(
           "get", origin.url("/echo").absoluteString, "-d", "a=1", "-H", "X-A: one", "-H", "X-A: two", "-i")
-        #expect(posted.output.hasPrefix("HTTP/1.1 201 Created\r\n") && posted.output.hasSuffix("\r\n\r\nPOST one,two a=1"), "\(posted)")
+        #expect(posted.output.hasPrefix("HTTP/1.1 201") && posted.output.hasSuffix("\r\n\r\nPOST one,two a=1"), "\(posted)")
         try waylay.write("bytes of a file", to: "body")
         let json = try await waylay("get", origin.url("/echo").absoluteString, "-X", "PUT", "-d", "@/./body", "--json").json
         #expect(json["status"] as? Int == 201 && json["body"] as? String == "PUT  bytes of a file", "\(json)")
@@ -31,7 +31,7 @@ struct GetTests {
   @Test("writes a file whole or not at all, and takes no file's place unasked")
   func file() async throws {
     try await withOrigin { origin in
-      origin.reply(to: "/short") { _ in Reply(200, [("Content-Length", "100")], .whole(Data("only this".utf8))).with { $0.hangsUp = true } }
+      origin.reply(to: "/short") { _ in Reply(200, [], .truncated(Data("only this".utf8), declared: 100)) }
       try await Tool.with { waylay in
         let end = try await waylay("get", origin.url("/bytes/3000000").absoluteString, "-o", "/./a")
         #expect(try end.code == 0 && end.output.isEmpty && (Data(contentsOf: waylay.file("a")).count) == 3_000_000, "\(end)")

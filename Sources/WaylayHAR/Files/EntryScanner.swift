@@ -12,10 +12,12 @@ struct EntryScanner {
   }
 
   private(set) var place = Place.before
+  /// Whether there was an array of entries at all.
+  private(set) var hasEntries = false
   /// The bytes of the entry that has begun and not ended.
   private(set) var entry: [UInt8] = []
-  /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries. Kept
-  /// where somebody wants it.
+  /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries.
+  /// Kept where somebody wants it.
   private(set) var rest: [UInt8] = []
 
   private let keepsRest: Bool
@@ -100,7 +102,10 @@ struct EntryScanner {
     depth += 1
     guard place == .before else { return }
     if depth == 2, isNamed, bracket == UInt8(ascii: "{"), name == Array("log".utf8) { isInLog = true }
-    if depth == 3, isNamed, isInLog, bracket == UInt8(ascii: "["), name == Array("entries".utf8) { place = .within }
+    if depth == 3, isNamed, isInLog, bracket == UInt8(ascii: "["), name == Array("entries".utf8) {
+      place = .within
+      hasEntries = true
+    }
     isNamed = false
   }
 }

@@ -49,13 +49,13 @@ public struct HARReader: ~Copyable {
         }
         do { return try HAR.Entry(json, number: count) } catch { throw error.in(file) }
       }
-      if scanner.place == .after { return nil }
+      if scanner.hasEntries, scanner.place == .after { return nil }
       guard scanner.entry.count <= entryLimit else {
         throw HARError(
           .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: allow more by entryLimit.", file: file)
       }
       bytes = ArraySlice(try piece())
-      guard bytes.isEmpty else { continue }
+      guard bytes.isEmpty || scanner.place == .after else { continue }
       guard scanner.place == .within else {
         throw HARError(.notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: file)
       }

@@ -77,7 +77,8 @@ extension Failover {
   /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
     guard response.body.inMemory == nil, let patience = giveUpLimit else { return response }
-    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in health.demoted(candidate, at: authority) }
+    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in health.demoted(candidate, at: authority)
+    }
     var response = response
     response.body = .relaying(response.body, length: response.body.length) { try await watch.next() }
     return response

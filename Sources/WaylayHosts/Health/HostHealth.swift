@@ -59,7 +59,9 @@ package final class HostHealth: Sendable {
   /// Whether an address has answered, and nothing speaks against it.
   package func isProven(_ candidate: HostCandidate, at authority: Authority) -> Bool {
     let now = clock.time()
-    return state.withLock { $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false }
+    return state.withLock {
+      $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false
+    }
   }
 
   /// When an attempt that begins now counts as late.

@@ -34,7 +34,9 @@
 
     /// The machine's clock, which can be put forward.
     private func clock(_ offset: Locked<Duration>) -> HostClock {
-      HostClock(now: { HostClock.system.time() + offset.withLock { $0 } }, date: HostClock.system.date, sleep: { try await HostClock.system.sleep($0) })
+      HostClock(
+        now: { HostClock.system.time() + offset.withLock { $0 } }, date: HostClock.system.date,
+        sleep: { try await HostClock.system.sleep($0) })
     }
 
     @Test("a request on a kept connection that is silent is sent on another one too, and the dead one is closed")

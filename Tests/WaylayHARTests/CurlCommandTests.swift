@@ -26,6 +26,7 @@ struct CurlCommandTests {
   static let hostile = [
     "$(touch /tmp/owned)", "`id`", "'; id; '", "\"$HOME\"", "\\'", "a\nb\r\tc", "\u{1B}[2J", "!!", "~", "*",
     "@/etc/passwd", "\u{202E}abc", "ä€😀", "--help", "", " ",
+    "'\u{301}; id; '\u{670}", "@\u{301}/etc/passwd", "\"\u{301}\\\u{301}",
   ]
 
   @Test(
@@ -51,7 +52,8 @@ struct CurlCommandTests {
     let origin = try await TestOrigin.start()
     let host = "127.0.0.1:\(origin.port)"
     let bodies: [Data?] = [
-      nil, Data(), Data("a=1&b='2'\n\nend".utf8), Data("@/etc/passwd".utf8), Data((0...255).map { UInt8($0) }),
+      nil, Data(), Data("a=1&b='2'\n\nend".utf8), Data("@/etc/passwd".utf8),
+      Data("@\u{301}/etc/passwd'\u{301}".utf8), Data((0...255).map { UInt8($0) }),
       Data("{\"a\": \"$(id)\"}".utf8),
     ]
     for (number, body) in bodies.enumerated() {

@@ -31,13 +31,19 @@ struct DigestChallenge: Sendable {
   let isStale: Bool
   private let clientNonce: String
 
-  /// `nil` for a challenge that is not Digest, or asks for what is not known here: another algorithm, or the protection of the body.
+  /// `nil` for a challenge that is not Digest, or asks for what is not known here: another algorithm, or the protection
+  /// of the body.
   init?(_ challenge: HTTPChallenge, clientNonce: String = Self.random()) {
-    guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else { return nil }
+    guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else {
+      return nil
+    }
     let name = challenge.parameters["algorithm"]
     let known: [Algorithm] = [.md5, .md5Session, .sha256, .sha256Session]
-    guard let algorithm = name.map({ name in known.first { $0.rawValue.lowercased() == name.lowercased() } }) ?? .md5 else { return nil }
-    let qualities = challenge.parameters["qop"]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    guard let algorithm = name.map({ name in known.first { $0.rawValue.lowercased() == name.lowercased() } }) ?? .md5
+    else { return nil }
+    let qualities = challenge.parameters["qop"]?.split(separator: ",").map {
+      $0.trimmingCharacters(in: .whitespaces).lowercased()
+    }
     if let qualities, !qualities.contains("auth") { return nil }
     self.algorithm = algorithm
     self.realm = realm
@@ -72,12 +78,13 @@ struct DigestChallenge: Sendable {
     let protection = hasQuality ? "\(nonce):\(number):\(clientNonce):auth" : nonce
     let response = algorithm.hash("\(secret):\(protection):\(request)")
     var parts = [
-      "username=\(Self.quoted(hashesUser ? algorithm.hash("\(user):\(realm)") : user))", "realm=\(Self.quoted(realm))",
-      "nonce=\(Self.quoted(nonce))", "uri=\(Self.quoted(target))", "response=\(Self.quoted(response))",
+      "username=\((hashesUser ? algorithm.hash("\(user):\(realm)") : user).quotedString)",
+      "realm=\(realm.quotedString)",
+      "nonce=\(nonce.quotedString)", "uri=\(target.quotedString)", "response=\(response.quotedString)",
     ]
     if namesAlgorithm { parts.append("algorithm=\(algorithm.rawValue)") }
-    if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\(Self.quoted(clientNonce))"] }
-    if let opaque { parts.append("opaque=\(Self.quoted(opaque))") }
+    if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\(clientNonce.quotedString)"] }
+    if let opaque { parts.append("opaque=\(opaque.quotedString)") }
     if hashesUser { parts.append("userhash=true") }
     return "Digest " + parts.joined(separator: ", ")
   }
@@ -88,9 +95,5 @@ struct DigestChallenge: Sendable {
     let url = url.standardized
     let path = url.path(percentEncoded: true)
     return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
-  }
-
-  private static func quoted(_ text: String) -> String {
-    "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
   }
 }

@@ -38,7 +38,7 @@ extension HAR.Request {
     for name in ["Content-Type", "Expect"] where !names.contains(name.lowercased()) {
       words.append("--header '\(name):'")
     }
-    if let text = body.text, text.first != "@" {
+    if let text = body.text, text.unicodeScalars.first != "@" {
       words.append("--data-binary " + Shell.quoted(text))
       return join(words, isMultiline)
     }
@@ -49,7 +49,7 @@ extension HAR.Request {
   /// Whether `curl` writes a field by itself, as it is here; or must not see it, because it would take its name for
   /// that of a file.
   private func isLeftOut(_ field: HAR.Field) -> Bool {
-    guard field.name.first != "@", !field.name.isEmpty else { return true }
+    guard field.name.unicodeScalars.first != "@", !field.name.isEmpty else { return true }
     return switch field.name.lowercased() {
     case "content-length": true
     case "host": field.value.lowercased() == authority?.lowercased()
@@ -74,7 +74,10 @@ enum Shell {
   /// A word in single quotes; with escapes, which `bash` and `zsh` know, where a terminal would act on what is in it.
   static func quoted(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isControl) else {
-      return "'" + text.replacing("'", with: "'\\''") + "'"
+      // Scalar by scalar: a quote that a combining mark follows is another character, and ends the word all the same.
+      return text.unicodeScalars.reduce(into: "'") { word, scalar in
+        if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+      } + "'"
     }
     var word = "$'"
     for scalar in text.unicodeScalars {

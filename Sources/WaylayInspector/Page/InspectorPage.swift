@@ -8,8 +8,8 @@ public import WaylayHAR
 /// try InspectorPage(title: "Login").html(showing: archive).write(to: URL(fileURLWithPath: "login.html"))
 /// ```
 ///
-/// It has a list with a waterfall, a filter, and all that is known about each request, in light and dark, by mouse and by
-/// keyboard. Its address may say how it begins: `login.html#q=status:4xx&open=12&tab=response&theme=dark`.
+/// It has a list with a waterfall, a filter, and all that is known about each request, in light and dark, by mouse and
+/// by keyboard. Its address may say how it begins: `login.html#q=status:4xx&open=12&tab=response&theme=dark`.
 ///
 /// What was recorded is shown as text and never as anything else: the page has no way of making elements out of a text,
 /// and its policy (Content Security Policy, level 3) allows its own script and style by their hashes, and nothing else.
@@ -64,9 +64,9 @@ public struct InspectorPage: Sendable {
     """
   }
 
-  /// Puts JSON into a script element: no `<` may stand there, or `</script>` would end it and `<!--` would change how its
-  /// end is found (HTML, "restrictions for contents of script elements"). JSON has `<` in texts only, where it can be
-  /// written otherwise.
+  /// Puts JSON into a script element: no `<` may stand there, or `</script>` would end it and `<!--` would change how
+  /// its end is found (HTML, "restrictions for contents of script elements"). JSON has `<` in texts only, where it can
+  /// be written otherwise.
   private static func append(json: Data, to page: inout Data) {
     var rest = json[...]
     while let place = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -78,7 +78,15 @@ public struct InspectorPage: Sendable {
   }
 
   private static func escaped(_ text: String) -> String {
-    text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-      .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    // Scalar by scalar: a bracket that a combining mark follows is another character, and a bracket all the same.
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
   }
 }

@@ -10,18 +10,21 @@ struct MockCredentials: Sendable {
   /// What is wrong with it, if anything is.
   var defect: MockError? {
     if user.contains(":") {
-      return MockError(.invalidResponse, "a user of Basic authentication has no colon in the name (RFC 7617, section 2).")
+      return MockError(
+        .invalidResponse, "a user of Basic authentication has no colon in the name (RFC 7617, section 2).")
     }
     guard [user, password, realm].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
-    return MockError(.invalidResponse, "user, password and realm of Basic authentication have no control characters in them.")
+    return MockError(
+      .invalidResponse, "user, password and realm of Basic authentication have no control characters in them.")
   }
 
   /// The challenge, or `nil` for a request that brings the credentials.
   func refusal(of request: InterceptedRequest) -> InterceptedResponse? {
     if let field = request.fields[.authorization], isRight(field) { return nil }
-    let quoted = realm.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
     return InterceptedResponse(
-      to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"\(quoted)\", charset=\"UTF-8\""], source: .mock)
+      to: request, status: .unauthorized,
+      fields: [.wwwAuthenticate: "Basic realm=\(realm.quotedString), charset=\"UTF-8\""],
+      source: .mock)
   }
 
   private func isRight(_ field: String) -> Bool {
@@ -37,8 +40,9 @@ extension MockResponse {
   /// Stub(.get, "/account") { .json(account).requiringBasic(user: "ada", password: "s3cret") }
   /// ```
   ///
-  /// The challenge is answered as one from the network: by the task's delegate, the session's credential storage, or the URL's user info.
-  /// All of it happens inside the load, offline, and is one use of the stub. Without right credentials the app gets the 401.
+  /// The challenge is answered as one from the network: by the task's delegate, the session's credential storage, or
+  /// the URL's user info. All of it happens inside the load, offline, and is one use of the stub. Without right
+  /// credentials the app gets the 401.
   public func requiringBasic(user: String, password: String, realm: String = "mock") -> MockResponse {
     with { copy in
       let credentials = MockCredentials(user: user, password: password, realm: realm)

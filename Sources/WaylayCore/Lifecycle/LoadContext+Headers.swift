@@ -46,13 +46,16 @@ extension LoadContext {
 
   /// Takes out what the loading system on Linux has put into a request that handles its cookies itself (P29).
   private func removeCookies(from request: inout URLRequest) {
-    guard sendsCookies, let cookieStorage, let url = request.url, let present = request.value(forHTTPHeaderField: "Cookie"),
+    guard sendsCookies, let cookieStorage, let url = request.url,
+      let present = request.value(forHTTPHeaderField: "Cookie"),
       let stored = cookieStorage.cookies(for: url), !stored.isEmpty
     else { return }
     guard present != Self.header(stored) else { return request.setValue(nil, forHTTPHeaderField: "Cookie") }
     // The storage has changed since the task was made: what it holds is not sent, whatever else there is.
     let pairs = Set(stored.map { "\($0.name)=\($0.value)" })
-    let own = present.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !pairs.contains($0) }
+    let own = present.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+      !pairs.contains($0)
+    }
     request.setValue(own.isEmpty ? nil : own.joined(separator: "; "), forHTTPHeaderField: "Cookie")
   }
 
@@ -63,7 +66,8 @@ extension LoadContext {
     let matching = withinLimits(stored.filter { $0.matches(url) })
     let present = request.value(forHTTPHeaderField: "Cookie")
     guard !matching.isEmpty else {
-      // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in already.
+      // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in
+      // already.
       if present != nil, present == Self.header(stored) { request.setValue(nil, forHTTPHeaderField: "Cookie") }
       return false
     }
@@ -72,7 +76,8 @@ extension LoadContext {
     return true
   }
 
-  /// As many cookies as half a head has room for: a server must not be able to set so many that no request can be sent to it any more.
+  /// As many cookies as half a head has room for: a server must not be able to set so many that no request can be sent
+  /// to it any more.
   private func withinLimits(_ cookies: [HTTPCookie]) -> [HTTPCookie] {
     var room = limits.fieldBytes / 2
     return cookies.filter { cookie in
@@ -87,17 +92,20 @@ extension LoadContext {
     HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
   }
 
-  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19), as far as the limits allow.
+  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19), as
+  /// far as the limits allow.
   ///
   /// - Returns: How many were ignored, because they or all together were over a limit.
   @discardableResult
   func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
-    guard response.fields.contains(where: { $0.name == .setCookie }), let url = request.url, request.httpShouldHandleCookies
+    guard response.fields.contains(where: { $0.name == .setCookie }), let url = request.url,
+      request.httpShouldHandleCookies
     else { return 0 }
     return storeCookies(of: response, url, request.mainDocumentURL)
   }
 
-  /// Stores the cookies of a response that no link above will see, because another answer was given: for what goes on behind it.
+  /// Stores the cookies of a response that no link above will see, because another answer was given: for what goes on
+  /// behind it.
   ///
   /// Those of a response that goes back through the chain are stored by the core.
   ///
@@ -114,9 +122,8 @@ extension LoadContext {
       accepts(cookiesOf: url, for: document)
     else { return 0 }
     let values = response.fields[values: .setCookie]
-    let readable = values.prefix(limits.cookieCount).filter {
-      $0.utf8.count <= Self.largestField(limits) && HTTPCookie.canRead($0)
-    }
+    let readable = values.prefix(limits.cookieCount)
+      .filter { $0.utf8.count <= Self.largestField(limits) }.compactMap(HTTPCookie.readable)
     let cookies = readable.flatMap {
       HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)
     }
@@ -145,7 +152,8 @@ extension LoadContext {
     }
   }
 
-  /// Whether the configuration's policy takes cookies of `url` for a document of that URL; the storage has a policy of its own beside it.
+  /// Whether the configuration's policy takes cookies of `url` for a document of that URL; the storage has a policy of
+  /// its own beside it.
   private func accepts(cookiesOf url: URL, for document: URL?) -> Bool {
     switch cookieAcceptPolicy {
     case .always: return true
@@ -164,12 +172,14 @@ extension HTTPCookie {
     if let expiresDate, expiresDate <= Date() { return false }
     let requestPath = url.path.isEmpty ? "/" : url.path
     // Section 5.1.4: equal, or a prefix that ends at a slash.
-    return requestPath == path || requestPath.hasPrefix(path) && (path.hasSuffix("/") || requestPath.dropFirst(path.count).first == "/")
+    return requestPath == path
+      || requestPath.hasPrefix(path) && (path.hasSuffix("/") || requestPath.dropFirst(path.count).first == "/")
       || path.isEmpty
   }
 
-  /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a parent domain that is more
-  /// than one label; `nil` for any other. A host of one label has it alone: `com` sets nothing for all that ends in `.com`.
+  /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a
+  /// parent domain that is more than one label; `nil` for any other. A host of one label has it alone: `com` sets
+  /// nothing for all that ends in `.com`.
   fileprivate func settable(by url: URL) -> HTTPCookie? {
     guard let host = url.host?.lowercased() else { return nil }
     let isForSubdomains = domain.hasPrefix(".")

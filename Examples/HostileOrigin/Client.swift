@@ -58,7 +58,9 @@ final class Client: Sendable {
         return await withCheckedContinuation { continuation in
           half.plain.dataTask(with: request) { data, response, error in
             if let error { return continuation.resume(returning: Self.failure(error)) }
-            guard let data, let response else { return continuation.resume(returning: .odd("neither an answer nor an error")) }
+            guard let data, let response else {
+              return continuation.resume(returning: .odd("neither an answer nor an error"))
+            }
             continuation.resume(returning: Self.answer(data, response))
           }.resume()
         }

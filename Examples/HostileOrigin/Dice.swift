@@ -4,7 +4,8 @@ import TestOrigin
 struct Dice {
   private var numbers: SplitMix
 
-  /// Dice of their own for each thing that chance decides, so that one exchange can be run again without those before it.
+  /// Dice of their own for each thing that chance decides, so that one exchange can be run again without those before
+  /// it.
   init(_ seed: UInt64, _ parts: Int...) {
     var state = seed
     for part in parts {

@@ -20,7 +20,8 @@ struct Exchange {
 
   /// Runs it.
   ///
-  /// - Returns: What was wrong, one line for each request; and how many questions an archive answered without its origin.
+  /// - Returns: What was wrong, one line for each request; and how many questions an archive answered without its
+  ///   origin.
   func run() async -> (faults: [String], probes: Int, hits: Int) {
     defer { site.end(plan.number) }
     guard case .archive = plan.theme else {

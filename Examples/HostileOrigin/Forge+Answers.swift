@@ -6,10 +6,13 @@ extension Forge {
   mutating func status() -> Int {
     if dice.chance(60) { return 200 }
     let known = [
-      201, 202, 203, 204, 205, 206, 207, 208, 226, 300, 304, 305, 306, 400, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413,
-      414, 415, 416, 417, 418, 421, 422, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 505, 507, 511, 599, 600, 777, 999,
+      201, 202, 203, 204, 205, 206, 207, 208, 226, 300, 304, 305, 306, 400, 402, 403, 404, 405, 406, 407, 408, 409, 410,
+      411, 412, 413,
+      414, 415, 416, 417, 418, 421, 422, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 505, 507, 511, 599,
+      600, 777, 999,
     ]
-    return dice.chance(80) ? dice.pick(known) : [401, 301, 302, 303, 307, 308].reduce(dice.roll(200...999)) { $0 == $1 ? 200 : $0 }
+    return dice.chance(80)
+      ? dice.pick(known) : [401, 301, 302, 303, 307, 308].reduce(dice.roll(200...999)) { $0 == $1 ? 200 : $0 }
   }
 
   /// The connection ends, and that is all.
@@ -23,10 +26,12 @@ extension Forge {
   /// A demand for credentials, readable or not (RFC 9110, section 11.6.1).
   mutating func challenge(_ page: Page) -> Reply {
     let challenges = [
-      "Basic realm=\"a\"", "Basic", "basic realm=a, charset=\"UTF-8\"", "Basic realm=\"a", "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"",
+      "Basic realm=\"a\"", "Basic", "basic realm=a, charset=\"UTF-8\"", "Basic realm=\"a",
+      "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"",
       "Digest realm=\"a\", nonce=\"b\", qop=\"auth\", stale=true, algorithm=SHA-256", "Digest", "Digest nonce",
       "Digest realm=\"a\", nonce=\"\u{1}\"",
-      "Digest realm=\"a\", nonce=\"b\", algorithm=MD5-sess, qop=\"auth-int\"", "Bearer", "Negotiate", "NTLM TlRMTVNTUAABAAAA", "", ",,,,",
+      "Digest realm=\"a\", nonce=\"b\", algorithm=MD5-sess, qop=\"auth-int\"", "Bearer", "Negotiate",
+      "NTLM TlRMTVNTUAABAAAA", "", ",,,,",
       "=", "\"",
       "Basic realm=\"a\", Digest realm=\"b\", nonce=\"c\"", "Digest " + String(repeating: "a=b, ", count: 1_000),
       "Basic realm=\"" + String(repeating: "\\", count: 999), "Digest realm=\"a\", nonce=\"b\", stale=true",
@@ -39,7 +44,8 @@ extension Forge {
   /// A redirect, to what is a place or is none (RFC 9110, section 15.4).
   mutating func redirect(_ kind: Int, _ page: Page, _ port: Int) -> Reply {
     let good = [
-      "/\(page.number)/land", "http://127.0.0.1:\(port)/\(page.number)/land?a=b#c", "//127.0.0.1:\(port)/\(page.number)/land",
+      "/\(page.number)/land", "http://127.0.0.1:\(port)/\(page.number)/land?a=b#c",
+      "//127.0.0.1:\(port)/\(page.number)/land",
       "\(page.number)/land",
     ]
     let followed = [301, 302, 303, 307, 308]
@@ -60,13 +66,15 @@ extension Forge {
       return answer(dice.pick(followed), page.bytes)
     default:
       let places = [
-        "", " ", "ftp://127.0.0.1:\(port)/a", "file:///etc/passwd", "javascript:alert(1)", "data:text/plain,a", "http://[::1", "http://",
+        "", " ", "ftp://127.0.0.1:\(port)/a", "file:///etc/passwd", "javascript:alert(1)", "data:text/plain,a",
+        "http://[::1", "http://",
         "::::",
         "http:///", "https://127.0.0.1:1/", "http://127.0.0.1:1/", "http://127.0.0.1:99999/",
         "http://127.0.0.1:-1/",
         "/a b", "/%", "/%zz", "/%0d%0aX-A: b", "http://a b/", "//", "///", "?", "#",
         "http://user:secret@127.0.0.1:\(port)/\(page.number)/land",
-        "http://127.0.0.1:\(port)\\@127.0.0.1:1/", "/é", "/\u{1}", String(repeating: "/a", count: 8_000), "about:blank", "blob:a",
+        "http://127.0.0.1:\(port)\\@127.0.0.1:1/", "/é", "/\u{1}", String(repeating: "/a", count: 8_000), "about:blank",
+        "blob:a",
         "HTTP://127.0.0.1:\(port)/\(page.number)/land",
       ]
       let place = dice.pick(places)

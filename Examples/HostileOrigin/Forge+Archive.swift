@@ -7,8 +7,10 @@ extension Forge {
   mutating func archived(_ seed: UInt64, _ number: Int, _ round: Int, _ request: ScriptedOrigin.Request) -> Reply {
     let page = Page(seed, number, version: round > 0 && dice.chance(25) ? round : 0)
     let directives = dice.pick([
-      "max-age=1000", "max-age=1000", "max-age=1000", "max-age=1000, must-revalidate", "no-cache", "no-store", "max-age=0", "public",
-      "max-age=99999999999999999999", "max-age=-1", "max-age=0, stale-while-revalidate=100, stale-if-error=100", "=,;\"",
+      "max-age=1000", "max-age=1000", "max-age=1000", "max-age=1000, must-revalidate", "no-cache", "no-store",
+      "max-age=0", "public",
+      "max-age=99999999999999999999", "max-age=-1", "max-age=0, stale-while-revalidate=100, stale-if-error=100",
+      "=,;\"",
     ])
     lines.append("Cache-Control: \(directives)")
     if directives.contains("while") { reply.note("asked behind") }
@@ -41,7 +43,10 @@ extension Forge {
   private mutating func part(_ range: String, of page: Page) -> Reply {
     reply.isWhole = false
     let total = page.bytes.count
-    let text = range.split(separator: "=").last.map { $0.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) } } ?? []
+    let text =
+      range.split(separator: "=").last.map {
+        $0.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+      } ?? []
     var start = text.first.flatMap { $0 } ?? max(0, total - (text.last.flatMap { $0 } ?? 0))
     var end = text.first.flatMap { $0 } == nil ? total : min(total - 1, text.last.flatMap { $0 } ?? .max) + 1
     guard start < end else {
@@ -72,6 +77,7 @@ extension Forge {
         "bytes \(end)-\(start)/\(total)", "bytes 0-\(total)/\(total)", "bytes=\(start)-\(end - 1)/\(total)",
       ])
       reply.note("a part at \"\(claim)\"", .either, .malformed)
+      if claim == "bytes 0-\(Int64.max - 1)/\(Int64.max)" { reply.longest = bytes }
       reply.version = nil
       reply.part = nil
     case 3:
@@ -101,7 +107,8 @@ extension Forge {
       reply.note("many parts", .either, .malformed)
       reply.version = nil
       reply.part = nil
-      return answer(206, Data("--a\r\nContent-Range: \(claim)\r\n\r\n".utf8) + bytes + Data("\r\n--a--\r\n".utf8), mayCode: false)
+      return answer(
+        206, Data("--a\r\nContent-Range: \(claim)\r\n\r\n".utf8) + bytes + Data("\r\n--a--\r\n".utf8), mayCode: false)
     default: reply.note("a part")
     }
     lines.append("Content-Range: \(claim)")

@@ -19,8 +19,8 @@ extension Forge {
       reply.version = nil
       lines.append("Content-Encoding: gzip")
     case 4:
-      // A stream that does not reach its end, in a message that does: libcurl gives what there is of it and says nothing, to a plain
-      // session as well, so that nobody behind it can know. The guide (Transports) says so.
+      // A stream that does not reach its end, in a message that does: libcurl gives what there is of it and says
+      // nothing, to a plain session as well, so that nobody behind it can know. The guide (Transports) says so.
       wire = Gzip.stored(plain)
       wire = Data(wire.prefix(dice.roll(wire.count)))
       reply.note("a gzip stream that is cut off", .either, .coding)

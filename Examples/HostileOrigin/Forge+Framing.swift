@@ -39,8 +39,9 @@ extension Forge {
     }
   }
 
-  /// Bytes that came with an answer must not be taken for the next one. Those that come after the next request has gone out look like the answer
-  /// to it, whoever reads them (RFC 9112, section 11.1): so only what the network carries in one piece has any.
+  /// Bytes that came with an answer must not be taken for the next one. Those that come after the next request has gone
+  /// out look like the answer to it, whoever reads them (RFC 9112, section 11.1): so only what the network carries in
+  /// one piece has any.
   private static let largestWithExcess = 8_000
 
   private mutating func excess() {
@@ -49,7 +50,8 @@ extension Forge {
     // An answer that nobody asked for: it must not be taken for that to the next request.
     wire.append(
       dice.chance(70)
-        ? Data("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nCache-Control: max-age=1000\r\n\r\npoison".utf8) : Data("poison".utf8))
+        ? Data("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nCache-Control: max-age=1000\r\n\r\npoison".utf8)
+        : Data("poison".utf8))
   }
 
   private mutating func chunks() {
@@ -163,12 +165,14 @@ extension Forge {
     }
     reply.script.end = .close
     let sizes = [
-      "FFFFFFFFFFFFFFFF", "7FFFFFFFFFFFFFFF", "10000000000000000", String(repeating: "F", count: 40), "-5", "xyz", "", "7FFFFFFFFFFFFFF0",
+      "FFFFFFFFFFFFFFFF", "7FFFFFFFFFFFFFFF", "10000000000000000", String(repeating: "F", count: 40), "-5", "xyz", "",
+      "7FFFFFFFFFFFFFF0",
     ]
     switch dice.roll(3) {
     case 0:
       let size = dice.pick(sizes)
-      // Nothing but the page behind it: some of the sizes are numbers, and what comes is then the beginning of such a chunk.
+      // Nothing but the page behind it: some of the sizes are numbers, and what comes is then the beginning of such a
+      // chunk.
       wire = Data("\(size)\r\n".utf8) + wire
       reply.note("a chunk of size \"\(size)\"", .wrong, .transferCoding)
     case 1:

@@ -47,7 +47,8 @@ extension Forge {
     case 8: return odd("HTTP/1.1 20 Fine")
     case 9: return odd("HTTP/1.1 2000 Fine")
     case 10: return odd("HTTP/1.1 Fine")
-    default: return odd(dice.pick(["HTTP/1.1 000 Fine", "HTTP/1.1 -200 Fine", "HTTP/1.1 099 Fine", "HTTP/7.7 200 Fine"]))
+    default:
+      return odd(dice.pick(["HTTP/1.1 000 Fine", "HTTP/1.1 -200 Fine", "HTTP/1.1 099 Fine", "HTTP/7.7 200 Fine"]))
     }
   }
 
@@ -113,8 +114,12 @@ extension Forge {
       lineEnd = "\n"
       return []
     case 12: return text("Connection: keep-alive", "Keep-Alive: timeout=0, max=-1")
-    case 13: return text("Trailer: X-Trailer", "Vary: X-Nothing", "Age: 99999999999999999999", "Expires: 0", "Last-Modified: -")
-    default: return text("Date: Thu, 99 Foo 0000 99:99:99 GMT", "Warning: 999", "Content-Range: bytes 0-0/0", "Accept-Ranges: none")
+    case 13:
+      return text(
+        "Trailer: X-Trailer", "Vary: X-Nothing", "Age: 99999999999999999999", "Expires: 0", "Last-Modified: -")
+    default:
+      return text(
+        "Date: Thu, 99 Foo 0000 99:99:99 GMT", "Warning: 999", "Content-Range: bytes 0-0/0", "Accept-Ranges: none")
     }
   }
 }

@@ -12,7 +12,8 @@ struct Forge {
   var before = Data()
   /// The message's body on the wire.
   var wire = Data()
-  /// Whether bytes follow that belong to no message: then nothing may come later, where it could be taken for an answer.
+  /// Whether bytes follow that belong to no message: then nothing may come later, where it could be taken for an
+  /// answer.
   var hasExcess = false
   /// How lines of the head end.
   var lineEnd = "\r\n"

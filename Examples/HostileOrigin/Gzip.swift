@@ -21,7 +21,8 @@ enum Gzip {
     return result
   }
 
-  /// A quarter of a megabyte of zeros in a hundredth of that: one literal, then that byte again and again (RFC 1951, section 3.2.6).
+  /// A quarter of a megabyte of zeros in a hundredth of that: one literal, then that byte again and again (RFC 1951,
+  /// section 3.2.6).
   static let bomb: (coded: Data, plain: Data) = {
     let repeats = 1_016
     let plain = Data(count: 1 + 258 * repeats)

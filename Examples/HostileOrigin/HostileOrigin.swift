@@ -10,9 +10,12 @@ struct HostileOrigin: AsyncParsableCommand {
     commandName: "hostile-origin",
     abstract: "Loads from a server that lies about lengths, ranges, codings and everything else.",
     discussion: """
-      A server on raw TCP makes up its answers by chance, right ones and wrong ones: lengths, chunks, codings, interim responses, ranges, \
-      validators, redirects, challenges, heads, closed and reset connections. They are asked for through intercepted sessions (tasks, completion \
-      handlers, delegates), the direct way (data, load, bytes) and an archive on disk. For each a model says what may come of it. Exits with 1 when \
+      A server on raw TCP makes up its answers by chance, right ones and wrong ones: lengths, chunks, codings, interim \
+      responses, ranges, \
+      validators, redirects, challenges, heads, closed and reset connections. They are asked for through intercepted \
+      sessions (tasks, completion \
+      handlers, delegates), the direct way (data, load, bytes) and an archive on disk. For each a model says what may \
+      come of it. Exits with 1 when \
       something else did, when memory or descriptors grow, or when nothing happens for a minute.
 
       The same seed makes the same exchanges; --only runs one of them again.
@@ -20,7 +23,8 @@ struct HostileOrigin: AsyncParsableCommand {
 
   @Option(help: "How many exchanges.") var exchanges = 100_000
   @Option(help: "How many of them at once.") var inFlight = 32
-  @Option(help: "The seed of all chance. Default: the environment's WAYLAY_FUZZ_SEED, else one that the clock makes.") var seed: UInt64?
+  @Option(help: "The seed of all chance. Default: the environment's WAYLAY_FUZZ_SEED, else one that the clock makes.")
+  var seed: UInt64?
   @Option(help: "Run this exchange alone.") var only: Int?
   @Option(help: "Growth of resident memory after the first fifth that is allowed, in megabytes.") var growth = 64
 
@@ -37,7 +41,8 @@ struct HostileOrigin: AsyncParsableCommand {
     site.port.withLock { $0 = origin.port }
 
     // What is made once for all, in here or in Foundation, is there after a few exchanges.
-    var faults = await run(Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...200)), site, origin, folder).faults
+    var faults = await run(Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...200)), site, origin, folder)
+      .faults
     let before = await Measurements.settled(at: nil)
     let tally = Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...max(0, exchanges - 1)))
     let strays = await run(tally, site, origin, folder).strays
@@ -58,10 +63,14 @@ struct HostileOrigin: AsyncParsableCommand {
   }
 
   /// Runs exchanges with a client of their own.
-  private func run(_ tally: Tally, _ site: Site, _ origin: ScriptedOrigin, _ folder: URL) async -> (faults: [String], strays: Int) {
+  private func run(
+    _ tally: Tally, _ site: Site, _ origin: ScriptedOrigin, _ folder: URL
+  ) async -> (faults: [String], strays: Int) {
     let client = Client(folder: folder.appendingPathComponent(UUID().uuidString))
     let watchdog = Task { await tally.watch() }
-    await tally.run(at: inFlight) { await Exchange(plan: Plan(tally.seed, $0), site: site, client: client, base: origin.url()).run() }
+    await tally.run(at: inFlight) {
+      await Exchange(plan: Plan(tally.seed, $0), site: site, client: client, base: origin.url()).run()
+    }
     watchdog.cancel()
     await client.close()
     return (tally.faults, client.deliveries.strays)

@@ -13,7 +13,8 @@ struct Judge {
   func fault(in outcome: Outcome) -> String? {
     guard let last = played.last else {
       if case .failure(.networkConnectionLost, _) = outcome, plan.method == "POST" { return nil }
-      // What came behind an earlier answer, too late to be seen before the connection was used again, and is refused as the answer to this.
+      // What came behind an earlier answer, too late to be seen before the connection was used again, and is refused as
+      // the answer to this.
       if case .failure(.badServerResponse, _) = outcome { return nil }
       return "\(outcome.text) to a request that never came"
     }
@@ -71,7 +72,8 @@ struct Judge {
     case .odd(let what): return what
     case .failure(let code, _):
       if question.isProbe {
-        return code == .resourceUnavailable ? nil : "\(outcome.text) where nothing is asked of the network, after \(story)"
+        return code == .resourceUnavailable
+          ? nil : "\(outcome.text) where nothing is asked of the network, after \(story)"
       }
       return mayFail(now, code) ? nil : "\(outcome.text) after \(story)"
     case .answer(let status, let body, let fields, let path):
@@ -100,7 +102,13 @@ struct Judge {
       return body.isEmpty && totals.contains { Self.isBeyond(range, $0) }
     }
     guard status == 206, let text = fields["content-range"], let extent = Extent(text) else { return false }
-    if parts.contains(where: { $0.holds(body, extent.bytes) && ($0.total == extent.total || extent.total == nil) }) { return true }
+    if parts.contains(where: { $0.holds(body, extent.bytes) && ($0.total == extent.total || extent.total == nil) }) {
+      return true
+    }
+    let isLongest = played.contains {
+      $0.reply.longest?.dropFirst(extent.bytes.lowerBound).prefix(extent.bytes.count) == body
+    }
+    if isLongest, extent.total == .max { return true }
     return wholes.contains { whole in
       // How much there is in all, the origin may have lied about.
       extent.bytes.upperBound <= whole.body.count && extent.bytes.upperBound <= extent.total ?? .max
@@ -108,12 +116,15 @@ struct Judge {
     }
   }
 
-  /// What a plain request may be answered with: whole answers as they came, and pages of which beginnings and parts came under a strong validator.
+  /// What a plain request may be answered with: whole answers as they came, and pages of which beginnings and parts
+  /// came under a strong validator.
   private var wholes: [(status: Int, body: Data)] {
     played.flatMap { played -> [(status: Int, body: Data)] in
       let reply = played.reply
       var all: [(status: Int, body: Data)] = []
-      if reply.isWhole, reply.verdict != .wrong, !Self.neverWhole.contains(reply.status) { all.append((reply.status, reply.body)) }
+      if reply.isWhole, reply.verdict != .wrong, !Self.neverWhole.contains(reply.status) {
+        all.append((reply.status, reply.body))
+      }
       if let version = reply.version { all.append((200, Page(plan.seed, plan.number, version: version).bytes)) }
       return all
     }
@@ -126,7 +137,9 @@ struct Judge {
 
   /// Whether it is the beginning of an answer that a client could not know to be one.
   private func beginnings(_ status: Int, _ body: Data) -> Bool {
-    played.contains { $0.reply.isBeginning && $0.reply.isWhole && $0.reply.verdict != .wrong && matches($0.reply, status, body) }
+    played.contains {
+      $0.reply.isBeginning && $0.reply.isWhole && $0.reply.verdict != .wrong && matches($0.reply, status, body)
+    }
   }
 
   /// Whether a question of an earlier round may be answered in this one.

@@ -31,6 +31,9 @@ struct Reply: Sendable {
   var part: Range<Int>?
   /// How long it says the whole is.
   var total: Int?
+  /// The bytes of a part that is well-formed and claims to be the beginning of the longest body there is: a client cannot
+  /// know better than to believe it.
+  var longest: Data?
   /// Whether what was sent of it is a representation that a later request may be answered with.
   var isWhole = true
   var script = ScriptedOrigin.Script([])
@@ -59,7 +62,8 @@ extension Set<URLError.Code> {
   static let transferCoding: Self = [.badServerResponse, .networkConnectionLost, .cannotDecodeContentData]
   /// A place that is none, or that nobody follows to.
   static let place: Self = [
-    .badURL, .unsupportedURL, .cannotFindHost, .cannotConnectToHost, .secureConnectionFailed, .redirectToNonExistentLocation,
+    .badURL, .unsupportedURL, .cannotFindHost, .cannotConnectToHost, .secureConnectionFailed,
+    .redirectToNonExistentLocation,
     .httpTooManyRedirects, .badServerResponse, .networkConnectionLost,
   ]
 }

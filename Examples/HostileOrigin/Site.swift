@@ -54,7 +54,8 @@ final class Site: Sendable {
   func script(_ request: ScriptedOrigin.Request) -> ScriptedOrigin.Script {
     let parts = request.target.split(separator: "/", omittingEmptySubsequences: true).map { $0.prefix { $0 != "?" } }
     guard let number = parts.first.flatMap({ Int($0) }), let round = state.withLock({ $0.rounds[number] }) else {
-      return ScriptedOrigin.Script("HTTP/1.1 404 None\r\nContent-Length: \(Self.nothingHere.utf8.count)\r\n\r\n\(Self.nothingHere)")
+      return ScriptedOrigin.Script(
+        "HTTP/1.1 404 None\r\nContent-Length: \(Self.nothingHere.utf8.count)\r\n\r\n\(Self.nothingHere)")
     }
     let hasCondition = ["If-None-Match", "If-Modified-Since"].contains { request[$0] != nil }
     let (reply, redirects) = reply(Plan(seed, number), to: request, round, isLanding: parts.dropFirst().first == "land")
@@ -72,9 +73,11 @@ final class Site: Sendable {
     switch plan.theme {
     case .answer: return (forge.answer(forge.status(), page.bytes), false)
     case .nothing: return (forge.nothing(), false)
-    case .challenge: return (isKnown && forge.dice.chance(60) ? forge.answer(200, page.bytes) : forge.challenge(page), false)
+    case .challenge:
+      return (isKnown && forge.dice.chance(60) ? forge.answer(200, page.bytes) : forge.challenge(page), false)
     case .redirect(let kind):
-      return isLanding ? (forge.answer(forge.status(), page.bytes), false) : (forge.redirect(kind, page, port.withLock { $0 }), true)
+      return isLanding
+        ? (forge.answer(forge.status(), page.bytes), false) : (forge.redirect(kind, page, port.withLock { $0 }), true)
     case .archive: return (forge.archived(seed, plan.number, round, request), false)
     }
   }

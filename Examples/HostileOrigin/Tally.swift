@@ -28,7 +28,9 @@ final class Tally: Sendable {
   var faults: [String] { state.withLock { $0.faults } }
 
   /// Runs all of them, so many at once.
-  func run(at once: Int, _ exchange: @escaping @Sendable (Int) async -> (faults: [String], probes: Int, hits: Int)) async {
+  func run(
+    at once: Int, _ exchange: @escaping @Sendable (Int) async -> (faults: [String], probes: Int, hits: Int)
+  ) async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<once {
         group.addTask {

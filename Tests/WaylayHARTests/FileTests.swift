@@ -72,7 +72,7 @@ struct FileTests {
         _ = try reader.next()
         Issue.record("read as an archive")
       } catch {
-        #expect(error.code == .notAnArchive)
+        #expect((error as? HARError)?.code == .notAnArchive)
       }
     }
   }

@@ -54,6 +54,7 @@ public var errno: Int32 {
 
 public var EPERM: Int32 { fatalError() }
 public var ENOENT: Int32 { fatalError() }
+public var ESRCH: Int32 { fatalError() }
 public var EINTR: Int32 { fatalError() }
 public var EIO: Int32 { fatalError() }
 public var EBADF: Int32 { fatalError() }

@@ -63,6 +63,7 @@ open class DispatchQueue: DispatchObject, @unchecked Sendable {
 
   public class var main: DispatchQueue { fatalError() }
   public class func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue { fatalError() }
+  public class func concurrentPerform(iterations: Int, execute work: (Int) -> Void) {}
 
   public func async(
     group: DispatchGroup? = nil, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],

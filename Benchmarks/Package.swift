@@ -28,7 +28,8 @@ let package = Package(
         .product(name: "Waylay", package: "waylay"),
         .product(name: "WaylayInspector", package: "waylay"),
       ]),
-    // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends on.
+    // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends
+    // on.
     .target(
       name: "TestOrigin",
       dependencies: [

@@ -4,7 +4,8 @@ import WaylayArchive
 
 /// Comes to the victim's directory while the victim works on it, with one bad habit or another.
 struct Rival: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "The process beside the one that is killed.", shouldDisplay: false)
+  static let configuration = CommandConfiguration(
+    abstract: "The process beside the one that is killed.", shouldDisplay: false)
 
   enum Habit: String, CaseIterable, ExpressibleByArgument {
     /// Reads what the victim stores.
@@ -45,7 +46,9 @@ struct Rival: AsyncParsableCommand {
         for _ in 0..<200 {
           let key = dice.roll(Plan.keys + Plan.pinnedKeys)
           let partition: ArchivePartition = key < Plan.keys && key % 3 == 0 ? "third" : .shared
-          for entry in try await store.entries(for: ArchiveKey("\(key)", partition: partition)) { try await compare(entry, key) }
+          for entry in try await store.entries(for: ArchiveKey("\(key)", partition: partition)) {
+            try await compare(entry, key)
+          }
         }
         await store.close()
       } catch {
@@ -55,7 +58,9 @@ struct Rival: AsyncParsableCommand {
   }
 
   private func compare(_ entry: StoredEntry, _ key: Int) async throws {
-    guard let (found, version, _) = Plan.parse(entry.head), found == key else { fault("a rival found the wrong head for \(key)") }
+    guard let (found, version, _) = Plan.parse(entry.head), found == key else {
+      fault("a rival found the wrong head for \(key)")
+    }
     do {
       let body = try await entry.body().collect(upTo: 1 << 20)
       guard body == Plan.body(key, version) else { fault("a rival found a wrong body for \(key), version \(version)") }
@@ -87,7 +92,9 @@ struct Rival: AsyncParsableCommand {
     try? FileManager.default.removeItem(at: aside)
     if dice.roll(2) == 0 {
       // The victim may make a file where everything had been removed.
-      for _ in 0..<20 where FileManager.default.fileExists(atPath: directory) { try? FileManager.default.removeItem(at: url) }
+      for _ in 0..<20 where FileManager.default.fileExists(atPath: directory) {
+        try? FileManager.default.removeItem(at: url)
+      }
     }
     try? FileManager.default.moveItem(at: url, to: aside)
     try? FileManager.default.removeItem(at: aside)
@@ -96,9 +103,13 @@ struct Rival: AsyncParsableCommand {
       do {
         let store = try DiskStore(at: url, options: options())
         let listed = try await store.list()
-        guard listed.count == kept.count else { fault("\(kept.count) entries were kept, and \(listed.count) are there") }
+        guard listed.count == kept.count else {
+          fault("\(kept.count) entries were kept, and \(listed.count) are there")
+        }
         for entry in listed {
-          guard let key = Plan.parse(entry.head)?.key, let version = Plan.parse(entry.head)?.version, kept[key] == version else {
+          guard let key = Plan.parse(entry.head)?.key, let version = Plan.parse(entry.head)?.version,
+            kept[key] == version
+          else {
             fault("an entry of another's is in the new directory")
           }
           try await compare(entry, key)

@@ -11,10 +11,12 @@ struct Siege: AsyncParsableCommand {
   @Option(help: "How many of a hundred victims have a rival beside them.") var rivals = 10
   @Option(help: "The seed of all chance.") var seed: UInt64 = UInt64(Date().timeIntervalSince1970)
 
-  @Option(help: "Beside the kills, has one call to the victim's system in so many fail; 0 has none fail.") var faults = 0
+  @Option(help: "Beside the kills, has one call to the victim's system in so many fail; 0 has none fail.") var faults =
+    0
 
   func run() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("archive-torture-\(UUID().uuidString)")
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "archive-torture-\(UUID().uuidString)")
     // What a rival was killed over.
     let aside = directory.deletingLastPathComponent().appendingPathComponent("\(directory.lastPathComponent)-aside")
     defer { for url in [directory, aside] { try? FileManager.default.removeItem(at: url) } }
@@ -53,7 +55,12 @@ struct Siege: AsyncParsableCommand {
     var faults: [String] = []
 
     var description: String {
-      "opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) times not asked for, on a busy machine), \(storedOperations) pinned stores, \(flushed) flushed, \(dropped) entries found damaged, \(rivals) times with a rival, \(cutShort) removals cut short, \(self.faults.count) faults"
+      """
+      opened \(opened) times, \(bodies) bodies compared, \(promises) promises of more than a second kept (\(starved) \
+      times not asked for, on a busy machine), \(storedOperations) pinned stores, \(flushed) flushed, \(dropped) \
+      entries found damaged, \(rivals) times with a rival, \(cutShort) removals cut short, \(self.faults.count) \
+      faults
+      """
     }
   }
 
@@ -74,16 +81,20 @@ struct Siege: AsyncParsableCommand {
     }
   }
 
-  private func strike(_ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?) throws -> Testimony {
+  private func strike(
+    _ directory: URL, seed: UInt64, after milliseconds: Int, beside habit: Rival.Habit?
+  ) throws -> Testimony {
     let orphan = habit == .replaces ? ["--may-be-orphaned"] : []
-    let victim = try Program(["victim", directory.path, "\(seed)", "--faults", "\(faults)"] + orphan, directory, "victim")
+    let victim = try Program(
+      ["victim", directory.path, "\(seed)", "--faults", "\(faults)"] + orphan, directory, "victim")
     var rival: Program?
     if let habit {
       // Whoever comes first has the archive: that is to be the victim.
       for _ in 0..<2000 where try !victim.lines().contains(where: { $0.hasPrefix("open ") }) { usleep(1000) }
       rival = try Program(["rival", habit.rawValue, directory.path, "\(seed)"], directory, "rival")
     }
-    // Some are killed while they open, most while they work, and some after more than a second, when promises have come due.
+    // Some are killed while they open, most while they work, and some after more than a second, when promises have come
+    // due.
     usleep(UInt32((milliseconds % 10 == 0 ? 1200 : milliseconds) * 1000))
     // First the rival, which may write as soon as the victim is dead.
     rival?.kill()
@@ -101,7 +112,8 @@ struct Siege: AsyncParsableCommand {
     private let output: URL
 
     init(_ arguments: [String], _ directory: URL, _ name: String) throws {
-      output = directory.deletingLastPathComponent().appendingPathComponent("\(directory.lastPathComponent)-\(name).txt")
+      output = directory.deletingLastPathComponent().appendingPathComponent(
+        "\(directory.lastPathComponent)-\(name).txt")
       try Data().write(to: output)
       let file = try FileHandle(forWritingTo: output)
       process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
@@ -120,7 +132,9 @@ struct Siege: AsyncParsableCommand {
       return DispatchTime.now().uptimeNanoseconds
     }
 
-    func lines() throws -> [Substring] { try String(decoding: Data(contentsOf: output), as: UTF8.self).split(separator: "\n") }
+    func lines() throws -> [Substring] {
+      try String(decoding: Data(contentsOf: output), as: UTF8.self).split(separator: "\n")
+    }
 
     func remove() { try? FileManager.default.removeItem(at: output) }
   }
@@ -137,7 +151,9 @@ struct Siege: AsyncParsableCommand {
     let store: DiskStore
     do {
       store = try DiskStore(at: directory, options: .init(limits: limits, memory: 0))
-    } catch let error as ArchiveError where error.code == .foreignFormat && Self.isRemains(directory) && testimony.isOrphaned {
+    } catch let error as ArchiveError
+      where error.code == .foreignFormat && Self.isRemains(directory) && testimony.isOrphaned
+    {
       // The rival was killed while it removed the directory: whoever did that is told, and has to do it again.
       try FileManager.default.removeItem(at: directory)
       tally.cutShort += 1
@@ -193,9 +209,14 @@ struct Siege: AsyncParsableCommand {
     // Closed, it has a journal of what is there.
     await store.close()
     let onDisk = Self.files(directory)
-    if usage.bytes > Plan.limitBytes || usage.count > Plan.limitCount { tally.faults.append("over the limits: \(usage)") }
-    // What is counted is what is there: no file is forgotten. The slack is what the journal has of entries that have gone.
-    if onDisk.bytes > usage.bytes + 300_000 { tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted") }
+    if usage.bytes > Plan.limitBytes || usage.count > Plan.limitCount {
+      tally.faults.append("over the limits: \(usage)")
+    }
+    // What is counted is what is there: no file is forgotten. The slack is what the journal has of entries that have
+    // gone.
+    if onDisk.bytes > usage.bytes + 300_000 {
+      tally.faults.append("\(onDisk.bytes) bytes on disk, \(usage.bytes) counted")
+    }
     if onDisk.entries > usage.count * 2 { tally.faults.append("\(onDisk.entries) files for \(usage.count) entries") }
     tally.dropped += damaged.withLock { $0 }
   }

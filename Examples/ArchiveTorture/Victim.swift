@@ -83,7 +83,8 @@ struct Victim: AsyncParsableCommand {
     faults > 0 && [.notWritten, .readFailed, .storeFull].contains((error as? ArchiveError)?.code)
   }
 
-  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whoever is killed.
+  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whoever
+  /// is killed.
   private func flushing(_ store: DiskStore, _ dice: Dice) async {
     var dice = dice
     var version = Int(Date().timeIntervalSince1970 * 1000)
@@ -177,7 +178,9 @@ struct Victim: AsyncParsableCommand {
       do {
         let partition: ArchivePartition = key < Plan.keys && key % 3 == 0 ? "third" : .shared
         for entry in try await store.entries(for: ArchiveKey("\(key)", partition: partition)) {
-          guard let (found, version, _) = Plan.parse(entry.head), found == key else { fault("the wrong head for \(key)") }
+          guard let (found, version, _) = Plan.parse(entry.head), found == key else {
+            fault("the wrong head for \(key)")
+          }
           do {
             let body = try await entry.body(isStreamed: dice.roll(2) == 0).collect(upTo: 1 << 20)
             guard body == Plan.body(key, version) else { fault("a wrong body for \(key), version \(version)") }
@@ -185,7 +188,9 @@ struct Victim: AsyncParsableCommand {
             // Evicted between the look-up and the reading.
           }
         }
-        if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount { fault("over the limits: \(store.usage)") }
+        if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount {
+          fault("over the limits: \(store.usage)")
+        }
         await Task.yield()
       } catch {
         if !isOrdered(error) { await failed("reading failed", error) }
@@ -194,13 +199,16 @@ struct Victim: AsyncParsableCommand {
   }
 
   private func failed(_ what: String, _ error: any Error) async {
-    let isOrphaned = [.directoryUnusable, .notWritten, .readFailed, .unreadable].contains((error as? ArchiveError)?.code)
+    let isOrphaned = [.directoryUnusable, .notWritten, .readFailed, .unreadable].contains(
+      (error as? ArchiveError)?.code)
     guard mayBeOrphaned, isOrphaned else { fault("\(what): \(error)") }
     // There is nothing more to be done here, and the end comes from outside.
     while true { try? await Task.sleep(for: .seconds(10)) }
   }
 
-  private func draft(_ archiveKey: ArchiveKey, _ key: Int, _ version: Int, replacing: [EntryID], isPinned: Bool) -> EntryDraft {
+  private func draft(
+    _ archiveKey: ArchiveKey, _ key: Int, _ version: Int, replacing: [EntryID], isPinned: Bool
+  ) -> EntryDraft {
     EntryDraft(
       key: archiveKey, head: Plan.head(key, version, 0),
       details: EntryDetails(url: "https://example.com/\(key)", host: "example.com", stored: Date(), isPinned: isPinned),

@@ -45,7 +45,8 @@
         var random = SplitMix(state: seed)
         var times: [Duration] = []
         for _ in 0..<5 {
-          let (time, _) = try await added(Hijacker.allCases.map(\.address).shuffled(using: &random) + ["127.0.0.1"], attempts)
+          let (time, _) = try await added(
+            Hijacker.allCases.map(\.address).shuffled(using: &random) + ["127.0.0.1"], attempts)
           guard let time else { return ["all in front, \(name): not answered"] }
           times.append((time - base) / Hijacker.allCases.count)
         }
@@ -62,7 +63,9 @@
     ) async throws -> (first: Duration?, second: Duration?) {
       let (registry, _) = try registry(addresses, policy(attempts))
       defer { registry.invalidate() }
-      guard case .success(let first) = await ask(registry), case .success(let second) = await ask(registry) else { return (nil, nil) }
+      guard case .success(let first) = await ask(registry), case .success(let second) = await ask(registry) else {
+        return (nil, nil)
+      }
       return (first, second)
     }
 
@@ -83,7 +86,9 @@
         for worker in 0..<inFlight {
           group.addTask {
             var results: [(Int, Result<Duration, Failure>)] = []
-            for run in stride(from: worker, to: runs, by: inFlight) { results.append((run, await oneRun(run, seed: seed))) }
+            for run in stride(from: worker, to: runs, by: inFlight) {
+              results.append((run, await oneRun(run, seed: seed)))
+            }
             return results
           }
         }
@@ -102,7 +107,10 @@
       print("all in random order  \(times.count) of \(results.count) answered, \(inFlight) at once, in \(seconds)")
       if let median = times.dropFirst(times.count / 2).first, let slowest = times.last {
         print(
-          "a first request      \(median.text) in the middle, \(slowest.text) at the longest, \(Hijacker.allCases.count) hijackers in front"
+          """
+          a first request      \(median.text) in the middle, \(slowest.text) at the longest, \
+          \(Hijacker.allCases.count) hijackers in front
+          """
         )
       }
       return faults

@@ -94,8 +94,12 @@
     /// What hijackers got, and what the resolver was asked since the control.
     func leaks() -> [String] {
       let shown = isSecure ? lab.leaks() : []
-      print("look-ups of names    \(HijackLab.names.map { "\($0) \(lying_resolver_count($0))" }.joined(separator: ", "))")
-      print(isSecure ? "leaks                \(shown.count)" : "leaks                not counted without TLS: nothing is verified there")
+      print(
+        "look-ups of names    \(HijackLab.names.map { "\($0) \(lying_resolver_count($0))" }.joined(separator: ", "))")
+      print(
+        isSecure
+          ? "leaks                \(shown.count)"
+          : "leaks                not counted without TLS: nothing is verified there")
       let asked = lying_resolver_count("other.test") + lying_resolver_count("www.test")
       return shown + (asked > 0 ? ["the resolver was asked for routed hosts \(asked) times"] : [])
     }

@@ -10,16 +10,20 @@ struct Hijack: AsyncParsableCommand {
     commandName: "hijack-lab",
     abstract: "Shows that routed requests survive a lying resolver and hijackers of every kind, over http and https.",
     discussion: """
-      First the control: a plain session is caught by the lying resolver. Then each kind of hijacker alone in front of the good address, \
-      with the time that it costs, then all of them in random order, many at once. Exits with 1 when a request is not answered by the good \
-      server, when a hijacker gets more than the first message of TLS, when the resolver is asked for a routed host, or when a hijacker \
+      First the control: a plain session is caught by the lying resolver. Then each kind of hijacker alone in front of \
+      the good address, \
+      with the time that it costs, then all of them in random order, many at once. Exits with 1 when a request is not \
+      answered by the good \
+      server, when a hijacker gets more than the first message of TLS, when the resolver is asked for a routed host, \
+      or when a hijacker \
       costs more time than it may. Linux only.
       """)
 
   @Option(help: "How many runs with all hijackers in random order.") var runs = 1000
   @Option(help: "How many of them at once.") var inFlight = 32
   @Option(help: "Which orders: the same number gives the same ones.") var seed: UInt64 = 1
-  @Flag(help: "Leave out the measurements: they mean little on a machine that is busy with something else.") var withoutTimes = false
+  @Flag(help: "Leave out the measurements: they mean little on a machine that is busy with something else.")
+  var withoutTimes = false
 
   func run() async throws {
     #if canImport(FoundationNetworking)

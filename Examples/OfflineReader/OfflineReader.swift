@@ -10,7 +10,8 @@ struct OfflineReader: AsyncParsableCommand {
     commandName: "offline-reader",
     abstract: "Syncs a small site from a server on loopback, stops the server, and reads the site out of an archive.",
     discussion: """
-      Without a directory it uses a temporary one and removes it. With one, `--read` in a later run reads what an earlier run has synced: \
+      Without a directory it uses a temporary one and removes it. With one, `--read` in a later run reads what an \
+      earlier run has synced: \
       there is no server at all then.
       """)
 
@@ -44,7 +45,10 @@ struct OfflineReader: AsyncParsableCommand {
     bar.end()
     let again = try await reader.text(Site.address("/"))
     print(
-      "\(links.count) articles from \(origin.url()), \(site.requests) requests; the front page again: \(again == index ? "same" : "new")."
+      """
+      \(links.count) articles from \(origin.url()), \(site.requests) requests; the front page again: \
+      \(again == index ? "same" : "new").
+      """
     )
     print("The archive: \(reader.archive.counters.stored) answers, \(reader.archive.counters.storedBytes) bytes.\n")
     await reader.close()

@@ -18,7 +18,8 @@ final class ProgressBar {
     guard isTerminal else { return }
     let filled = Self.width * done / total
     write(
-      "\r\(label) [" + String(repeating: "#", count: filled) + String(repeating: " ", count: Self.width - filled) + "] \(done)/\(total)")
+      "\r\(label) [" + String(repeating: "#", count: filled) + String(repeating: " ", count: Self.width - filled)
+        + "] \(done)/\(total)")
   }
 
   func end() {

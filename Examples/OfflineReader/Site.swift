@@ -31,7 +31,9 @@ final class Site: Sendable {
   /// The URL of a page.
   static func address(_ path: String) -> URL {
     let port = port.withLock { $0 }
-    guard let url = URL(string: "http://127.0.0.1:\(port == 0 ? 1 : port)\(path)") else { preconditionFailure("not a path: \(path)") }
+    guard let url = URL(string: "http://127.0.0.1:\(port == 0 ? 1 : port)\(path)") else {
+      preconditionFailure("not a path: \(path)")
+    }
     return url
   }
 

@@ -21,7 +21,9 @@ final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
   private let state = Locked(State())
 
   /// Runs a task to its end; `act` may suspend, resume or cancel it meanwhile.
-  func run(_ task: URLSessionTask, _ act: @escaping @Sendable (URLSessionTask) -> Void = { _ in }) async throws -> String {
+  func run(
+    _ task: URLSessionTask, _ act: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+  ) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       state.withLock { $0.open[task.taskIdentifier] = Delivery(continuation: continuation) }
       task.resume()
@@ -57,7 +59,9 @@ final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
     }
     guard let delivery else { return }
     if let error { return delivery.continuation.resume(throwing: error) }
-    guard delivery.hasHead else { return delivery.continuation.resume(throwing: OutOfOrder(what: "an end without a head")) }
+    guard delivery.hasHead else {
+      return delivery.continuation.resume(throwing: OutOfOrder(what: "an end without a head"))
+    }
     delivery.continuation.resume(returning: String(decoding: delivery.data, as: UTF8.self))
   }
 
@@ -69,7 +73,8 @@ final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     completionHandler(task.originalRequest?.url.map { InputStream(data: Data($0.lastPathComponent.utf8)) })
   }

@@ -69,7 +69,8 @@ final class Grounds: Sendable {
     let limits = StoreLimits(bytes: 2 << 20)
     let made =
       keepsOnDisk
-      ? ArchiveCache(at: folder.appendingPathComponent("archive-\(UUID().uuidString)"), options: DiskStore.Options(limits: limits))
+      ? ArchiveCache(
+        at: folder.appendingPathComponent("archive-\(UUID().uuidString)"), options: DiskStore.Options(limits: limits))
       : ArchiveCache(limits: limits)
     archive.withLock { $0 = made }
     return made

@@ -8,7 +8,8 @@ extension Kind {
   static let archived = [
     Kind("archive, hit", 400) { try await page($0, "fresh", $1 % 200, number: $1) },
     Kind("archive, hit, delegate", 60) { grounds, number in
-      let body = try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.page("fresh", number % 200)))
+      let body = try await grounds.deliveries.run(
+        grounds.sessions.delegating.dataTask(with: grounds.page("fresh", number % 200)))
       return check(body, Grounds.text(of: number % 200), number)
     },
     Kind("archive, hit, direct", 100) { grounds, number in
@@ -35,7 +36,8 @@ extension Kind {
       return try await follower
     },
     Kind("archive, cancelled", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.page("never", 1000 + number))) { $0.cancel() }
+      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.page("never", 1000 + number)))
+      { $0.cancel() }
     },
     Kind("archive, dropped unread", 10) { grounds, number in
       let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.page("chunks", 1000 + number)))
@@ -75,14 +77,16 @@ extension Grounds {
       origin.reply(to: "/archive/\(kind)") { request in
         let text = Self.text(of: Int(request.query("k") ?? "") ?? 0)
         let fields = [("Cache-Control", lifetime), ("ETag", "\"\(text.utf8.count)\"")]
-        return request["If-None-Match"].contains("\"\(text.utf8.count)\"") ? Reply(304, fields) : .text(text, fields: fields)
+        return request["If-None-Match"].contains("\"\(text.utf8.count)\"")
+          ? Reply(304, fields) : .text(text, fields: fields)
       }
     }
     for (kind, pause) in [("chunks", 0), ("slow", 1)] {
       origin.reply(to: "/archive/\(kind)") { request in
         let bytes = Data(Self.text(of: Int(request.query("k") ?? "") ?? 0).utf8)
         let half = bytes.count / 2
-        return Reply(200, [("Cache-Control", "max-age=3600")], .chunks([bytes.prefix(half), bytes.dropFirst(half)], pause: pause))
+        return Reply(
+          200, [("Cache-Control", "max-age=3600")], .chunks([bytes.prefix(half), bytes.dropFirst(half)], pause: pause))
       }
     }
     origin.reply(to: "/archive/never") { _ in Reply(200, [], .never) }

@@ -42,7 +42,9 @@ extension Kind {
 
   /// What is wrong on purpose, to see that it is noticed: run only when it is named.
   private static let planted = [
-    Kind("planted: a wrong answer", 0) { text(try await $0.sessions.plain.data(from: $0.url("inline", "text", $1 + 1)).0) },
+    Kind("planted: a wrong answer", 0) {
+      text(try await $0.sessions.plain.data(from: $0.url("inline", "text", $1 + 1)).0)
+    },
     Kind("planted: a second end", 0) { grounds, number in
       let task = grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number))
       let answer = try await grounds.deliveries.run(task)
@@ -57,7 +59,9 @@ extension Kind {
   private static let made = [
     Kind("inline, awaited", 1000) { text(try await $0.sessions.plain.data(from: $0.url("inline", "text", $1)).0) },
     Kind("inline, completion handler", 200) { try await handled($0.sessions.plain, $0.url("inline", "text", $1)) },
-    Kind("inline declared, but it waits", 20) { text(try await $0.sessions.plain.data(from: $0.url("inline", "late", $1)).0) },
+    Kind("inline declared, but it waits", 20) {
+      text(try await $0.sessions.plain.data(from: $0.url("inline", "late", $1)).0)
+    },
     Kind("inline, failed", 20, failsWith: .cannotConnectToHost) {
       text(try await $0.sessions.plain.data(from: $0.url("inline", "failure", $1)).0)
     },
@@ -99,13 +103,16 @@ extension Kind {
   /// Made up by a chain, told to a delegate.
   private static let delivered = [
     Kind("inline, delegate", 160) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number)))
+      try await grounds.deliveries.run(
+        grounds.sessions.delegating.dataTask(with: grounds.url("inline", "text", number)))
     },
     Kind("in chunks, delegate", 120) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "chunks", number)))
+      try await grounds.deliveries.run(
+        grounds.sessions.delegating.dataTask(with: grounds.url("later", "chunks", number)))
     },
     Kind("suspended and resumed", 40) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "late", number))) { task in
+      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "late", number)))
+      { task in
         task.suspend()
         task.resume()
         task.suspend()
@@ -113,10 +120,14 @@ extension Kind {
       }
     },
     Kind("cancelled, URLSession task", 30, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))) { $0.cancel() }
+      try await grounds.deliveries.run(
+        grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))
+      ) { $0.cancel() }
     },
     Kind("cancelled while suspended", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))) { task in
+      try await grounds.deliveries.run(
+        grounds.sessions.delegating.dataTask(with: grounds.url("later", "never", number))
+      ) { task in
         task.suspend()
         task.cancel()
       }
@@ -141,12 +152,16 @@ extension Kind {
       try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/guarded", number)))
     },
     Kind("network, cancelled", 10, failsWith: .cancelled) { grounds, number in
-      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/never", number))) { $0.cancel() }
+      try await grounds.deliveries.run(grounds.sessions.delegating.dataTask(with: grounds.url("/never", number))) {
+        $0.cancel()
+      }
     },
     Kind("network, closed by the server", 10, failsWith: .networkConnectionLost) { grounds, number in
       do {
         return text(try await grounds.sessions.plain.data(from: grounds.url("/close", number)).0)
-      } catch let error as URLError where [.badServerResponse, .cannotParseResponse, .networkConnectionLost].contains(error.code) {
+      } catch let error as URLError
+        where [.badServerResponse, .cannotParseResponse, .networkConnectionLost].contains(error.code)
+      {
         // The inner session calls an empty reply what it likes.
         throw URLError(.networkConnectionLost)
       }
@@ -155,18 +170,24 @@ extension Kind {
 
   /// Without a session on top.
   private static let direct = [
-    Kind("direct, made up", 200) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("later", "text", $1))).0) },
+    Kind("direct, made up", 200) {
+      text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("later", "text", $1))).0)
+    },
     Kind("direct, in chunks", 30) { grounds, number in
-      let (bytes, _) = try await grounds.sessions.registry.bytes(for: URLRequest(url: grounds.url("later", "chunks", number)))
+      let (bytes, _) = try await grounds.sessions.registry.bytes(
+        for: URLRequest(url: grounds.url("later", "chunks", number)))
       return try await bytes.lines.reduce(into: "") { $0 += $1 }
     },
-    Kind("direct, network", 60) { text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("/mirror", $1))).0) },
+    Kind("direct, network", 60) {
+      text(try await $0.sessions.registry.data(for: URLRequest(url: $0.url("/mirror", $1))).0)
+    },
     Kind("direct, dropped unread", 20) { grounds, number in
       let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.url("later", "chunks", number)))
       return response.status == .ok ? "\(number)" : "status \(response.status)"
     },
     Kind("direct, dropped unread, network", 10) { grounds, number in
-      let response = try await grounds.sessions.registry.load(URLRequest(url: grounds.origin.url("/bytes/20000?n=\(number)")))
+      let response = try await grounds.sessions.registry.load(
+        URLRequest(url: grounds.origin.url("/bytes/20000?n=\(number)")))
       return response.status == .ok ? "\(number)" : "status \(response.status)"
     },
     Kind("direct, uploaded", 20) { grounds, number in
@@ -186,7 +207,8 @@ extension Kind {
     Kind("direct, downloaded", 5) { grounds, number in
       let file = grounds.folder.appendingPathComponent("\(number)")
       defer { try? FileManager.default.removeItem(at: file) }
-      try await grounds.sessions.registry.download(for: URLRequest(url: grounds.url("later", "chunks", number)), to: file)
+      try await grounds.sessions.registry.download(
+        for: URLRequest(url: grounds.url("later", "chunks", number)), to: file)
       return try String(contentsOf: file, encoding: .utf8)
     },
   ]

@@ -10,8 +10,10 @@ struct Stress: AsyncParsableCommand {
     commandName: "stress",
     abstract: "Runs loads of all kinds side by side: tasks, handlers, delegates, suspends, cancels, the direct way.",
     discussion: """
-      Prints loads per second, wrong answers, the growth of resident memory over the last 60 % of the loads, and open descriptors. Exits \
-      with 1 when an answer is wrong, missing or given twice, when memory grows by more than the limit, when descriptors stay open, or \
+      Prints loads per second, wrong answers, the growth of resident memory over the last 60 % of the loads, and open \
+      descriptors. Exits \
+      with 1 when an answer is wrong, missing or given twice, when memory grows by more than the limit, when \
+      descriptors stay open, or \
       when nothing happens for a minute.
       """)
 
@@ -20,7 +22,9 @@ struct Stress: AsyncParsableCommand {
   @Option(help: "Which mixture: the same number gives the same loads.") var seed: UInt64 = 1
   @Option(help: "Only kinds whose name contains this.") var only = ""
   @Flag(help: "Keep the archive on the disk, rather than in memory.") var disk = false
-  @Option(help: "Growth of resident memory that is allowed, in per cent. Judged from 100 000 loads on; fewer show warm-up alone.")
+  @Option(
+    help:
+      "Growth of resident memory that is allowed, in per cent. Judged from 100 000 loads on; fewer show warm-up alone.")
   var growth = 4.0
 
   func run() async throws {

@@ -75,7 +75,12 @@ final class Tally: Sendable {
       print("\(name.padding(toLength: 34, withPad: " ", startingAt: 0)) \(count)")
     }
     print("")
-    print("loads                \(state.done) in \(String(format: "%.1f", seconds)) s, \(Int(Double(state.done) / seconds)) per second")
+    print(
+      """
+      loads                \(state.done) in \(String(format: "%.1f", seconds)) s, \
+      \(Int(Double(state.done) / seconds)) per second
+      """
+    )
     print("wrong answers        \(state.faultCount)")
     var faults = state.faults
     if state.done != loads { faults.append("\(loads - state.done) loads never ended") }
@@ -85,8 +90,8 @@ final class Tally: Sendable {
 
   /// Compares the mean of the last tenth with that of the tenth after warm-up: single samples are noise.
   ///
-  /// Warm-up is the first two fifths. An archive on the disk takes so long until the allocator has all sizes in store; from then on resident
-  /// memory stays within a hundredth.
+  /// Warm-up is the first two fifths. An archive on the disk takes so long until the allocator has all sizes in store;
+  /// from then on resident memory stays within a hundredth.
   private func growth(of samples: [Int], limit: Double) -> String? {
     guard samples.count >= 100 else {
       print("resident memory      not judged: too few samples")
@@ -98,7 +103,8 @@ final class Tally: Sendable {
     let isJudged = loads >= 100_000
     print(
       String(
-        format: "resident memory      %.1f MB after warm-up, %.1f MB at the end, %+.1f %%%@", early / 1e6, late / 1e6, growth,
+        format: "resident memory      %.1f MB after warm-up, %.1f MB at the end, %+.1f %%%@", early / 1e6, late / 1e6,
+        growth,
         isJudged ? "" : " (not judged below 100 000 loads)"))
     return isJudged && growth > limit ? String(format: "resident memory grew by %.1f %%", growth) : nil
   }

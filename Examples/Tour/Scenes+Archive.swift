@@ -64,7 +64,8 @@ extension Scene {
     for _ in 0..<2 {
       let (data, response) = try await session.data(from: server.url("/news"))
       if let request = server.requests.last { report.note(request, fields: ["If-None-Match"]) }
-      report.note("app got", "\((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))")
+      report.note(
+        "app got", "\((response as? HTTPURLResponse)?.statusCode ?? 0) \(String(decoding: data, as: UTF8.self))")
     }
     report.expect("bytes of bodies that the server sent", server.bytesSent, 8)
     report.expect("confirmations", archive.counters.revalidations, 1)
@@ -75,7 +76,10 @@ extension Scene {
   static let explained = Scene(title: "The archive explains what it would do with a request") { origin, report in
     origin.reply(to: "/catalog") { _ in
       .text(
-        "a catalog", fields: [("Cache-Control", "max-age=600, stale-while-revalidate=60"), ("ETag", "\"c1\""), ("Vary", "Accept-Language")])
+        "a catalog",
+        fields: [
+          ("Cache-Control", "max-age=600, stale-while-revalidate=60"), ("ETag", "\"c1\""), ("Vary", "Accept-Language"),
+        ])
     }
     let archive = ArchiveCache()
     let registry = InterceptorRegistry { archive }

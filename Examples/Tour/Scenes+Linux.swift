@@ -13,22 +13,28 @@ import Waylay
     private struct Dial: RequestInterceptor {
       let target: Route
 
-      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
+      {
         var request = request
         request.route = target
         return try await next(request)
       }
     }
 
-    static let route = Scene(title: "HTTPS dialled to another address: the certificate is still checked against the name") { _, report in
+    static let route = Scene(
+      title: "HTTPS dialled to another address: the certificate is still checked against the name"
+    ) { _, report in
       let authority = try TestAuthority()
-      let server = try await TestOrigin.start(hosts: ["127.0.0.2"], tls: .init(authority: authority, names: ["api.example.com"]))
+      let server = try await TestOrigin.start(
+        hosts: ["127.0.0.2"], tls: .init(authority: authority, names: ["api.example.com"]))
       var options = CurlTransport.Options()
       options.additionalAuthorities = [Data(authority.pem.utf8)]
       let target = try Route("127.0.0.2", port: server.port)
       let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { Dial(target: target) }
       let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
-      guard let url = URL(string: "https://api.example.com/hello"), let other = URL(string: "https://www.example.com/hello") else { return }
+      guard let url = URL(string: "https://api.example.com/hello"),
+        let other = URL(string: "https://www.example.com/hello")
+      else { return }
       let (data, response) = try await session.data(from: url)
       report.note("app asked for", url.absoluteString)
       report.note("app got", "\(String(decoding: data, as: UTF8.self)), from \(response.url?.absoluteString ?? "")")
@@ -48,7 +54,8 @@ import Waylay
       await server.stop()
     }
 
-    static let download = Scene(title: "A large download, streamed into a file while the server is held back") { origin, report in
+    static let download = Scene(title: "A large download, streamed into a file while the server is held back") {
+      origin, report in
       let size = 64 << 20
       let registry = InterceptorRegistry(configuration: .ephemeral)
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-tour-\(UUID().uuidString)")

@@ -4,11 +4,15 @@ import Waylay
 
 extension Scene {
   /// A mock in a session, for the very URLs of a server that is there and gets none of the requests.
-  static let mock = Scene(title: "A mock answers: computed, one after the other, broken off; and says why nothing matched") {
+  static let mock = Scene(
+    title: "A mock answers: computed, one after the other, broken off; and says why nothing matched"
+  ) {
     origin, report in
     let mock = MockInterceptor {
       Stub(.get, "\(origin.url("/users"))/:id") { request in .json(["id": request.parameters["id"] ?? ""]) }
-      Stub(.get, origin.url("/status")) { [.text("busy", status: 503), .text("here you are").delay(.milliseconds(20))] }
+      Stub(.get, origin.url("/status")) {
+        [.text("busy", status: 503), .text("here you are").delay(.milliseconds(20))]
+      }
       Stub(.get, origin.url("/photo")) { .text("half a picture").fault(.connectionReset(afterBytes: 4)) }
     }
     let registry = InterceptorRegistry { mock }
@@ -36,7 +40,8 @@ extension Scene {
       report.expect("the nearest stub is named", was: cause, cause.contains("/users/:id"))
     }
     report.expect(
-      "calls that the mock remembers", mock.calls.map(\.url.path), ["/users/42", "/status", "/status", "/photo", "/user/42"])
+      "calls that the mock remembers", mock.calls.map(\.url.path),
+      ["/users/42", "/status", "/status", "/photo", "/user/42"])
     report.expect("requests at the server", origin.requests.count - before, 0)
     registry.invalidate()
   }

@@ -29,7 +29,8 @@ extension Scene {
     for request in origin.requests(to: "/flaky") { report.note(request, fields: ["X-Sent-Through"]) }
     report.note("app got", "\(status(response)) \(String(decoding: data, as: UTF8.self))")
     report.expect(
-      "two requests, both with the header", origin.requests(to: "/flaky").map { $0["X-Sent-Through"] }, [["Waylay"], ["Waylay"]])
+      "two requests, both with the header", origin.requests(to: "/flaky").map { $0["X-Sent-Through"] },
+      [["Waylay"], ["Waylay"]])
     report.expect("the second answer", String(decoding: data, as: UTF8.self), "here you are")
     registry.invalidate()
   }
@@ -41,11 +42,13 @@ extension Scene {
     func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
       .response(
         InterceptedResponse(
-          to: request, fields: [.contentType: "application/json"], body: .text(#"{"greeting":"hello from the chain"}"#)))
+          to: request, fields: [.contentType: "application/json"], body: .text(#"{"greeting":"hello from the chain"}"#))
+      )
     }
   }
 
-  static let answer = Scene(title: "A chain answers by itself; what it does not accept goes its own way") { origin, report in
+  static let answer = Scene(title: "A chain answers by itself; what it does not accept goes its own way") {
+    origin, report in
     let registry = InterceptorRegistry()
     registry.register(InterceptorChain("greetings", for: .host("127.0.0.1").path("/greeting/**")) { Greeter() })
     let session = URLSession(configuration: .default.intercepted(by: registry))
@@ -64,7 +67,9 @@ extension Scene {
   private struct SortedQuery: RequestInterceptor {
     func canonicalRequest(for request: URLRequest) -> URLRequest {
       var request = request
-      guard let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return request }
+      guard let url = request.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+        return request
+      }
       parts.queryItems = parts.queryItems?.filter { $0.name != "utm_source" }.sorted { $0.name < $1.name }
       request.url = parts.url
       return request
@@ -83,7 +88,8 @@ extension Scene {
       _ = try await session.data(from: origin.url("/echo\(query)"))
       if let request = origin.requests.last { report.note(request) }
     }
-    report.expect("one form at the server", Set(origin.requests(to: "/echo").suffix(2).map(\.target)), ["/echo?a=1&b=2"])
+    report.expect(
+      "one form at the server", Set(origin.requests(to: "/echo").suffix(2).map(\.target)), ["/echo?a=1&b=2"])
     registry.invalidate()
   }
 
@@ -100,7 +106,9 @@ extension Scene {
     }
   }
 
-  static let loopGuard = Scene(title: "The loop guard: an interceptor uses the session it intercepts, and one that loops is caught") {
+  static let loopGuard = Scene(
+    title: "The loop guard: an interceptor uses the session it intercepts, and one that loops is caught"
+  ) {
     origin, report in
     let registry = InterceptorRegistry()
     let session = URLSession(configuration: .default.intercepted(by: registry))
@@ -135,14 +143,17 @@ extension Scene {
     var request = URLRequest(url: origin.url("/redirect/302?to=\(second.url("/echo").absoluteString)"))
     request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
     let (_, response) = try await session.data(for: request)
-    for request in origin.requests.suffix(1) + second.requests { report.note(request, fields: ["Authorization", "X-Sent-Through"]) }
+    for request in origin.requests.suffix(1) + second.requests {
+      report.note(request, fields: ["Authorization", "X-Sent-Through"])
+    }
     report.expect("the second server's answer", response.url?.port, second.port)
     report.expect("no secret there", second.rawBytes.joined().contains("secret"), false)
     registry.invalidate()
     await second.stop()
   }
 
-  static let stream = Scene(title: "A body streamed the direct way: each chunk is read before the next is sent") { origin, report in
+  static let stream = Scene(title: "A body streamed the direct way: each chunk is read before the next is sent") {
+    origin, report in
     let registry = InterceptorRegistry { PolitelyRetry() }
     let response = try await registry.load(URLRequest(url: origin.url("/gate/tour")))
     report.note("head", "\(response.status.code), from the \(response.source)")
@@ -156,7 +167,8 @@ extension Scene {
     }
     origin.release(nil, gate: "tour")
     report.expect(
-      "three chunks, one by one, then the end", was: "\(seen)", try await chunks.next() == nil && seen == ["one", "two", "three"])
+      "three chunks, one by one, then the end", was: "\(seen)",
+      try await chunks.next() == nil && seen == ["one", "two", "three"])
     registry.invalidate()
   }
 

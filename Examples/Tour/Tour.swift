@@ -20,7 +20,10 @@ enum Tour {
       if !report.isAsExpected { failed += 1 }
     }
     await origin.stop()
-    print(failed == 0 ? "All \(scenes.count) scenes saw what they expected." : "\(failed) of \(scenes.count) scenes saw something else.")
+    print(
+      failed == 0
+        ? "All \(scenes.count) scenes saw what they expected."
+        : "\(failed) of \(scenes.count) scenes saw something else.")
     exit(failed == 0 ? 0 : 1)
   }
 

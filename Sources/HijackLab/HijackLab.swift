@@ -3,8 +3,9 @@ public import TestOrigin
 
 /// A good server and a hijacker of every kind, all on one port: each has a loopback address of its own.
 ///
-/// The good one answers as `api.test`, `www.test` and `other.test` on `127.0.0.1` and `::1`, and says so in the field `X-Served-By`. For
-/// tests, the tour and stress runs on Linux only; other systems have no addresses beyond `127.0.0.1`.
+/// The good one answers as `api.test`, `www.test` and `other.test` on `127.0.0.1` and `::1`, and says so in the field
+/// `X-Served-By`. For tests, the tour and stress runs on Linux only; other systems have no addresses beyond
+/// `127.0.0.1`.
 public final class HijackLab: Sendable {
   /// The names that the good server has a certificate for.
   public static let names = ["api.test", "www.test", "other.test"]
@@ -53,7 +54,8 @@ public final class HijackLab: Sendable {
     var servers: [Hijacker: TestOrigin] = [:]
     do {
       let plans: [(Hijacker, TestOrigin.TLS?, TestOrigin.Behaviour)] = [
-        (.rogueCertificate, tls(.unknownAuthority), .serve), (.wrongName, tls(.wrongName), .serve), (.close, nil, .close),
+        (.rogueCertificate, tls(.unknownAuthority), .serve), (.wrongName, tls(.wrongName), .serve),
+        (.close, nil, .close),
         (.reset, nil, .reset), (.silence, nil, .silent), (.portal, nil, .serve),
       ]
       for (hijacker, tls, behaviour) in plans {

@@ -14,7 +14,8 @@ extension TestOrigin {
     case silent
     /// Nothing is ever said after the handshake.
     case silentAfterHandshake
-    /// Whatever comes first is answered with these bytes, then the connection is closed. With TLS there is no handshake.
+    /// Whatever comes first is answered with these bytes, then the connection is closed. With TLS there is no
+    /// handshake.
     case garbage(Data)
   }
 
@@ -58,7 +59,8 @@ final class MisbehavingHandler: ChannelInboundHandler {
     journal.received(unwrapInboundIn(data).readableBytesView, on: number)
     guard case .garbage(let bytes) = behaviour else { return }
     let bound = context.loopBound
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes))).whenComplete { _ in bound.value.close(promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes))).whenComplete { _ in bound.value.close(promise: nil)
+    }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -71,7 +73,8 @@ extension Channel {
   func reset(from context: ChannelHandlerContext) {
     let bound = context.loopBound
     let lingering =
-      (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)) ?? eventLoop.makeSucceededVoidFuture()
+      (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+      ?? eventLoop.makeSucceededVoidFuture()
     lingering.whenComplete { _ in bound.value.close(promise: nil) }
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 
-/// An address and port that take the first packet of a connection and say nothing, as a firewall that drops does: a listener whose queue is
-/// full.
+/// An address and port that take the first packet of a connection and say nothing, as a firewall that drops does: a
+/// listener whose queue is full.
 ///
 /// On Linux only: other systems answer in other ways.
 public final class BlackHole: Sendable {

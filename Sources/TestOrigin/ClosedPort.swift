@@ -23,7 +23,8 @@ public final class ClosedPort: Sendable {
       do {
         try Self.bind(descriptor, to: address)
       } catch  where port > 0 {
-        // Connections that are open, or were lately, are no obstacle; another closed port would be none either, so this comes second.
+        // Connections that are open, or were lately, are no obstacle; another closed port would be none either, so this
+        // comes second.
         try Self.setReusable(descriptor, true)
         try Self.bind(descriptor, to: address)
         try Self.setReusable(descriptor, false)
@@ -53,7 +54,9 @@ public final class ClosedPort: Sendable {
   /// The URL of a path on this port.
   public func url(_ path: String = "/", scheme: String = "http") -> URL {
     let authority = host.contains(":") ? "[\(host)]" : host
-    guard let url = URL(string: "\(scheme)://\(authority):\(port)\(path)") else { preconditionFailure("not a path: \(path)") }
+    guard let url = URL(string: "\(scheme)://\(authority):\(port)\(path)") else {
+      preconditionFailure("not a path: \(path)")
+    }
     return url
   }
 
@@ -77,7 +80,8 @@ public final class ClosedPort: Sendable {
     return descriptor
   }
 
-  /// A socket that is bound and may listen; whoever takes it closes it. SwiftNIO's own are passed on to other processes.
+  /// A socket that is bound and may listen; whoever takes it closes it. SwiftNIO's own are passed on to other
+  /// processes.
   static func listener(host: String, port: Int) throws -> CInt {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)
     let descriptor = try socket(for: address)
@@ -96,7 +100,8 @@ public final class ClosedPort: Sendable {
     try withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { bytes in
       var length = socklen_t(bytes.count)
       // The buffer is not empty, so it has a base address.
-      try check("getsockname", getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length))
+      try check(
+        "getsockname", getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length))
       return Int(UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self)))
     }
   }

@@ -170,7 +170,8 @@ extension Journal {
     wake?()
   }
 
-  /// Calls `wake` whenever a chunk is there, and once if some are already. The last who asks for a gate gets its chunks.
+  /// Calls `wake` whenever a chunk is there, and once if some are already. The last who asks for a gate gets its
+  /// chunks.
   func openGate(_ name: String, _ wake: @escaping @Sendable () -> Void) {
     state.withLockedValue { $0.gates[name, default: Gate()].wake = wake }
     wake()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What the process holds, as the kernel of Linux tells it; `nil` where there is no `/proc`. For programs that load for a long time.
+/// What the process holds, as the kernel of Linux tells it; `nil` where there is no `/proc`. For programs that load for
+/// a long time.
 public enum Measurements {
   /// Bytes of resident memory.
   public static var residentBytes: Int? {
@@ -9,7 +10,8 @@ public enum Measurements {
     return fields.count > 1 ? Int(fields[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
   }
 
-  /// What the open descriptors lead to, but for timers: Dispatch opens one for each of its clocks when somebody first waits by it.
+  /// What the open descriptors lead to, but for timers: Dispatch opens one for each of its clocks when somebody first
+  /// waits by it.
   public static var descriptors: [String]? {
     let folder = "/proc/self/fd"
     // The one that is open while they are listed is gone by the time it is looked at.

@@ -4,7 +4,8 @@ import NIOHTTP2
 import NIOSSL
 import NIOTLS
 
-/// Gives new connections the handlers that they need: plain or TLS, HTTP/1.1 or HTTP/2, or none but one that misbehaves.
+/// Gives new connections the handlers that they need: plain or TLS, HTTP/1.1 or HTTP/2, or none but one that
+/// misbehaves.
 struct Pipeline: Sendable {
   let journal: Journal
   let contexts: SecureContexts?
@@ -14,7 +15,8 @@ struct Pipeline: Sendable {
     let (local, remote) = (channel.localAddress, channel.remoteAddress)
     let number = journal.opened { number in
       TestOrigin.Connection(
-        number: number, localAddress: local?.ipAddress ?? "", remoteAddress: remote?.ipAddress ?? "", remotePort: remote?.port ?? 0)
+        number: number, localAddress: local?.ipAddress ?? "", remoteAddress: remote?.ipAddress ?? "",
+        remotePort: remote?.port ?? 0)
     }
     channel.closeFuture.whenComplete { _ in journal.closed(number) }
 
@@ -32,7 +34,9 @@ struct Pipeline: Sendable {
   }
 
   /// Reads the name that the client asks for, then begins the handshake with the right certificate.
-  private func secure(_ channel: any Channel, _ number: Int, _ contexts: SecureContexts, _ behaviour: TestOrigin.Behaviour) throws {
+  private func secure(
+    _ channel: any Channel, _ number: Int, _ contexts: SecureContexts, _ behaviour: TestOrigin.Behaviour
+  ) throws {
     journal.update(number) { $0.isHandshaking = true }
     let handler = SNIHandler { result in
       let name: String? = if case .hostname(let name) = result { name } else { nil }
@@ -48,7 +52,8 @@ struct Pipeline: Sendable {
   }
 
   /// Adds what parses and answers requests; `version` is what ALPN says.
-  private func serve(_ channel: any Channel, _ number: Int, _ behaviour: TestOrigin.Behaviour, version: String?) throws {
+  private func serve(_ channel: any Channel, _ number: Int, _ behaviour: TestOrigin.Behaviour, version: String?) throws
+  {
     let operations = channel.pipeline.syncOperations
     if case .silentAfterHandshake = behaviour {
       return try operations.addHandler(MisbehavingHandler(behaviour, number, journal))
@@ -58,7 +63,9 @@ struct Pipeline: Sendable {
       try operations.configureHTTPServerPipeline()
       return try operations.addHandler(RequestHandler(number, journal, connection: channel))
     }
-    _ = try operations.configureHTTP2Pipeline(mode: .server, connectionConfiguration: .init(), streamConfiguration: .init()) { stream in
+    _ = try operations.configureHTTP2Pipeline(
+      mode: .server, connectionConfiguration: .init(), streamConfiguration: .init()
+    ) { stream in
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandlers(
           HTTP2FramePayloadToHTTP1ServerCodec(), RequestHandler(number, journal, connection: channel))

@@ -35,7 +35,8 @@ final class RequestHandler: ChannelInboundHandler {
       guard let request else { return }
       self.request = nil
       journal.add(request)
-      Responder(context.channel, connection, journal, request, journal.reply(to: request), keepsAlive: keepsAlive).send()
+      Responder(context.channel, connection, journal, request, journal.reply(to: request), keepsAlive: keepsAlive)
+        .send()
     }
   }
 

@@ -15,7 +15,8 @@ struct Responder: Sendable {
   private let keepsAlive: Bool
 
   init(
-    _ channel: any Channel, _ connection: any Channel, _ journal: Journal, _ request: TestOrigin.Request, _ reply: Reply, keepsAlive: Bool
+    _ channel: any Channel, _ connection: any Channel, _ journal: Journal, _ request: TestOrigin.Request,
+    _ reply: Reply, keepsAlive: Bool
   ) {
     self.channel = channel
     self.connection = connection
@@ -82,7 +83,8 @@ extension Responder {
   }
 
   private func head(_ status: Int, _ headers: HTTPHeaders) {
-    let head = HTTPResponseHead(version: isHTTP2 ? .http2 : .http1_1, status: .init(statusCode: status), headers: headers)
+    let head = HTTPResponseHead(
+      version: isHTTP2 ? .http2 : .http1_1, status: .init(statusCode: status), headers: headers)
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
   }
 
@@ -145,7 +147,8 @@ extension Responder {
     guard let wire else { return }
     let promise = channel.eventLoop.makePromise(of: Void.self)
     promise.futureResult.whenComplete { _ in
-      // The handler that takes one HTTP/1.1 request after the other has to see a reply: a head and an end, which go no further.
+      // The handler that takes one HTTP/1.1 request after the other has to see a reply: a head and an end, which go no
+      // further.
       if isHTTP2 {
         if reply.hangsUp { hangUp() }
       } else {
@@ -166,7 +169,8 @@ extension Responder {
   /// The place from which closing goes straight to the network, past TLS. `nil` when the connection is gone.
   private var network: ChannelHandlerContext? {
     let operations = connection.pipeline.syncOperations
-    return (try? operations.context(handlerType: NIOSSLServerHandler.self)) ?? (try? operations.context(handlerType: Wire.self))
+    return (try? operations.context(handlerType: NIOSSLServerHandler.self))
+      ?? (try? operations.context(handlerType: Wire.self))
   }
 
   /// Ends a reply in the middle: HTTP/2 resets the stream, HTTP/1.1 has nothing but the end of the connection.

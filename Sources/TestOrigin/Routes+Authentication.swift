@@ -46,7 +46,8 @@ private enum DigestAlgorithm: String, CaseIterable {
   }
 
   func challenge(isStale: Bool) -> String {
-    #"Digest realm="test", qop="auth", algorithm=\#(rawValue), nonce="\#(Nonce.make())""# + (isStale ? ", stale=true" : "")
+    #"Digest realm="test", qop="auth", algorithm=\#(rawValue), nonce="\#(Nonce.make())""#
+      + (isStale ? ", stale=true" : "")
   }
 }
 
@@ -64,7 +65,9 @@ private struct DigestAnswer {
       let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
       if pair.count == 2 { values[pair[0].lowercased()] = pair[1].trimmingCharacters(in: ["\""]) }
     }
-    guard let algorithm = DigestAlgorithm(rawValue: values["algorithm"] ?? "MD5"), let nonce = values["nonce"] else { return nil }
+    guard let algorithm = DigestAlgorithm(rawValue: values["algorithm"] ?? "MD5"), let nonce = values["nonce"] else {
+      return nil
+    }
     self.algorithm = algorithm
     self.nonce = nonce
     self.values = values
@@ -72,7 +75,8 @@ private struct DigestAnswer {
 
   /// Whether only somebody with that password can have made it, for this request.
   func proves(_ user: String, _ password: String, for request: TestOrigin.Request) -> Bool {
-    guard values["username"] == user, values["realm"] == "test", values["uri"] == request.target, values["qop"] == "auth",
+    guard values["username"] == user, values["realm"] == "test", values["uri"] == request.target,
+      values["qop"] == "auth",
       let count = values["nc"], let clientNonce = values["cnonce"], let response = values["response"]
     else { return false }
     let secret = algorithm.hash("\(user):test:\(password)")

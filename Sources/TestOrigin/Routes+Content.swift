@@ -36,7 +36,8 @@ extension Reply {
 // MARK: - Ranges
 
 extension Reply {
-  /// Bytes of a pattern with an entity tag, whole or in part (RFC 9110, section 14). Several ranges at once are answered with the whole.
+  /// Bytes of a pattern with an entity tag, whole or in part (RFC 9110, section 14). Several ranges at once are
+  /// answered with the whole.
   static func range(_ request: TestOrigin.Request, count: Int) -> Reply {
     let tag = "\"pattern-\(count)\""
     let fields = [("Content-Type", "application/octet-stream"), ("Accept-Ranges", "bytes"), ("ETag", tag)]

@@ -11,8 +11,8 @@ import NIOPosix
 /// }
 /// ```
 ///
-/// It reads requests one after the other, and plays the script of each before it reads the next one. For tests and fuzzing only; a server that
-/// speaks HTTP is ``TestOrigin``.
+/// It reads requests one after the other, and plays the script of each before it reads the next one. For tests and
+/// fuzzing only; a server that speaks HTTP is ``TestOrigin``.
 public final class ScriptedOrigin: Sendable {
   /// A request as it came.
   public struct Request: Sendable {
@@ -151,8 +151,10 @@ private final class ScriptHandler: ChannelInboundHandler {
       return parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : nil
     }
     let request = ScriptedOrigin.Request(
-      connection: number, method: words.first.map(String.init) ?? "", target: words.count > 1 ? String(words[1]) : "", fields: fields)
-    let length = view.distance(from: view.startIndex, to: end.upperBound) + (request["Content-Length"].flatMap { Int($0) } ?? 0)
+      connection: number, method: words.first.map(String.init) ?? "", target: words.count > 1 ? String(words[1]) : "",
+      fields: fields)
+    let length =
+      view.distance(from: view.startIndex, to: end.upperBound) + (request["Content-Length"].flatMap { Int($0) } ?? 0)
     guard received.readableBytes >= length else { return nil }
     received.moveReaderIndex(forwardBy: length)
     received.discardReadBytes()

@@ -1,4 +1,5 @@
-/// Numbers that look random and are the same in every run (https://prng.di.unimi.it/splitmix64.c), for tests and the stress program.
+/// Numbers that look random and are the same in every run (https://prng.di.unimi.it/splitmix64.c), for tests and the
+/// stress program.
 public struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -9,8 +9,8 @@ extension TestOrigin {
   /// let origin = try await TestOrigin.start(tls: .init(authority: authority, names: ["api.test", "127.0.0.1"]))
   /// ```
   ///
-  /// With several certificates the client's server name (SNI) decides; a client that sends none, or one that none of them is for, gets the
-  /// first.
+  /// With several certificates the client's server name (SNI) decides; a client that sends none, or one that none of
+  /// them is for, gets the first.
   public struct TLS: Sendable {
     /// Who issues the certificates.
     public var authority: TestAuthority

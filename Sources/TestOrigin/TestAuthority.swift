@@ -3,7 +3,8 @@ public import Foundation
 import SwiftASN1
 import X509
 
-/// A private certificate authority, made on the spot: clients that trust its certificate trust the servers of its making.
+/// A private certificate authority, made on the spot: clients that trust its certificate trust the servers of its
+/// making.
 ///
 /// ```swift
 /// let authority = try TestAuthority()

@@ -13,10 +13,11 @@ extension TestOrigin {
     try await start(hosts: [host], tls: tls, behaviour: behaviour, threads: threads)
   }
 
-  /// Starts a server on a port that is free on all of several loopback addresses, such as `127.0.0.1`, `127.0.0.2` and `::1`.
+  /// Starts a server on a port that is free on all of several loopback addresses, such as `127.0.0.1`, `127.0.0.2` and
+  /// `::1`.
   ///
-  /// Apple systems have `127.0.0.1` and `::1` only, unless others were added by hand. A particular port, one that another server has on other
-  /// addresses for example, fails when it is taken.
+  /// Apple systems have `127.0.0.1` and `::1` only, unless others were added by hand. A particular port, one that
+  /// another server has on other addresses for example, fails when it is taken.
   public static func start(
     hosts: [String] = ["127.0.0.1"], port: Int = 0, tls: TLS? = nil, behaviour: Behaviour = .serve, threads: Int = 1
   ) async throws -> TestOrigin {
@@ -71,7 +72,8 @@ actor Listeners {
     self.group = group
   }
 
-  /// Listens on all addresses, on a port that is free on each. The system picks one that is free on the first; the others may have it taken.
+  /// Listens on all addresses, on a port that is free on each. The system picks one that is free on the first; the
+  /// others may have it taken.
   func open() async throws -> Int {
     var attempts = 0
     while true {
@@ -81,7 +83,9 @@ actor Listeners {
         return port
       } catch {
         await close()
-        guard let error = error as? IOError, error.errnoCode == EADDRINUSE, attempts < 100, !isPortGiven else { throw error }
+        guard let error = error as? IOError, error.errnoCode == EADDRINUSE, attempts < 100, !isPortGiven else {
+          throw error
+        }
         port = 0
       }
     }

@@ -10,9 +10,9 @@ import NIOPosix
 /// await origin.stop()
 /// ```
 ///
-/// With ``TLS`` it speaks HTTP/1.1 and HTTP/2, whichever the client prefers. It can listen on several addresses; connections can be closed,
-/// ignored or answered with garbage (``Behaviour-swift.enum``), and so can requests: the routes are listed in ``Reply/route(_:)``, and
-/// ``reply(to:with:)`` adds others.
+/// With ``TLS`` it speaks HTTP/1.1 and HTTP/2, whichever the client prefers. It can listen on several addresses;
+/// connections can be closed, ignored or answered with garbage (``Behaviour-swift.enum``), and so can requests: the
+/// routes are listed in ``Reply/route(_:)``, and ``reply(to:with:)`` adds others.
 ///
 /// For tests, the tour, the benchmarks and stress runs only.
 public final class TestOrigin: Sendable {
@@ -37,7 +37,8 @@ public final class TestOrigin: Sendable {
     self.ownGroup = ownGroup
   }
 
-  /// The URL of a path, as `http://127.0.0.1:port/path`; with the first of the ``hosts``, or under another name for the same server.
+  /// The URL of a path, as `http://127.0.0.1:port/path`; with the first of the ``hosts``, or under another name for the
+  /// same server.
   public func url(_ path: String = "/", host: String? = nil) -> URL {
     let host = host ?? hosts[0]
     let authority = host.contains(":") ? "[\(host)]" : host
@@ -57,7 +58,8 @@ public final class TestOrigin: Sendable {
     journal.release(chunk, gate: name)
   }
 
-  /// Whether requests and raw bytes are kept, as they are unless told otherwise. A server that is to take millions of requests keeps none.
+  /// Whether requests and raw bytes are kept, as they are unless told otherwise. A server that is to take millions of
+  /// requests keeps none.
   public var keepsLog: Bool {
     get { journal.keepsLog }
     set { journal.keepsLog = newValue }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Sits between HTTP and the network (or TLS): keeps a copy of every byte before it is parsed, and can put a reply on the wire in other ways
-/// than HTTP would.
+/// Sits between HTTP and the network (or TLS): keeps a copy of every byte before it is parsed, and can put a reply on
+/// the wire in other ways than HTTP would.
 final class Wire: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer

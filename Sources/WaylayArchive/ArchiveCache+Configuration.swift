@@ -16,37 +16,41 @@ extension ArchiveCache {
 
     /// The mode to begin with; see ``ArchiveCache/mode``.
     public var mode: Mode = .online
-    /// The mode of a request, where it has one of its own; `nil` for the archive's. Asked once for each load: answer at once.
+    /// The mode of a request, where it has one of its own; `nil` for the archive's. Asked once for each load: answer at
+    /// once.
     public var modeFor: (@Sendable (URLRequest) -> Mode?)?
 
     // MARK: What is kept apart
 
-    /// The user that a request is of, for example the account's number: answers of different partitions never meet, and one can be removed
-    /// as a whole. `nil`, or an empty name, for "nobody in particular".
+    /// The user that a request is of, for example the account's number: answers of different partitions never meet, and
+    /// one can be removed as a whole. `nil`, or an empty name, for "nobody in particular".
     ///
-    /// The best way to tell users apart, because nobody has to guess: with a partition neither credentials nor cookies count, so that a
-    /// renewed token or session loses nothing, online or off. Must not change for a user, and must not be the same for two.
+    /// The best way to tell users apart, because nobody has to guess: with a partition neither credentials nor cookies
+    /// count, so that a renewed token or session loses nothing, online or off. Must not change for a user, and must not
+    /// be the same for two.
     public var partition: (@Sendable (URLRequest) -> String?)?
-    /// Whether answers to requests with different credentials are kept apart: `Authorization`, `Proxy-Authorization`, the URL's user info,
-    /// and what a challenge was answered with, as a keyed digest. `nil`, as it is unless told otherwise: where ``partition`` says nothing.
+    /// Whether answers to requests with different credentials are kept apart: `Authorization`, `Proxy-Authorization`,
+    /// the URL's user info, and what a challenge was answered with, as a keyed digest. `nil`, as it is unless told
+    /// otherwise: where ``partition`` says nothing.
     ///
-    /// HTTP does not ask this of a private cache (RFC 9111, section 3.5 speaks of shared ones); an app whose users take turns needs it. A
-    /// renewed token is another credential: with `partition` it does not count unless this is `true`.
+    /// HTTP does not ask this of a private cache (RFC 9111, section 3.5 speaks of shared ones); an app whose users take
+    /// turns needs it. A renewed token is another credential: with `partition` it does not count unless this is `true`.
     public var partitionsByAuthorization: Bool?
     /// The cookies that say who the user is, where ``partition`` does not; see ``UserCookies``.
     ///
-    /// Answers for one user alone are bound to them: those with `private`, and, when the request has such a cookie, those that set cookies
-    /// or that may not be reused unasked (`no-cache`, `max-age=0`, no lifetime at all) and say neither `public` nor `s-maxage`. A request
-    /// with other cookies gets them once the origin has confirmed them, and never offline. A server that gives a new session cookie with
-    /// every answer leaves little of that to read offline: name the user with ``partition``, or the cookie that stays with
-    /// ``UserCookies/only(_:)``.
+    /// Answers for one user alone are bound to them: those with `private`, and, when the request has such a cookie,
+    /// those that set cookies or that may not be reused unasked (`no-cache`, `max-age=0`, no lifetime at all) and say
+    /// neither `public` nor `s-maxage`. A request with other cookies gets them once the origin has confirmed them, and
+    /// never offline. A server that gives a new session cookie with every answer leaves little of that to read offline:
+    /// name the user with ``partition``, or the cookie that stays with ``UserCookies/only(_:)``.
     public var userCookies = UserCookies.all()
 
     // MARK: Keys
 
     /// What counts for the question whether two requests ask for the same thing.
     public var keys: [KeyRule] = []
-    /// A key in place of the URL's, so that URLs with random, signed or encrypted parts share an entry; `nil` for the URL's.
+    /// A key in place of the URL's, so that URLs with random, signed or encrypted parts share an entry; `nil` for the
+    /// URL's.
     ///
     /// Must not depend on anything but the request. Requests that it gives one key get one another's answers.
     public var keyFor: (@Sendable (URLRequest) -> String?)?
@@ -64,25 +68,29 @@ extension ArchiveCache {
     public var lifetimes: [LifetimeRule] = []
     /// Asked before an answer is stored: may edit, tag, pin or refuse it.
     public var willStore: (@Sendable (inout ArchiveCandidate) -> Void)?
-    /// Whether the archive is shared by several users, as a proxy's is (RFC 9111): `s-maxage`, `private` and their kin count then.
+    /// Whether the archive is shared by several users, as a proxy's is (RFC 9111): `s-maxage`, `private` and their kin
+    /// count then.
     public var isShared = false
-    /// Whether a stale answer is given when the origin cannot be reached, unless the answer itself forbids it (RFC 9111, section 4.2.4).
+    /// Whether a stale answer is given when the origin cannot be reached, unless the answer itself forbids it (RFC
+    /// 9111, section 4.2.4).
     public var servesStaleWhenUnreachable = true
-    /// Seconds for which the network may be silent before a stale answer is given in its place, where one may be given: 10 unless you say
-    /// otherwise, and never more than half of the request's own timeout.
+    /// Seconds for which the network may be silent before a stale answer is given in its place, where one may be given:
+    /// 10 unless you say otherwise, and never more than half of the request's own timeout.
     ///
-    /// A network that is there and does not answer is what most people mean by offline. An app that wants to feel offline first sets 1 or
-    /// 2; with 0 whatever may be given stale is given at once. Silence ends with the head of an answer: a body that stalls afterwards ends
-    /// with the request's timeout, because the head, or bytes, may have reached the app. The request goes on behind a stale answer for up
-    /// to ``backgroundTimeout``, so that what comes late is there the next time.
+    /// A network that is there and does not answer is what most people mean by offline. An app that wants to feel
+    /// offline first sets 1 or 2; with 0 whatever may be given stale is given at once. Silence ends with the head of an
+    /// answer: a body that stalls afterwards ends with the request's timeout, because the head, or bytes, may have
+    /// reached the app. The request goes on behind a stale answer for up to ``backgroundTimeout``, so that what comes
+    /// late is there the next time.
     ///
-    /// Where nothing stale may be given (nothing is stored, `must-revalidate`, ``servesStaleWhenUnreachable``), the request's own timeout
-    /// counts, unchanged.
+    /// Where nothing stale may be given (nothing is stored, `must-revalidate`, ``servesStaleWhenUnreachable``), the
+    /// request's own timeout counts, unchanged.
     public var patience: TimeInterval = 10
-    /// The patience with one request in its mode, in seconds; `nil` for ``patience``. Asked once for each load that has something stale
-    /// to fall back on: answer at once.
+    /// The patience with one request in its mode, in seconds; `nil` for ``patience``. Asked once for each load that has
+    /// something stale to fall back on: answer at once.
     public var patienceFor: (@Sendable (URLRequest, Mode) -> TimeInterval?)?
-    /// Whether what arrived of a broken or abandoned transfer is kept under its strong validator, to be completed by the next request.
+    /// Whether what arrived of a broken or abandoned transfer is kept under its strong validator, to be completed by
+    /// the next request.
     public var keepsPartial = true
 
     // MARK: Loads

@@ -34,7 +34,8 @@ public struct ArchiveExplanation: Sendable, CustomStringConvertible {
   public var description: String {
     let all = rows + variants.enumerated().map { ("stored \($0.offset + 1)", $0.element) }
     let width = all.map(\.name.count).max() ?? 0
-    return all.map { $0.name + String(repeating: " ", count: width - $0.name.count) + "  " + $0.text }.joined(separator: "\n")
+    return all.map { $0.name + String(repeating: " ", count: width - $0.name.count) + "  " + $0.text }.joined(
+      separator: "\n")
   }
 }
 
@@ -45,12 +46,16 @@ extension ArchiveLoad {
     let now = now
     let decision = decide(stored, now)
     var rows: [(String, String)] = [
-      ("request", "\(request.method) \(url.redacted)"), ("mode", "\(options.mode)"), ("policy", "\(asked.cachePolicy.label)"),
+      ("request", "\(request.method) \(url.redacted)"), ("mode", "\(options.mode)"),
+      ("policy", "\(asked.cachePolicy.label)"),
       ("key", keyText),
     ]
     if key.partition != .shared { rows.append(("partition", "\(key.partition)")) }
     rows.append(
-      ("stored", "\(stored.count)" + (entries.count > stored.count ? ", \(entries.count - stored.count) of another version" : "")))
+      (
+        "stored",
+        "\(stored.count)" + (entries.count > stored.count ? ", \(entries.count - stored.count) of another version" : "")
+      ))
     rows.append(("decision", "\(decision.label)"))
     rows.append(("reason", "\(decision.reason)"))
     if !decision.addedFields.isEmpty {
@@ -59,7 +64,8 @@ extension ArchiveLoad {
     return ArchiveExplanation(rows: rows, variants: stored.map { Self.line($0, now) })
   }
 
-  /// The key as it may be shown: what it is made of, without query values, and without the text of a key of the app's own.
+  /// The key as it may be shown: what it is made of, without query values, and without the text of a key of the app's
+  /// own.
   private var keyText: String {
     let text = String(decoding: key.bytes, as: UTF8.self)
     guard configuration.keyFor == nil, let start = text.range(of: "://")?.lowerBound,
@@ -78,12 +84,18 @@ extension ArchiveLoad {
       age < record.lifetime && !record.isOfUnknownAge(at: now) ? "fresh" : "stale",
     ]
     if let extent = record.extent { parts.append("bytes \(extent.lowerBound) to \(extent.upperBound - 1) only") }
-    if let tag = record.entityTag { parts.append("ETag \(tag)") } else if record.lastModified != nil { parts.append("Last-Modified") }
+    if let tag = record.entityTag {
+      parts.append("ETag \(tag)")
+    } else if record.lastModified != nil {
+      parts.append("Last-Modified")
+    }
     if let vary = record.fields[.vary] { parts.append("Vary: \(vary)") }
     let users = record.users.count
     if users > 0 { parts.append("of \(users == 1 ? "one user" : "\(users) users") by cookie") }
     if record.flags.contains(.invalidated) { parts.append("invalidated") }
-    if !stored.entry.details.tags.isEmpty { parts.append("tags " + stored.entry.details.tags.sorted().joined(separator: ", ")) }
+    if !stored.entry.details.tags.isEmpty {
+      parts.append("tags " + stored.entry.details.tags.sorted().joined(separator: ", "))
+    }
     if stored.entry.details.isPinned { parts.append("pinned") }
     return parts.joined(separator: ", ")
   }
@@ -95,7 +107,8 @@ extension CacheDecision {
     case .serve(let answer): answer.isStale ? "answer with something stale" : "answer from the archive"
     case .serveAndRevalidate: "answer with something stale, and validate it in the background"
     case .forward:
-      addedFields.isEmpty ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
+      addedFields.isEmpty
+        ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
     case .gatewayTimeout: "answer 504: only-if-cached"
     case .unavailable: "fail: no network allowed"
     }

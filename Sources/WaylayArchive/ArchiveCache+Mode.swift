@@ -3,11 +3,13 @@ import Foundation
 extension ArchiveCache {
   /// How an archive stands to the network: ``ArchiveMode``.
   ///
-  /// A mode holds for the whole archive (``ArchiveCache/mode``), for some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for
-  /// one request (``ArchiveModeKey``, ``ArchiveCache/Configuration/modeFor``); the narrower one counts.
+  /// A mode holds for the whole archive (``ArchiveCache/mode``), for some hosts or paths
+  /// (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
+  /// ``ArchiveCache/Configuration/modeFor``); the narrower one counts.
   public typealias Mode = ArchiveMode
 
-  /// The mode of requests for which nothing narrower is said. It may be set at any time, and counts for the loads that start afterwards.
+  /// The mode of requests for which nothing narrower is said. It may be set at any time, and counts for the loads that
+  /// start afterwards.
   public var mode: Mode {
     get { engine.modes.withLock { $0.general } }
     set { engine.modes.withLock { $0.general = newValue } }
@@ -22,7 +24,8 @@ extension ArchiveCache {
   /// - Parameters:
   ///   - mode: The mode; `nil` to forget what was said under that name.
   ///   - scope: The requests.
-  ///   - name: What to call it. A later call with the same name replaces it; among several that cover a request, the one set last counts.
+  ///   - name: What to call it. A later call with the same name replaces it; among several that cover a request, the
+  ///     one set last counts.
   public func setMode(_ mode: Mode?, for scope: InterceptorChain.Scope, named name: String) {
     engine.modes.withLock { modes in
       modes.scoped.removeAll { $0.name == name }
@@ -41,7 +44,8 @@ extension ArchiveCache {
   /// archive.follow(reachability)              // any AsyncSequence of Bool
   /// ```
   ///
-  /// The archive owns the task that reads the sequence, and cancels it with ``invalidate()``, at its end, or when it follows another one.
+  /// The archive owns the task that reads the sequence, and cancels it with ``invalidate()``, at its end, or when it
+  /// follows another one.
   ///
   /// - Parameters:
   ///   - reachability: The sequence. Its end or its failure leaves the mode as it is.

@@ -9,12 +9,13 @@ import Foundation
 /// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
 /// ```
 ///
-/// From then on answers are stored as their headers allow, reused while they are fresh, validated when they are not, and given stale when
-/// the origin cannot be reached. With `archive.mode = .offline` everything that is stored is given, whatever its age.
+/// From then on answers are stored as their headers allow, reused while they are fresh, validated when they are not,
+/// and given stale when the origin cannot be reached. With `archive.mode = .offline` everything that is stored is
+/// given, whatever its age.
 ///
-/// An archive stores what comes from the links after it, under the request that it sees: the request as the links before it have made it. So
-/// a link that adds a token, and with it says who asks, stands before the archive; one that changes nothing about the answer (a host
-/// rewriter, one that signs requests) stands after it:
+/// An archive stores what comes from the links after it, under the request that it sees: the request as the links
+/// before it have made it. So a link that adds a token, and with it says who asks, stands before the archive; one that
+/// changes nothing about the answer (a host rewriter, one that signs requests) stands after it:
 ///
 /// ```swift
 /// InterceptorRegistry {
@@ -24,14 +25,16 @@ import Foundation
 /// }
 /// ```
 ///
-/// An archive before the token link cannot see whose answer it stores, and gives it to the next user. Name the user with
-/// ``Configuration/partition`` then; it is also what keeps everything readable when a token is renewed.
+/// An archive before the token link cannot see whose answer it stores, and gives it to the next user. Name the user
+/// with ``Configuration/partition`` then; it is also what keeps everything readable when a token is renewed.
 ///
-/// Without a directory it keeps everything in memory: `ArchiveCache()`. What it does otherwise than HTTP prescribes is set by its
-/// ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)``.
+/// Without a directory it keeps everything in memory: `ArchiveCache()`. What it does otherwise than HTTP prescribes is
+/// set by its ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and
+/// ``explain(_:)``.
 ///
-/// The disk is opened behind: loads that need it wait for it. When it cannot be opened, requests go through as if there were no archive, a
-/// line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice: see ``DiskStore``.
+/// The disk is opened behind: loads that need it wait for it. When it cannot be opened, requests go through as if there
+/// were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice: see
+/// ``DiskStore``.
 public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 
@@ -50,7 +53,8 @@ public final class ArchiveCache: InlineAnswering {
   ///   - options: How much it may hold, and how.
   ///   - configure: Changes the configuration.
   public convenience init(
-    at directory: URL, options: DiskStore.Options = DiskStore.Options(), _ configure: (inout Configuration) -> Void = { _ in }
+    at directory: URL, options: DiskStore.Options = DiskStore.Options(),
+    _ configure: (inout Configuration) -> Void = { _ in }
   ) {
     self.init(opening: { try DiskStore(at: directory, options: options) }, configure)
   }
@@ -72,7 +76,9 @@ public final class ArchiveCache: InlineAnswering {
     engine.start()
   }
 
-  private init(opening open: @escaping @Sendable () throws -> any ArchiveStore, _ configure: (inout Configuration) -> Void) {
+  private init(
+    opening open: @escaping @Sendable () throws -> any ArchiveStore, _ configure: (inout Configuration) -> Void
+  ) {
     engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(open))
     engine.start()
   }
@@ -89,9 +95,11 @@ public final class ArchiveCache: InlineAnswering {
 
   /// Loads `request` from what is stored, or from the rest of the chain.
   ///
-  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath when the mode or the
-  ///   request's `cachePolicy` keeps it from the network and nothing is stored.
-  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath when
+  ///   the mode or the request's `cachePolicy` keeps it from the network and nothing is stored.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     try await engine.load(request, next)
   }
 
@@ -117,14 +125,16 @@ public final class ArchiveCache: InlineAnswering {
     get async throws { try await engine.opening.store() }
   }
 
-  /// Removes what is stored for a request: all its variants, for the user that the request is of, and nothing of its neighbours.
+  /// Removes what is stored for a request: all its variants, for the user that the request is of, and nothing of its
+  /// neighbours.
   ///
   /// ```swift
   /// try await archive.remove(for: URLRequest(url: url))
   /// ```
   ///
-  /// The request counts as it reaches the archive: with the fields that links before it add. A request that a rule keys by its body has to
-  /// carry that body as `httpBody`. To remove whatever there is of a URL, for all users, use `store.removeAll(.url(url))`.
+  /// The request counts as it reaches the archive: with the fields that links before it add. A request that a rule keys
+  /// by its body has to carry that body as `httpBody`. To remove whatever there is of a URL, for all users, use
+  /// `store.removeAll(.url(url))`.
   ///
   /// - Returns: How many entries there were.
   /// - Throws: ``ArchiveError``, when the archive could not be opened.
@@ -141,7 +151,8 @@ public final class ArchiveCache: InlineAnswering {
     return try await store.removeAll(.key(load.key))
   }
 
-  /// Ends what goes on behind answers, such as revalidations, and the events. Loads go through without an archive from now on.
+  /// Ends what goes on behind answers, such as revalidations, and the events. Loads go through without an archive from
+  /// now on.
   public func invalidate() {
     engine.invalidate()
   }

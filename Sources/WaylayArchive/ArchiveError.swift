@@ -25,7 +25,8 @@ public struct ArchiveError: LoadError {
 
   /// Makes an error of the given kind.
   public init(
-    _ code: Code, _ message: String, url: URL? = nil, requestID: InterceptedRequest.ID? = nil, underlying: (any Error)? = nil
+    _ code: Code, _ message: String, url: URL? = nil, requestID: InterceptedRequest.ID? = nil,
+    underlying: (any Error)? = nil
   ) {
     self.code = code
     self.message = message

@@ -23,15 +23,16 @@ public struct ArchivedResponse: Sendable {
   public var method: HTTPRequest.Method { record.method == .head ? .head : .get }
   /// The status.
   public var status: HTTPResponse.Status { HTTPResponse.Status(code: record.status) }
-  /// The header fields as they are given out, without those that belong to a connection, without cookies and without `Age`.
+  /// The header fields as they are given out, without those that belong to a connection, without cookies and without
+  /// `Age`.
   public var fields: HTTPFields { record.fields }
   /// The trailer fields.
   public var trailers: HTTPFields { record.trailers }
   /// Whether the whole body is stored, and not the part that came before a transfer broke.
   public var isWhole: Bool { record.isComplete }
 
-  /// Whether it may be used without asking the origin, by its own headers (RFC 9111, section 4.2). A mode such as offline, and a request, may
-  /// say otherwise.
+  /// Whether it may be used without asking the origin, by its own headers (RFC 9111, section 4.2). A mode such as
+  /// offline, and a request, may say otherwise.
   ///
   /// - Parameter date: When.
   public func isFresh(at date: Date = Date()) -> Bool {
@@ -40,7 +41,8 @@ public struct ArchivedResponse: Sendable {
       && record.flags.isDisjoint(with: [.invalidated, .noCache])
   }
 
-  /// What the archive goes by, for people: age, lifetime and where it is from, validators, `Vary`. No values of request fields.
+  /// What the archive goes by, for people: age, lifetime and where it is from, validators, `Vary`. No values of request
+  /// fields.
   ///
   /// - Parameter date: When.
   public func facts(at date: Date = Date()) -> [(name: String, value: String)] { record.facts(at: CacheTime(date)) }

@@ -104,7 +104,8 @@ extension HostError {
   /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.
   public var isNetworkFailure: Bool {
     switch code {
-    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed, .timedOut, .listExpired:
+    case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed,
+      .timedOut, .listExpired:
       true
     default: false
     }

@@ -10,10 +10,13 @@ extension HostRewriter {
   /// - Throws: ``HostError`` when there should be addresses and are none.
   func decide(_ authority: HostHealth.Authority, _ url: URL?) async throws -> Decision? {
     guard let rule = try rule(for: authority) else { return nil }
-    guard rule.endpoints.isEmpty else { return decision(rule, Self.candidates(of: rule, port: authority.port), authority) }
+    guard rule.endpoints.isEmpty else {
+      return decision(rule, Self.candidates(of: rule, port: authority.port), authority)
+    }
     guard let cache else {
       throw HostError(
-        .noResolver, "the rule \"\(rule)\" names no address, and the rewriter has no resolver: give it one, or the rule addresses.",
+        .noResolver,
+        "the rule \"\(rule)\" names no address, and the rewriter has no resolver: give it one, or the rule addresses.",
         host: authority.host.description)
     }
     let query = HostQuery(authority.host, port: authority.port)
@@ -23,9 +26,11 @@ extension HostRewriter {
     return decision(rule, Self.candidates(of: answer, port: authority.port, isSecure: isSecure), authority)
   }
 
-  /// The addresses that a request for `url` would be sent to now, the best first, as far as that is known without waiting.
+  /// The addresses that a request for `url` would be sent to now, the best first, as far as that is known without
+  /// waiting.
   ///
-  /// - Returns: `nil` for a host that is left alone, and for one that has to be looked up first; ``explain(_:)`` looks it up, and says why.
+  /// - Returns: `nil` for a host that is left alone, and for one that has to be looked up first; ``explain(_:)`` looks
+  ///   it up, and says why.
   public func candidates(for url: URL) -> [HostCandidate]? {
     guard let authority = Self.authority(of: url), let rule = try? rule(for: authority) else { return nil }
     let candidates: [HostCandidate]
@@ -45,23 +50,28 @@ extension HostRewriter {
     return rule
   }
 
-  private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ authority: HostHealth.Authority) -> Decision {
+  private func decision(_ rule: HostRule, _ candidates: [HostCandidate], _ authority: HostHealth.Authority) -> Decision
+  {
     let candidates = Array(candidates.prefix(HostResolution.mostCandidates))
     let records = health.records(of: candidates, at: authority)
     return Decision(rule: rule, ranking: Ranking(candidates, records: records, at: clock.time()))
   }
 
   private static func candidates(of rule: HostRule, port: Int) -> [HostCandidate] {
-    rule.endpoints.prefix(HostResolution.mostCandidates).map { HostCandidate($0.address, port: $0.port ?? port, source: "rule") }
+    rule.endpoints.prefix(HostResolution.mostCandidates).map {
+      HostCandidate($0.address, port: $0.port ?? port, source: "rule")
+    }
   }
 
-  /// An HTTPS record's port and protocols are for `https` (RFC 9460, section 9); what speaks HTTP/3 only is out of reach.
+  /// An HTTPS record's port and protocols are for `https` (RFC 9460, section 9); what speaks HTTP/3 only is out of
+  /// reach.
   private static func candidates(of answer: ResolutionCache.Answer, port: Int, isSecure: Bool) -> [HostCandidate] {
     let all = answer.resolution.candidates
     let usable = all.filter { $0.protocols.isEmpty || $0.protocols.contains("h2") || $0.protocols.contains("http/1.1") }
     return (usable.isEmpty ? all : usable).map { candidate in
       HostCandidate(
-        candidate.address, port: isSecure ? candidate.port ?? port : port, source: answer.resolution.source, age: answer.age,
+        candidate.address, port: isSecure ? candidate.port ?? port : port, source: answer.resolution.source,
+        age: answer.age,
         isStale: answer.isStale)
     }
   }
@@ -77,7 +87,8 @@ extension HostRewriter {
     if error is CancellationError { throw error }
     reporter.count { $0.requests += 1 }
     reporter.happened(.unresolved, request: request, host: authority.host, error: error)
-    // An entry that cannot be used, or a list that has expired, is no failure of the network: nothing is dialled on a guess.
+    // An entry that cannot be used, or a list that has expired, is no failure of the network: nothing is dialled on a
+    // guess.
     let code = (error as? HostError)?.code
     let isOurs = code == .invalidRule || code == .invalidName || code == .listExpired || code == .noResolver
     guard policy.fallback.allowsSystem, !isOurs else {
@@ -90,13 +101,15 @@ extension HostRewriter {
 
   /// The transport cannot dial addresses.
   func incapable(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: any Transport
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority,
+    _ transport: any Transport
   ) async throws -> InterceptedResponse {
     let name = String(describing: type(of: transport))
     let error = HostError(
       .transportIncapable,
       """
-      \(name) cannot dial the address of a host, so the request would go wherever the system's resolver says: use a transport with routes, which is \
+      \(name) cannot dial the address of a host, so the request would go wherever the system's resolver says: use a \
+      transport with routes, which is \
       CurlTransport on Linux (on Apple platforms there is none yet), or the policy .prefer, which goes the system's way.
       """, host: authority.host.description)
     guard policy.fallback.allowsSystem else {
@@ -127,14 +140,17 @@ extension HostRewriter {
   }
 
   /// What an error says, without what URLs in it hide.
-  private static func words(of error: any Error) -> String { (error as? HostError)?.message.withRedactedURLs ?? error.redacted }
+  private static func words(of error: any Error) -> String {
+    (error as? HostError)?.message.withRedactedURLs ?? error.redacted
+  }
 
   private static func urlError(_ code: URLError.Code, _ error: any Error, _ request: InterceptedRequest) -> URLError {
     if let error = error as? HostError { return error.urlError(code, of: request) }
     return URLError(
       code,
       userInfo: [
-        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: words(of: error), NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
+        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: words(of: error),
+        NSURLErrorFailingURLErrorKey: request.url.withoutUserInfo,
       ])
   }
 }

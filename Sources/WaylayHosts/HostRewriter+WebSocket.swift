@@ -1,6 +1,6 @@
 extension HostRewriter: WebSocketValidating {
-  /// No transport routes a WebSocket task: it goes the system's way, look-up by the system's resolver included, or, under ``Policy/require``,
-  /// nowhere. Either is said aloud, because the task itself cannot say why.
+  /// No transport routes a WebSocket task: it goes the system's way, look-up by the system's resolver included, or,
+  /// under ``Policy/require``, nowhere. Either is said aloud, because the task itself cannot say why.
   public func validate(webSocket request: URLRequest) throws {
     // Asked about a host that a rule routes: `canInit` has said so.
     guard let authority = Self.authority(ofWebSocket: request.url) else { return }
@@ -8,8 +8,10 @@ extension HostRewriter: WebSocketValidating {
     let error = HostError(
       .webSocketNotRouted,
       isRefused
-        ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the connection yourself, or leave the host to the system with HostRule(excluding:)."
-        : "a WebSocket task cannot be routed, so it goes the system's way: whoever the system's resolver names for the host gets it.",
+        ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the "
+          + "connection yourself, or leave the host to the system with HostRule(excluding:)."
+        : "a WebSocket task cannot be routed, so it goes the system's way: whoever the system's resolver names for the "
+          + "host gets it.",
       host: authority.host.description)
     let intercepted = InterceptedRequest(request)
     reporter.warnOnce("a WebSocket task is not routed", error, about: authority.host)

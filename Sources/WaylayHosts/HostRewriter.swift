@@ -9,21 +9,23 @@ public import Logging
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against,
-/// cookies, redirects and errors: a `Route` decides where the socket goes, and nothing else. An address that does not answer, or
-/// answers with a certificate of somebody else, is left for the next one within the same request, before any byte of the request was
-/// sent; what was learnt holds for the requests after it. A redirect to another host is routed anew.
+/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is
+/// checked against, cookies, redirects and errors: a `Route` decides where the socket goes, and nothing else. An
+/// address that does not answer, or answers with a certificate of somebody else, is left for the next one within the
+/// same request, before any byte of the request was sent; what was learnt holds for the requests after it. A redirect
+/// to another host is routed anew.
 ///
-/// WebSocket tasks cannot be routed, on any platform. On Linux one to a host that a rule routes is cancelled under ``Policy/require``, and
-/// goes the system's way under ``Policy/prefer``; both are said aloud in the log, and there is a ``HostEvent``.
+/// WebSocket tasks cannot be routed, on any platform. On Linux one to a host that a rule routes is cancelled under
+/// ``Policy/require``, and goes the system's way under ``Policy/prefer``; both are said aloud in the log, and there is
+/// a ``HostEvent``.
 ///
-/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule lists is left
-/// alone.
+/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule
+/// lists is left alone.
 ///
 /// ### Platforms
 ///
-/// It needs a transport that dials addresses (`TransportCapabilities.routes`): `CurlTransport`, the default on Linux. `URLSession`
-/// offers nothing of the kind, so on Apple platforms a request fails under ``Policy/require``, with
+/// It needs a transport that dials addresses (`TransportCapabilities.routes`): `CurlTransport`, the default on Linux.
+/// `URLSession` offers nothing of the kind, so on Apple platforms a request fails under ``Policy/require``, with
 /// ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {
   /// The rules in force; replacing them takes effect for the next request.
@@ -45,10 +47,11 @@ public final class HostRewriter: RequestInterceptor {
     weak var transport: AnyObject?
   }
 
-  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be written. The policy
-  /// is ``Policy/prefer``.
+  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be
+  /// written. The policy is ``Policy/prefer``.
   ///
-  /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody meant them to.
+  /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody
+  /// meant them to.
   public convenience init(_ table: [String: [String]]) {
     var rules: [HostRule] = []
     var faults: [HostPattern: HostError] = [:]
@@ -58,8 +61,12 @@ public final class HostRewriter: RequestInterceptor {
         let pattern = try HostPattern(rule: text)
         let isTaken = rules.contains { $0.pattern == pattern }
         do {
-          guard !isTaken else { throw HostError(.invalidRule, "two entries are for \"\(pattern)\": keep one.", host: text) }
-          guard !endpoints.isEmpty else { throw HostError(.invalidRule, "the entry \"\(text)\" has no addresses: add some.", host: text) }
+          guard !isTaken else {
+            throw HostError(.invalidRule, "two entries are for \"\(pattern)\": keep one.", host: text)
+          }
+          guard !endpoints.isEmpty else {
+            throw HostError(.invalidRule, "the entry \"\(text)\" has no addresses: add some.", host: text)
+          }
           rules.append(try HostRule(text, endpoints: endpoints))
         } catch {
           let fault = HostError(error, entry: text)
@@ -73,23 +80,28 @@ public final class HostRewriter: RequestInterceptor {
     }
     // The patterns differ, which is all that can be wrong with a set of rules.
     let source = HostRuleSource((try? HostRules(rules)) ?? .none)
-    self.init(rules: source, resolver: nil, policy: .prefer, logger: nil, clock: HostClock.system, faults: faults, problems: problems)
+    self.init(
+      rules: source, resolver: nil, policy: .prefer, logger: nil, clock: HostClock.system, faults: faults,
+      problems: problems)
   }
 
   /// Makes a rewriter.
   ///
   /// - Parameters:
   ///   - rules: Which hosts are routed, and where to; can be replaced at run time.
-  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it is; anything else gets
-  ///     one in front.
+  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it
+  ///     is; anything else gets one in front.
   ///   - policy: How hard it insists, and how it tries.
-  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``. Default: nowhere.
+  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``.
+  ///     Default: nowhere.
   ///   - clock: The time for deadlines and bans.
   public convenience init(
     rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init(rules: rules, resolver: resolver, policy: policy, logger: logger, clock: HostClock(clock), faults: [:], problems: [])
+    self.init(
+      rules: rules, resolver: resolver, policy: policy, logger: logger, clock: HostClock(clock), faults: [:],
+      problems: [])
   }
 
   /// Makes a rewriter from rules, which ``ruleSource`` can replace.
@@ -97,7 +109,8 @@ public final class HostRewriter: RequestInterceptor {
     rules: HostRules, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init(rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
+    self.init(
+      rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
   }
 
   private init(
@@ -130,7 +143,9 @@ public final class HostRewriter: RequestInterceptor {
   /// Sends the request to the best of the host's addresses, and to the next ones where that does not answer.
   ///
   /// - Throws: A `URLError` with a ``HostError`` beneath, when no address has answered.
-  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     // A route that somebody has set already is theirs.
     guard request.route == nil, let authority = Self.authority(of: request.url) else { return try await next(request) }
     let epoch = health.epoch
@@ -143,7 +158,9 @@ public final class HostRewriter: RequestInterceptor {
     }
     reporter.count { $0.requests += 1 }
     let transport = try next.transport(for: request.url)
-    if let transport, !transport.capabilities.contains(.routes) { return try await incapable(request, next, authority, transport) }
+    if let transport, !transport.capabilities.contains(.routes) {
+      return try await incapable(request, next, authority, transport)
+    }
     if let transport { remember(transport) }
     do {
       do {
@@ -171,11 +188,13 @@ public final class HostRewriter: RequestInterceptor {
   }
 
   private func failover(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority, _ transport: (any Transport)?,
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority,
+    _ transport: (any Transport)?,
     _ epoch: Int
   ) -> Failover {
     Failover(
-      request: request, authority: authority, policy: policy, health: health, clock: clock, next: next, transport: transport,
+      request: request, authority: authority, policy: policy, health: health, clock: clock, next: next,
+      transport: transport,
       report: { [reporter, clock] attempt, ban in
         if attempt.candidate == nil { reporter.count { $0.systemFallbacks += 1 } }
         reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: authority.host)
@@ -193,11 +212,12 @@ public final class HostRewriter: RequestInterceptor {
     }
   }
 
-  /// The network is another one: bans and measured times are forgotten, the cache looks anew, and all connections of the transports that have
-  /// carried its requests are closed, those to other hosts too: nothing comes on them any more.
+  /// The network is another one: bans and measured times are forgotten, the cache looks anew, and all connections of
+  /// the transports that have carried its requests are closed, those to other hosts too: nothing comes on them any
+  /// more.
   ///
-  /// Requests that are under way are sent anew where they may be; others fail with `networkConnectionLost`. Call it when the device has changed
-  /// networks; on Apple platforms an `NWPathMonitor` knows.
+  /// Requests that are under way are sent anew where they may be; others fail with `networkConnectionLost`. Call it
+  /// when the device has changed networks; on Apple platforms an `NWPathMonitor` knows.
   public func networkChanged() {
     health.networkChanged()
     for known in transports.withLock({ $0 }) { (known.transport as? any Transport)?.closeConnections() }
@@ -207,13 +227,16 @@ public final class HostRewriter: RequestInterceptor {
   /// What happens from now on.
   ///
   /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
-  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> { reporter.events(bufferingNewest: limit) }
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> {
+    reporter.events(bufferingNewest: limit)
+  }
 
   /// What it has done so far.
   public var counters: HostCounters { reporter.counters }
 
   static func authority(of url: URL?) -> HostHealth.Authority? {
-    guard let url, let port = url.port ?? defaultPort(of: url), let host = url.host, let name = try? HostName(host) else { return nil }
+    guard let url, let port = url.port ?? defaultPort(of: url), let host = url.host, let name = try? HostName(host)
+    else { return nil }
     return HostHealth.Authority(name, port: port)
   }
 
@@ -230,6 +253,8 @@ public final class HostRewriter: RequestInterceptor {
 extension HostError {
   /// What is wrong with an entry of a table.
   fileprivate init(_ error: any Error, entry: String) {
-    self = error as? HostError ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error.redacted).", host: entry)
+    self =
+      error as? HostError
+      ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error.redacted).", host: entry)
   }
 }

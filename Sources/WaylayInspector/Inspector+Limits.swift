@@ -1,5 +1,6 @@
 extension Inspector {
-  /// How much an ``Inspector`` keeps. Whatever it is too much for goes, the oldest first; what is open stays as long as it can.
+  /// How much an ``Inspector`` keeps. Whatever it is too much for goes, the oldest first; what is open stays as long as
+  /// it can.
   ///
   /// ```swift
   /// let inspector = Inspector(limits: Inspector.Limits(exchanges: 500, bytes: 16 << 20))
@@ -9,8 +10,8 @@ extension Inspector {
     public var exchanges: Int
     /// How many bytes all of them together may take, heads and bodies: 64 MiB by default.
     public var bytes: Int
-    /// How many bytes of one body are kept, from its beginning: 512 KiB by default. All of the body still goes through, and its whole length is
-    /// known.
+    /// How many bytes of one body are kept, from its beginning: 512 KiB by default. All of the body still goes through,
+    /// and its whole length is known.
     public var bodyBytes: Int
 
     /// Makes limits. Numbers below zero are zero; one exchange may always be kept.

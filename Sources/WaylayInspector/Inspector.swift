@@ -1,4 +1,5 @@
-/// Writes down what goes through a chain, for people to look at: requests, answers, bodies as they come, times, failures.
+/// Writes down what goes through a chain, for people to look at: requests, answers, bodies as they come, times,
+/// failures.
 ///
 /// ```swift
 /// let inspector = Inspector()
@@ -7,11 +8,12 @@
 /// for exchange in inspector.exchanges { print(exchange) }
 /// ```
 ///
-/// It changes nothing: bodies stream through it as they come, and a slow reader still holds the server back. What it keeps has bounds, by number and by
-/// bytes, see ``Limits``; what is older goes. Secrets are taken out by ``redaction`` before an exchange is kept, shown or written.
+/// It changes nothing: bodies stream through it as they come, and a slow reader still holds the server back. What it
+/// keeps has bounds, by number and by bytes, see ``Limits``; what is older goes. Secrets are taken out by ``redaction``
+/// before an exchange is kept, shown or written.
 ///
-/// An inspector sees what the link before it asked for, and what it was answered: first in a chain, it sees what the app sees. To see also which
-/// addresses were tried beneath, put ``attempts`` last:
+/// An inspector sees what the link before it asked for, and what it was answered: first in a chain, it sees what the
+/// app sees. To see also which addresses were tried beneath, put ``attempts`` last:
 ///
 /// ```swift
 /// InterceptorRegistry {
@@ -22,8 +24,8 @@
 /// }
 /// ```
 ///
-/// Each redirect is an exchange of its own. No chain serves a WebSocket task, so that its messages are not seen: it is listed with the
-/// state ``Exchange/State/unseen``.
+/// Each redirect is an exchange of its own. No chain serves a WebSocket task, so that its messages are not seen: it is
+/// listed with the state ``Exchange/State/unseen``.
 public final class Inspector: RequestInterceptor {
   /// The name that errors and logs use.
   public var name: String { "Inspector" }

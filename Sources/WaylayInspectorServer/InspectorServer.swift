@@ -15,13 +15,13 @@ public import WaylayInspector
 /// let url = try await server.start()  // also logged, in one line: open it in a browser
 /// ```
 ///
-/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be made stubs of. The
-/// server is for the time of development: leave it out of what is released.
+/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be made stubs of.
+/// The server is for the time of development: leave it out of what is released.
 ///
-/// It listens on the loopback address alone, and answers only who knows the token, which is made anew by each start and is in the URL. Pages of
-/// other origins cannot read anything or send anything, whatever names they have made lead to this machine: a request whose `Host`, `Origin` or
-/// `Sec-Fetch-Site` is not that of the page is refused.
-/// Whoever runs programs as the same user can read the log, and so the token.
+/// It listens on the loopback address alone, and answers only who knows the token, which is made anew by each start and
+/// is in the URL. Pages of other origins cannot read anything or send anything, whatever names they have made lead to
+/// this machine: a request whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the page is refused. Whoever runs
+/// programs as the same user can read the log, and so the token.
 public final class InspectorServer: Sendable {
   /// How a server listens.
   public struct Options: Sendable {
@@ -56,7 +56,8 @@ public final class InspectorServer: Sendable {
   ///
   /// - Parameters:
   ///   - inspector: What is shown.
-  ///   - session: What requests are sent again with: the one that the app uses, for the same chain; without one they cannot be.
+  ///   - session: What requests are sent again with: the one that the app uses, for the same chain; without one they
+  ///     cannot be.
   ///   - options: How it listens.
   public init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
     self.inspector = inspector
@@ -151,7 +152,9 @@ public final class InspectorServer: Sendable {
       try Task.checkCancellation()
       var cause: any Error = error
       if case .failure(let first) = result { cause = first }
-      let reason = "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause.localizedDescription)"
+      let reason =
+        "The Inspector's server cannot listen on port \(options.port) of the loopback address: "
+        + "\(cause.localizedDescription)"
       throw InspectorServerError(.cannotListen, reason, underlying: cause)
     }
   }

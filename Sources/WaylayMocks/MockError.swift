@@ -10,8 +10,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that wants to fail a
-/// load like a broken network returns `MockResponse.error(_:)` instead.
+/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that
+/// wants to fail a load like a broken network returns `MockResponse.error(_:)` instead.
 public struct MockError: LoadError {
   /// What kind of mistake it was.
   public let code: Code

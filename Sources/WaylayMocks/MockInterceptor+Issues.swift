@@ -1,11 +1,14 @@
 import IssueReporting
 
 extension MockInterceptor {
-  /// What was not as the stubs say it should be: requests that no stub is for, stubs that are wrong, and required stubs that nobody used.
+  /// What was not as the stubs say it should be: requests that no stub is for, stubs that are wrong, and required stubs
+  /// that nobody used.
   ///
   /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
   public var issues: [MockIssue] {
-    let (entries, calls, noted) = state.withLock { state in (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues) }
+    let (entries, calls, noted) = state.withLock { state in
+      (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues)
+    }
     return issues(of: entries, calls) + noted
   }
 
@@ -43,7 +46,9 @@ extension MockInterceptor {
     let issue = MockIssue(kind: .invalidAnswer, message: message, location: stub.location)
     state.withLock { state in
       // Every request would meet the same mistake.
-      let isKnown = state.issues.contains { $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location }
+      let isKnown = state.issues.contains {
+        $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location
+      }
       if !isKnown { state.issues.append(issue) }
     }
   }
@@ -72,7 +77,9 @@ extension MockIssue {
   /// - Parameter nearest: Says which request came nearest to it.
   static func issues(of stub: Stub, uses: Int, nearest: () -> String) -> [MockIssue] {
     guard stub.problems.isEmpty else {
-      return stub.problems.map { MockIssue(kind: .invalidStub, message: $0.message, location: $0.location ?? stub.location) }
+      return stub.problems.map {
+        MockIssue(kind: .invalidStub, message: $0.message, location: $0.location ?? stub.location)
+      }
     }
     guard uses < stub.needed else { return [] }
     let times = uses == 0 ? "was never used" : "was used \(uses) of \(stub.needed) times"
@@ -93,7 +100,8 @@ extension MockError {
     (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
     // An error that is printed shows both: the whole is said once.
     let userInfo: [String: Any] = [
-      NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath, NSURLErrorFailingURLErrorKey: request.url,
+      NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath,
+      NSURLErrorFailingURLErrorKey: request.url,
     ]
     let isMissing = code == .unmatched || code == .usedUp
     return URLError(isMissing ? .resourceUnavailable : .badServerResponse, userInfo: userInfo)

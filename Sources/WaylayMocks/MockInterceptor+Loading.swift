@@ -1,9 +1,11 @@
 extension MockInterceptor {
   /// Answers `request` by the first stub that is for it.
   ///
-  /// - Throws: A `URLError` with a ``MockError`` beneath it when no stub is for the request, or when the stub is wrong; what the stub's
-  ///   closure throws.
-  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  /// - Throws: A `URLError` with a ``MockError`` beneath it when no stub is for the request, or when the stub is wrong;
+  ///   what the stub's closure throws.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     if let body = request.body.inMemory { return try await load(request, body, next) }
     var request = request
     let body = try await collect(request)
@@ -11,8 +13,8 @@ extension MockInterceptor {
     return try await load(request, body, next)
   }
 
-  /// An answer that is the same for every request and there at once, where no code but the package's own has to run for it: none is computed,
-  /// waits, streams or has a predicate. Everything else is for `startLoading`.
+  /// An answer that is the same for every request and there at once, where no code but the package's own has to run for
+  /// it: none is computed, waits, streams or has a predicate. Everything else is for `startLoading`.
   public func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
     guard let body = request.body.inMemory else { return .startLoading }
     let facts = RequestFacts(request, body: body)
@@ -35,16 +37,22 @@ extension MockInterceptor {
   }
 
   private func collect(_ request: InterceptedRequest) async throws -> Data {
-    do { return try await request.body.collect(upTo: bodyLimit) } catch let error as WaylayError where error.code == .bodyTooLarge {
+    do { return try await request.body.collect(upTo: bodyLimit) } catch let error as WaylayError
+      where error.code == .bodyTooLarge
+    {
       throw MockError(
-        .bodyTooLarge, "the request's body has more than the \(bodyLimit) bytes that the mock reads: raise MockInterceptor(bodyLimit:).",
+        .bodyTooLarge,
+        "the request's body has more than the \(bodyLimit) bytes that the mock reads: raise "
+          + "MockInterceptor(bodyLimit:).",
         location: location, underlying: error
       ).urlError(for: request)
     }
   }
 
   /// Answers a request whose body has been read, by a stub of this mock or of those round it.
-  private func load(_ request: InterceptedRequest, _ body: Data, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  private func load(
+    _ request: InterceptedRequest, _ body: Data, _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     let facts = RequestFacts(request, body: body)
     var spent: [Spent] = []
     var layer = self

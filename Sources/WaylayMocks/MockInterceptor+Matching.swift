@@ -55,7 +55,8 @@ extension MockInterceptor {
   }
 
   /// What is written down of a request.
-  func recorded(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) -> RecordedCall {
+  func recorded(_ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool, _ parameters: [String: String]) -> RecordedCall
+  {
     RecordedCall(facts, entry, isOwn: isOwn, parameters, showing: shownNames)
   }
 

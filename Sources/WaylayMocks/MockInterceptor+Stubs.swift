@@ -5,8 +5,8 @@ extension MockInterceptor {
     StubHandle(mock: self, entries: add([stub]))
   }
 
-  /// Adds stubs, which are asked before those that are there; the later of them before the earlier. Those for one and the same request that
-  /// say how often they answer (`.once`, `.times`) answer in the order they are written.
+  /// Adds stubs, which are asked before those that are there; the later of them before the earlier. Those for one and
+  /// the same request that say how often they answer (`.once`, `.times`) answer in the order they are written.
   @discardableResult
   public func add(@StubBuilder _ stubs: () throws -> [Stub]) rethrows -> StubHandle {
     StubHandle(mock: self, entries: add(try stubs()))
@@ -20,8 +20,11 @@ extension MockInterceptor {
   /// }
   /// ```
   ///
-  /// Required ones that nobody used are noted as ``issues``. The stubs are the whole mock's: whatever runs at the same time sees them.
-  public func withStubs<Result>(@StubBuilder _ stubs: () throws -> [Stub], operation: () throws -> Result) rethrows -> Result {
+  /// Required ones that nobody used are noted as ``issues``. The stubs are the whole mock's: whatever runs at the same
+  /// time sees them.
+  public func withStubs<Result>(
+    @StubBuilder _ stubs: () throws -> [Stub], operation: () throws -> Result
+  ) rethrows -> Result {
     let entries = add(try stubs())
     defer { retire(entries) }
     return try operation()
@@ -45,8 +48,8 @@ extension MockInterceptor {
     }
   }
 
-  /// Forgets the history, the issues, the counts and the states of scenarios. The stubs stay, and begin anew: one that was used up
-  /// answers again.
+  /// Forgets the history, the issues, the counts and the states of scenarios. The stubs stay, and begin anew: one that
+  /// was used up answers again.
   public func reset() {
     state.withLock { state in
       for entry in state.entries { entry.reset() }
@@ -65,7 +68,8 @@ extension MockInterceptor {
   ///
   /// - Throws: ``MockError/Code/unknownState`` when the scenario has no such state.
   public func setState(
-    _ name: String, of scenario: Scenario, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    _ name: String, of scenario: Scenario, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column
   ) throws {
     guard scenario.states.contains(name) else {
@@ -121,17 +125,21 @@ extension MockInterceptor.State {
 }
 
 extension [Stub] {
-  /// Which of the stubs are for the same requests, and end: of each its place in that group, which goes where its last one is. Whoever writes
-  /// several answers for one request one below the other wants them in that order.
+  /// Which of the stubs are for the same requests, and end: of each its place in that group, which goes where its last
+  /// one is. Whoever writes several answers for one request one below the other wants them in that order.
   fileprivate var asWritten: [Int: (last: Int, followers: Int)] {
     var groups: [String: [Int]] = [:]
     for (position, stub) in enumerated() where stub.life.maximum != nil {
-      groups["\(stub.life.priority) \(stub.pattern.method ?? "*") \(stub.pattern.url.description)", default: []].append(position)
+      groups["\(stub.life.priority) \(stub.pattern.method ?? "*") \(stub.pattern.url.description)", default: []].append(
+        position)
     }
     var places: [Int: (last: Int, followers: Int)] = [:]
     for similar in groups.values where similar.count > 1 {
-      for group in Dictionary(grouping: similar, by: { self[$0].pattern.conditions.map(\.identity) }).values where group.count > 1 {
-        for (place, position) in group.enumerated() { places[position] = (group[group.count - 1], group.count - 1 - place) }
+      for group in Dictionary(grouping: similar, by: { self[$0].pattern.conditions.map(\.identity) }).values
+      where group.count > 1 {
+        for (place, position) in group.enumerated() {
+          places[position] = (group[group.count - 1], group.count - 1 - place)
+        }
       }
     }
     return places
@@ -140,5 +148,7 @@ extension [Stub] {
 
 extension Stub {
   /// Whether the mistakes in it, if any, are in its answers alone.
-  var canMatch: Bool { pattern.problems.isEmpty && !problems.contains { $0.code == .unknownState || $0.code == .invalidCount } }
+  var canMatch: Bool {
+    pattern.problems.isEmpty && !problems.contains { $0.code == .unknownState || $0.code == .invalidCount }
+  }
 }

@@ -1,8 +1,8 @@
 import IssueReporting
 
 extension MockInterceptor {
-  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was asked, and how it
-  /// differs.
+  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was
+  /// asked, and how it differs.
   ///
   /// ```swift
   /// mock.verify(.post, "/orders", count: 1)
@@ -17,7 +17,8 @@ extension MockInterceptor {
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public func verify(
-    _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    _ pattern: RequestPattern, count: Int? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column
   ) {
     guard let message = reporting({ disagreement(with: pattern, count: count) }) else { return }
@@ -32,16 +33,19 @@ extension MockInterceptor {
     verify(RequestPattern(method, url), count: count, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Reports a failure of the test that runs unless requests for these patterns came in this order; others may have come between.
+  /// Reports a failure of the test that runs unless requests for these patterns came in this order; others may have
+  /// come between.
   public func verifyOrder(
-    _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column
   ) {
     guard let message = reporting({ disagreement(withOrder: patterns) }) else { return }
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Reports a failure of the test that runs when requests came that none of these patterns is for; without patterns, when any came.
+  /// Reports a failure of the test that runs when requests came that none of these patterns is for; without patterns,
+  /// when any came.
   ///
   /// ```swift
   /// mock.verifyNothingElse(besides: [RequestPattern(.post, "/orders")])
@@ -54,7 +58,8 @@ extension MockInterceptor {
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public func verifyNothingElse(
-    besides patterns: [RequestPattern] = [], fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    besides patterns: [RequestPattern] = [], fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column
   ) {
     guard let message = reporting({ disagreement(withNothingBesides: patterns) }) else { return }
@@ -98,7 +103,8 @@ extension MockInterceptor {
         let before = position == 0 ? "" : ", after \(patterns[position - 1])"
         let came = position > 0 && calls.contains { pattern.matches($0.facts) }
         let plain = came ? "\(pattern) came before \(patterns[position - 1]).\n" : ""
-        return plain + "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n"
+        return plain
+          + "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n"
           + Self.list(calls)
       }
       rest = rest[(index + 1)...]

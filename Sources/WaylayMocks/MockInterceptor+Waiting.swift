@@ -20,14 +20,16 @@ extension MockInterceptor {
   /// - Throws: ``MockError/Code/callMissing`` after the time, with what was asked instead; `CancellationError`.
   @discardableResult
   public func waitForCall(
-    to pattern: RequestPattern, count: Int = 1, timeout: Duration = .seconds(10), clock: any Clock<Duration> = ContinuousClock(),
+    to pattern: RequestPattern, count: Int = 1, timeout: Duration = .seconds(10),
+    clock: any Clock<Duration> = ContinuousClock(),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) async throws -> RecordedCall {
     let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     if let problem = pattern.problems.first { throw problem.located(at: location) }
     guard count > 0 else {
       throw MockError(
-        .invalidCount, "waitForCall(count: \(count)): there is nothing to wait for. Use a count of at least 1.", location: location)
+        .invalidCount, "waitForCall(count: \(count)): there is nothing to wait for. Use a count of at least 1.",
+        location: location)
     }
     return try await withThrowingTaskGroup(of: RecordedCall?.self) { group in
       group.addTask { try await self.call(count, to: pattern) }
@@ -49,7 +51,8 @@ extension MockInterceptor {
     line: UInt = #line, column: UInt = #column
   ) async throws -> RecordedCall {
     try await waitForCall(
-      to: RequestPattern(method, url), count: count, timeout: timeout, clock: clock, fileID: fileID, filePath: filePath, line: line,
+      to: RequestPattern(method, url), count: count, timeout: timeout, clock: clock, fileID: fileID, filePath: filePath,
+      line: line,
       column: column)
   }
 
@@ -70,10 +73,14 @@ extension MockInterceptor {
     }
   }
 
-  private func missing(_ count: Int, _ pattern: RequestPattern, _ timeout: Duration, _ location: MockSourceLocation) -> MockError {
+  private func missing(
+    _ count: Int, _ pattern: RequestPattern, _ timeout: Duration, _ location: MockSourceLocation
+  ) -> MockError {
     let calls = calls
     let matching = calls.filter { pattern.matches($0.facts) }.count
-    let report = reporting { "\(pattern) was asked \(matching) of \(count) times within \(timeout).\n" + Self.list(calls) }
+    let report = reporting {
+      "\(pattern) was asked \(matching) of \(count) times within \(timeout).\n" + Self.list(calls)
+    }
     return MockError(.callMissing, report, location: location)
   }
 

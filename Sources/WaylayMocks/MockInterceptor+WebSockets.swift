@@ -1,11 +1,14 @@
 extension MockInterceptor: WebSocketValidating {
-  /// A WebSocket task goes past every chain, to the network: unless what no stub is for may pass through, it is refused, and that is an issue.
+  /// A WebSocket task goes past every chain, to the network: unless what no stub is for may pass through, it is
+  /// refused, and that is an issue.
   public func validate(webSocket request: URLRequest) throws {
     if case .passThrough = unmatched.kind { return }
     let call = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil, isOwn: false, [:])
     let message = """
-      No stub can answer \(call): a WebSocket is opened past all interceptors, so it was refused, and nothing was sent. Let the code under \
-      test take what opens its WebSockets from outside, or send what no stub is for to the network with unmatched: .passThrough.
+      No stub can answer \(call): a WebSocket is opened past all interceptors, so it was refused, and nothing was \
+      sent. Let the code under \
+      test take what opens its WebSockets from outside, or send what no stub is for to the network with unmatched: \
+      .passThrough.
       """
     let isNew = state.withLock { state in
       // Apple's loading system asks several times for one task.

@@ -15,7 +15,8 @@ extension HAR.Entry {
   ///   - elapsed: How long all of it took.
   ///   - metrics: What a transport has measured, where there is no answer to say it.
   package init(
-    _ request: InterceptedRequest, body: SeenBody? = nil, _ response: InterceptedResponse?, responseBody: SeenBody? = nil,
+    _ request: InterceptedRequest, body: SeenBody? = nil, _ response: InterceptedResponse?,
+    responseBody: SeenBody? = nil,
     started: Date, head: Duration? = nil, elapsed: Duration, metrics: LoadMetrics? = nil
   ) {
     let metrics = response?.metrics ?? metrics
@@ -28,7 +29,8 @@ extension HAR.Entry {
 }
 
 extension HAR.Timings {
-  /// The parts of an exchange: what a transport has measured, within what somebody above it has seen. They add up to all of it.
+  /// The parts of an exchange: what a transport has measured, within what somebody above it has seen. They add up to
+  /// all of it.
   ///
   /// What the transport was not asked in, waiting for links before it and behind it, is ``blocked``.
   ///

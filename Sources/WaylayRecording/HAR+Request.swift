@@ -2,8 +2,8 @@ import Foundation
 package import WaylayCore
 package import WaylayHAR
 
-// The one place where messages on their way through a chain become those of an HTTP archive, and back. It redacts nothing: whoever keeps what is
-// made here redacts it before.
+// The one place where messages on their way through a chain become those of an HTTP archive, and back. It redacts
+// nothing: whoever keeps what is made here redacts it before.
 
 /// The bytes of a body as somebody has seen them pass: the beginning, and how many there were.
 package struct SeenBody: Sendable {
@@ -29,7 +29,8 @@ extension HAR.Request {
   ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
   ///   - metrics: What a transport has measured, for the version.
   package init(_ request: InterceptedRequest, body: SeenBody? = nil, metrics: LoadMetrics? = nil) {
-    let seen = body ?? request.body.inMemory.map { SeenBody($0) } ?? SeenBody(size: request.body.length.map(Int.init(clamping:)))
+    let seen =
+      body ?? request.body.inMemory.map { SeenBody($0) } ?? SeenBody(size: request.body.length.map(Int.init(clamping:)))
     self.init(
       method: request.method.rawValue, url: request.url.absoluteString, httpVersion: metrics?.httpVersion ?? "HTTP/1.1",
       headers: HAR.Field.all(request.fields), body: seen.size == 0 ? nil : seen.body(of: request.fields))

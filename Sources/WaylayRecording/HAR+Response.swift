@@ -13,9 +13,12 @@ extension HAR.Response {
   ///   - body: What of its body has been seen; `nil` for the bytes that are in memory, or nothing.
   package init(_ response: InterceptedResponse, body: SeenBody? = nil) {
     let (fields, metrics) = (response.fields, response.metrics)
-    let seen = body ?? response.body.inMemory.map { SeenBody($0) } ?? SeenBody(size: response.body.length.map(Int.init(clamping:)))
+    let seen =
+      body ?? response.body.inMemory.map { SeenBody($0) }
+      ?? SeenBody(size: response.body.length.map(Int.init(clamping:)))
     self.init(
-      status: response.status.code, statusText: response.status.reasonPhrase, httpVersion: metrics?.httpVersion ?? "HTTP/1.1",
+      status: response.status.code, statusText: response.status.reasonPhrase,
+      httpVersion: metrics?.httpVersion ?? "HTTP/1.1",
       headers: HAR.Field.all(fields), body: seen.body(of: fields))
     bodySize = metrics?.responseBodyBytes.map(Int.init(clamping:))
     let trailers = response.trailers
@@ -29,8 +32,8 @@ extension HAR.Response {
 }
 
 extension InterceptedResponse {
-  /// The answer of an archive to a request, made such that it can be given again: what was said of how the body came over the wire is left out, and
-  /// a length that is not the body's is put right.
+  /// The answer of an archive to a request, made such that it can be given again: what was said of how the body came
+  /// over the wire is left out, and a length that is not the body's is put right.
   ///
   /// - Parameters:
   ///   - recorded: The recorded answer.
@@ -53,12 +56,14 @@ extension InterceptedResponse {
       fields[.contentLength] = String(data.count)
     }
     self.init(
-      to: request, status: HTTPResponse.Status(code: recorded.status, reasonPhrase: recorded.statusText), fields: fields,
+      to: request, status: HTTPResponse.Status(code: recorded.status, reasonPhrase: recorded.statusText),
+      fields: fields,
       body: data.isEmpty ? .empty : .data(data), source: source)
     if let list = recorded.extensions[HAR.Response.trailers]?.array {
       var trailers = HTTPFields()
       for field in list {
-        guard let name = field["name"]?.string.flatMap({ HTTPField.Name($0) }), let value = field["value"]?.string else { continue }
+        guard let name = field["name"]?.string.flatMap({ HTTPField.Name($0) }), let value = field["value"]?.string
+        else { continue }
         trailers.append(HTTPField(name: name, value: value))
       }
       self.trailers = trailers

@@ -8,7 +8,12 @@
   @Suite("The Apple half against a model of Apple's loading system", .timeLimit(.minutes(10)))
   struct ModelRunTests {
     /// `WAYLAY_MODEL_LOADS` and `WAYLAY_MODEL_SEED` ask for more, and for others.
-    @Test("10 000 loads with redirects, challenges, pauses and cancellations keep the contract and give each app its own answer", .heavy)
+    @Test(
+      """
+      10 000 loads with redirects, challenges, pauses and cancellations keep the contract and give each app its own \
+      answer
+      """,
+      .heavy)
     func manyLoads() async throws {
       let environment = ProcessInfo.processInfo.environment
       let loads = environment["WAYLAY_MODEL_LOADS"].flatMap { Int($0) } ?? 10_000

@@ -109,7 +109,8 @@
       client?.urlProtocol(
         self,
         didReceive: URLAuthenticationChallenge(
-          protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: Nobody()))
+          protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
+          sender: Nobody()))
       client?.urlProtocol(self, didFailWithError: URLError(.timedOut))
     }
   }

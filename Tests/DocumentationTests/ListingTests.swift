@@ -34,14 +34,18 @@ struct ListingTests {
     let files =
       place.hasSuffix(".md")
       ? [path]
-      : try FileManager.default.contentsOfDirectory(at: path, includingPropertiesForKeys: nil).filter { $0.pathExtension == "md" }
+      : try FileManager.default.contentsOfDirectory(at: path, includingPropertiesForKeys: nil).filter {
+        $0.pathExtension == "md"
+      }
     let compiled = try Self.compiledLines()
     var count = 0
     for file in files {
       for listing in try Self.listings(in: file) {
         count += 1
         let isThere = compiled.indices.contains { compiled[$0...].starts(with: listing) }
-        #expect(isThere, "\(file.lastPathComponent): copy this listing to Listings*.swift:\n\(listing.joined(separator: "\n"))")
+        #expect(
+          isThere,
+          "\(file.lastPathComponent): copy this listing to Listings*.swift:\n\(listing.joined(separator: "\n"))")
       }
     }
     #expect(count > 2)

@@ -32,7 +32,8 @@ private func signed(keys: [HostListKey], folder: URL, downloadedFile: Data) thro
 
 private func lookedUp(dohURL: URL) throws {
   let doh = try DoHResolver(dohURL, addresses: ["192.0.2.53", "2001:db8::53"])
-  let looking = HostRewriter(rules: try HostRules(["*.example.com": []]), resolver: ResolutionCache(doh), policy: .require)
+  let looking = HostRewriter(
+    rules: try HostRules(["*.example.com": []]), resolver: ResolutionCache(doh), policy: .require)
   _ = looking
 }
 

@@ -195,7 +195,9 @@ func oneHandler() async throws {
 
 @StubBuilder func mockStreams() -> [Stub] {
   Stub(.get, "/log") { .chunks(["one\n", "two\n"], every: .seconds(1)) }
-  Stub(.get, "/prices") { .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd) }
+  Stub(.get, "/prices") {
+    .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd)
+  }
 }
 
 @StubBuilder func mockLiveAnswers() -> [Stub] {
@@ -210,7 +212,10 @@ func oneHandler() async throws {
   Stub(.get, "/hangs") { .never }
 }
 
-@Test(.mocked(clock: MockClock(isAutomatic: true)) { Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) } })
+@Test(
+  .mocked(clock: MockClock(isAutomatic: true)) {
+    Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) }
+  })
 func takesNoTime() async throws {
   let url = try #require(URL(string: "https://api.example.com/slow"))
   let (data, _) = try await URLSession.mocked.data(from: url)
@@ -254,10 +259,14 @@ func theRestGoesToTheNetwork() async throws {}
 @Test(.mocked(unmatched: .respond(501)) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
 func theRestIsAnsweredAndReported() async throws {}
 
-@Test(.mocked(showing: ["sort_key", "pin"]) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+@Test(
+  .mocked(showing: ["sort_key", "pin"]) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
 func whatSoundsSecretIsShown() async throws {}
 
-@Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }.header("Accept-Language", "de") })
+@Test(
+  .mocked {
+    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }.header("Accept-Language", "de")
+  })
 func withSettings() async throws {
   let configuration = URLSessionConfiguration.mocked
   configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
@@ -302,7 +311,8 @@ struct HardWiredListings {
   Stub(.get, "https://api.example.com/offline") { .fault(.connectionRefused) }
   Stub(.get, "https://api.example.com/news") { .events([.init("1"), .init("2")], every: .seconds(1)) }
   Stub(.post, "https://api.example.com/orders") { .json(["id": 1], status: 201) }.body(.json(["item": "book"]))
-  Stub(.post, "https://api.example.com/photos") { .status(201) }.body(.multipart(["photo": .present, "album": .text("7")]))
+  Stub(.post, "https://api.example.com/photos") { .status(201) }.body(
+    .multipart(["photo": .present, "album": .text("7")]))
 }
 
 @StubBuilder func rightHandColumn(data: Data) -> [Stub] {

@@ -1,8 +1,8 @@
 import Foundation
 import Waylay
 
-// Every listing of the README and the articles stands here word for word, so that it compiles; `ListingTests` compares them. What the
-// listings take for granted is in the parameters of the functions round them.
+// Every listing of the README and the articles stands here word for word, so that it compiles; `ListingTests` compares
+// them. What the listings take for granted is in the parameters of the functions round them.
 
 func readmeOpening(url: URL) async throws {
   struct RetryOnUnavailable: RequestInterceptor {
@@ -182,7 +182,9 @@ struct RetryWithBackOff: RequestInterceptor {
     var wait = 1
     for _ in 1..<attempts {
       let response = try await next(request)
-      guard [.tooManyRequests, .serviceUnavailable].contains(response.status), request.body.isReplayable else { return response }
+      guard [.tooManyRequests, .serviceUnavailable].contains(response.status), request.body.isReplayable else {
+        return response
+      }
       let seconds = response.fields[.retryAfter].flatMap { Int($0) } ?? wait
       guard (0...20).contains(seconds) else { return response }
       let chance = Duration.milliseconds(Int.random(in: 0...250))
@@ -256,7 +258,8 @@ func refreshingAToken(tokenURL: URL) {
 // MARK: Bodies
 
 func kindsOfBodies(
-  json: Data, file: URL, makeRows: @escaping @Sendable () -> AsyncStream<Data>, rows: AsyncStream<Data>, inputStream: InputStream
+  json: Data, file: URL, makeRows: @escaping @Sendable () -> AsyncStream<Data>, rows: AsyncStream<Data>,
+  inputStream: InputStream
 ) {
   let bodies: [MessageBody] = [
     .data(json),
@@ -319,7 +322,8 @@ struct CountResponses: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var response = try await next(request)
     let path = request.url.path
-    response.body = .stream(Counted(body: response.body) { print("\(path): \($0) bytes") }, length: response.body.length)
+    response.body = .stream(
+      Counted(body: response.body) { print("\(path): \($0) bytes") }, length: response.body.length)
     return response
   }
 }
@@ -570,7 +574,8 @@ struct Answers: Transport {
 
   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     guard let text = bodies[request.url.path] else {
-      throw TransportError(.cannotConnectToHost, phase: .connecting, requestBytesSent: 0, message: "nobody answers here.")
+      throw TransportError(
+        .cannotConnectToHost, phase: .connecting, requestBytesSent: 0, message: "nobody answers here.")
     }
     return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text(text), source: .network)
   }
@@ -583,6 +588,8 @@ func usingAnswers() async throws {
 }
 
 func withASession(configuration: URLSessionConfiguration) {
-  let registry = InterceptorRegistry(transport: URLSessionTransport(configuration: configuration)) { RetryOnUnavailable() }
+  let registry = InterceptorRegistry(transport: URLSessionTransport(configuration: configuration)) {
+    RetryOnUnavailable()
+  }
   _ = registry
 }

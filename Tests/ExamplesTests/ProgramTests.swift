@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the programs of `Examples`, each in a process of its own: what they measure, descriptors and memory, belongs to a whole process.
+/// Runs the programs of `Examples`, each in a process of its own: what they measure, descriptors and memory, belongs to
+/// a whole process.
 @Suite("The example programs", .heavy, .timeLimit(.minutes(10)))
 struct ProgramTests {
   @Test("stress: loads of all kinds side by side, without a fault")
@@ -13,7 +14,9 @@ struct ProgramTests {
     #expect(output.hasSuffix("No faults.\n"))
   }
 
-  @Test("stress fails when an answer is wrong or a load ends twice", arguments: ["planted: a wrong answer", "planted: a second end"])
+  @Test(
+    "stress fails when an answer is wrong or a load ends twice",
+    arguments: ["planted: a wrong answer", "planted: a second end"])
   func planted(fault: String) async throws {
     let (code, output) = try await Program("stress").run(["--loads", "100", "--only", fault])
     #expect(code == 1)
@@ -28,7 +31,10 @@ struct ProgramTests {
   }
 
   @Test(
-    "hijack-lab: a plain session is caught by a lying resolver, routed requests survive every hijacker, and none of them leaks",
+    """
+    hijack-lab: a plain session is caught by a lying resolver, routed requests survive every hijacker, and none of \
+    them leaks
+    """,
     .enabled(if: Platform.hasCurl, "only CurlTransport has routes"))
   func hijacks() async throws {
     let (code, output) = try await Program("hijack-lab").run(["--runs", "20", "--without-times"])
@@ -52,7 +58,8 @@ struct ProgramTests {
     #expect(output.hasSuffix("No faults.\n"))
   }
 
-  @Test("hostile-origin: whatever a server makes up, an app sees what may be made of it, and an archive keeps nothing else")
+  @Test(
+    "hostile-origin: whatever a server makes up, an app sees what may be made of it, and an archive keeps nothing else")
   func hostileOrigin() async throws {
     // Another seed each time, unless the environment has one: a failure says which.
     let (code, output) = try await Program("hostile-origin").run(["--exchanges", "2000"])
@@ -70,7 +77,8 @@ struct ProgramTests {
 
   @Test("offline-reader: a site is read after its server has gone, and in a later run")
   func offlineReader() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)").path
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)")
+      .path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let (code, output) = try await Program("offline-reader").run([folder])
     #expect(code == 0, "\(output)")

@@ -5,7 +5,8 @@ package import WaylayArchive
 package final class FailingSystem: SystemCalls {
   /// A call that can fail. Those that cannot (`close`, `munmap`, giving back a lock) are not among them.
   package enum Call: String, CaseIterable, Sendable {
-    case open, create, status, read, write, truncate, setMode, synchronize, lock, map, names, makeDirectory, remove, rename
+    case open, create, status, read, write, truncate, setMode, synchronize, lock, map, names, makeDirectory, remove,
+      rename
   }
 
   /// What becomes of a call.
@@ -53,7 +54,9 @@ package final class FailingSystem: SystemCalls {
     return try system.status(of: name, in: directory, followingLinks: followingLinks)
   }
 
-  package func read(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+  package func read(
+    _ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
     let count = try begin(.read) ? (bytes.count + 1) / 2 : bytes.count
     return try system.read(file, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]), at: offset)
   }

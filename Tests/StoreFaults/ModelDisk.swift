@@ -4,8 +4,9 @@ import WaylayCore
 
 /// A disk in memory that knows what of it a loss of power would leave.
 ///
-/// What was written and not synchronized may be lost, in any part and in any order: a file's bytes by their pages, its length, the names in
-/// a directory. A name that was synchronized leads to its file, though not to what had not been synchronized of that.
+/// What was written and not synchronized may be lost, in any part and in any order: a file's bytes by their pages, its
+/// length, the names in a directory. A name that was synchronized leads to its file, though not to what had not been
+/// synchronized of that.
 package final class ModelDisk: SystemCalls {
   /// A file or a directory.
   fileprivate struct Node {
@@ -83,7 +84,9 @@ package final class ModelDisk: SystemCalls {
         }
         for page in node.dirtyPages.sorted() where isKept() {
           let end = min((page + 1) * Self.page, node.bytes.count, bytes.count)
-          if page * Self.page < end { bytes.replaceSubrange(page * Self.page..<end, with: node.bytes[page * Self.page..<end]) }
+          if page * Self.page < end {
+            bytes.replaceSubrange(page * Self.page..<end, with: node.bytes[page * Self.page..<end])
+          }
         }
         node.bytes = bytes
       }
@@ -107,7 +110,9 @@ package final class ModelDisk: SystemCalls {
 }
 
 extension ModelDisk.State {
-  fileprivate func node(of name: String, in directory: Int32) throws(SystemError) -> (parent: Int, name: String, node: Int?) {
+  fileprivate func node(
+    of name: String, in directory: Int32
+  ) throws(SystemError) -> (parent: Int, name: String, node: Int?) {
     var current = 1
     if !name.hasPrefix("/") {
       guard let open = files[directory] else { throw SystemError("model", code: EBADF) }
@@ -131,7 +136,8 @@ extension ModelDisk.State {
   fileprivate func status(_ number: Int) throws(SystemError) -> FileStatus {
     guard let node = nodes[number] else { throw SystemError("model", code: ENOENT) }
     return FileStatus(
-      identity: .init(device: 1, number: UInt64(number)), size: Int64(node.bytes.count), changed: node.changed, links: 1, mode: node.mode,
+      identity: .init(device: 1, number: UInt64(number)), size: Int64(node.bytes.count), changed: node.changed,
+      links: 1, mode: node.mode,
       owner: 500, isDirectory: node.isDirectory)
   }
 
@@ -198,12 +204,16 @@ extension ModelDisk {
     }
   }
 
-  package func read(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+  package func read(
+    _ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
     try locked { state throws(SystemError) in
       let contents = state.nodes[try state.number(file)]?.bytes ?? []
       guard offset < Int64(contents.count) else { return 0 }
       let count = min(bytes.count, contents.count - Int(offset))
-      contents.withUnsafeBytes { bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count])) }
+      contents.withUnsafeBytes {
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)..<Int(offset) + count]))
+      }
       return count
     }
   }
@@ -274,7 +284,9 @@ extension ModelDisk {
   package func unmap(_ start: UnsafeRawPointer, length: Int) { start.deallocate() }
 
   package func names(in directory: Int32) throws(SystemError) -> [String] {
-    try locked { state throws(SystemError) in (state.nodes[try state.number(directory)]?.names.keys).map { $0.sorted() } ?? [] }
+    try locked { state throws(SystemError) in
+      (state.nodes[try state.number(directory)]?.names.keys).map { $0.sorted() } ?? []
+    }
   }
 
   package func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) {

@@ -27,7 +27,9 @@ struct AddressTests {
     }
   }
 
-  @Test("many servers on several addresses find ports", .enabled(if: Platform.hasLoopbackRange, "Apple systems have no 127.0.0.2"))
+  @Test(
+    "many servers on several addresses find ports",
+    .enabled(if: Platform.hasLoopbackRange, "Apple systems have no 127.0.0.2"))
   func many() async throws {
     try await withThrowingTaskGroup(of: TestOrigin.self) { group in
       for _ in 0..<20 { group.addTask { try await TestOrigin.start(hosts: ["127.0.0.1", "127.0.0.2", "127.0.0.3"]) } }

@@ -47,7 +47,8 @@ struct BehaviourTests {
 
   @Test("silent after the handshake")
   func silentAfterHandshake() async throws {
-    let origin = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silentAfterHandshake)
+    let origin = try await TestOrigin.start(
+      tls: .init(authority: try TestAuthority()), behaviour: .silentAfterHandshake)
     let client = try await RawClient(origin, tls: ClientTLS(applicationProtocols: ["http/1.1"]))
     #expect(try await client.applicationProtocol() == "http/1.1")
     try await client.request("/hello")
@@ -68,7 +69,8 @@ struct BehaviourTests {
 
   @Test("garbage with TLS comes in place of the handshake")
   func garbageBeforeHandshake() async throws {
-    try await withOrigin(tls: .init(authority: try TestAuthority()), behaviour: .garbage(Data("no TLS".utf8))) { origin in
+    try await withOrigin(tls: .init(authority: try TestAuthority()), behaviour: .garbage(Data("no TLS".utf8))) {
+      origin in
       let client = try await RawClient(origin, tls: ClientTLS())
       #expect(await failure { try await client.applicationProtocol() } != nil)
     }
@@ -91,7 +93,9 @@ struct BehaviourTests {
     }
   }
 
-  @Test("one address may behave otherwise than the rest", .enabled(if: Platform.hasLoopbackRange, "Apple systems have no 127.0.0.2"))
+  @Test(
+    "one address may behave otherwise than the rest",
+    .enabled(if: Platform.hasLoopbackRange, "Apple systems have no 127.0.0.2"))
   func perHost() async throws {
     try await withOrigin(hosts: ["127.0.0.1", "127.0.0.2"]) { origin in
       origin.setBehaviour(.close, on: "127.0.0.2")

@@ -17,7 +17,8 @@ struct ReplyTests {
   func log() async throws {
     try await withOrigin { origin in
       let client = try await RawClient(origin)
-      try await client.send("POST /echo?a=%20b HTTP/1.1\r\nhOST: test\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 4\r\n\r\nbody")
+      try await client.send(
+        "POST /echo?a=%20b HTTP/1.1\r\nhOST: test\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 4\r\n\r\nbody")
       _ = try await client.read(through: "}")
       let request = try #require(origin.requests.first)
       #expect(request.httpVersion == "1.1")

@@ -7,7 +7,9 @@ import Testing
 @Suite("Routes", .timeLimit(.minutes(5)))
 struct RouteTests {
   /// Status and text of a reply, through a client that knows nothing of credentials, ranges and caches.
-  private func fetch(_ path: String, _ fields: [String] = [], from origin: TestOrigin) async throws -> (head: String, body: String) {
+  private func fetch(
+    _ path: String, _ fields: [String] = [], from origin: TestOrigin
+  ) async throws -> (head: String, body: String) {
     let client = try await RawClient(origin)
     try await client.request(path, fields: fields + ["Connection: close"])
     let parts = try await client.readToEnd().components(separatedBy: "\r\n\r\n")
@@ -21,9 +23,12 @@ struct RouteTests {
       #expect(without.head.hasPrefix("HTTP/1.1 401 "))
       #expect(without.head.contains("\r\nWWW-Authenticate: Basic realm=\"test\"\r\n"))
       let right = Data("ann:secret".utf8).base64EncodedString()
-      #expect(try await fetch("/basic/ann/secret", ["Authorization: Basic \(right)"], from: origin).body == "welcome ann")
+      #expect(
+        try await fetch("/basic/ann/secret", ["Authorization: Basic \(right)"], from: origin).body == "welcome ann")
       let wrong = Data("ann:wrong".utf8).base64EncodedString()
-      #expect(try await fetch("/basic/ann/secret", ["Authorization: Basic \(wrong)"], from: origin).head.hasPrefix("HTTP/1.1 401 "))
+      #expect(
+        try await fetch("/basic/ann/secret", ["Authorization: Basic \(wrong)"], from: origin).head.hasPrefix(
+          "HTTP/1.1 401 "))
     }
   }
 
@@ -43,7 +48,9 @@ struct RouteTests {
   func digest(_ algorithm: String) async throws {
     try await withOrigin { origin in
       let path = "/digest/ann/secret"
-      let challenges = try await fetch(path, from: origin).head.components(separatedBy: "\r\n").filter { $0.hasPrefix("WWW-Authenticate:") }
+      let challenges = try await fetch(path, from: origin).head.components(separatedBy: "\r\n").filter {
+        $0.hasPrefix("WWW-Authenticate:")
+      }
       #expect(challenges.count == 2)
       let challenge = try #require(challenges.first { $0.contains("algorithm=\(algorithm),") })
       #expect(challenge.hasPrefix("WWW-Authenticate: Digest realm=\"test\", qop=\"auth\", "))
@@ -51,7 +58,8 @@ struct RouteTests {
 
       func hash(_ text: String) -> String {
         let bytes: [UInt8] =
-          algorithm == "MD5" ? Array(Insecure.MD5.hash(data: Data(text.utf8))) : Array(SHA256.hash(data: Data(text.utf8)))
+          algorithm == "MD5"
+          ? Array(Insecure.MD5.hash(data: Data(text.utf8))) : Array(SHA256.hash(data: Data(text.utf8)))
         return bytes.map { String(format: "%02x", $0) }.joined()
       }
       func answer(_ password: String, _ nonce: some StringProtocol) -> String {
@@ -78,7 +86,9 @@ struct RouteTests {
       #expect(whole.head.contains("\r\nETag: \"pattern-100\"\r\n"))
       #expect(Array(whole.body.utf8) == Array(0..<100))
 
-      let expected: [(String, Range<UInt8>)] = [("10-19", 10..<20), ("90-", 90..<100), ("-5", 95..<100), ("95-200", 95..<100)]
+      let expected: [(String, Range<UInt8>)] = [
+        ("10-19", 10..<20), ("90-", 90..<100), ("-5", 95..<100), ("95-200", 95..<100),
+      ]
       for (text, bytes) in expected {
         let part = try await range("Range: bytes=\(text)")
         #expect(part.head.hasPrefix("HTTP/1.1 206 "))

@@ -17,7 +17,9 @@ struct TLSTests {
     return try await client.readToEnd()
   }
 
-  private func expectHello(_ origin: TestOrigin, _ tls: ClientTLS, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  private func expectHello(
+    _ origin: TestOrigin, _ tls: ClientTLS, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     let text = try await hello(origin, tls)
     #expect(text.hasSuffix("\r\n\r\nhello"), sourceLocation: sourceLocation)
   }
@@ -55,19 +57,25 @@ struct TLSTests {
 
   @Test(
     "a bad certificate is turned down, and counted",
-    arguments: [TestOrigin.TLS.Certificate.Kind.missingIntermediate, .expired, .notYetValid, .wrongName, .selfSigned, .unknownAuthority])
+    arguments: [
+      TestOrigin.TLS.Certificate.Kind.missingIntermediate, .expired, .notYetValid, .wrongName, .selfSigned,
+      .unknownAuthority,
+    ])
   func bad(_ kind: TestOrigin.TLS.Certificate.Kind) async throws {
     try await withOrigin(tls: .init(authority: authority, names: ["api.test"], kind: kind)) { origin in
       #expect(await failure { try await hello(origin, trusting("api.test")) } != nil)
       await origin.until { $0.openConnectionCount == 0 }
       #expect(origin.requests.isEmpty)
       #expect(origin.rawBytes.allSatisfy { $0.isEmpty })
-      // A client finds out about the name after the handshake, and may be gone before the server has noticed that it is over.
+      // A client finds out about the name after the handshake, and may be gone before the server has noticed that it is
+      // over.
       #expect(kind == .wrongName || origin.handshakeFailures.count == 1, "\(origin.handshakeFailures)")
     }
   }
 
-  @Test("a client that checks nothing is served whatever the certificate is like", arguments: TestOrigin.TLS.Certificate.Kind.allCases)
+  @Test(
+    "a client that checks nothing is served whatever the certificate is like",
+    arguments: TestOrigin.TLS.Certificate.Kind.allCases)
   func unchecked(_ kind: TestOrigin.TLS.Certificate.Kind) async throws {
     try await withOrigin(tls: .init(authority: authority, names: ["api.test"], kind: kind)) { origin in
       try await expectHello(origin, ClientTLS())

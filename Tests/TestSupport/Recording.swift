@@ -2,13 +2,13 @@ import Foundation
 package import Logging
 import WaylayCore
 
-/// What a test run has said, in log lines, events, descriptions, errors and the output of programs: all of it is searched for what must not be
-/// there.
+/// What a test run has said, in log lines, events, descriptions, errors and the output of programs: all of it is
+/// searched for what must not be there.
 ///
-/// Secrets that tests plant contain ``mark``. What is recorded goes through ``note(_:)``: every line, at any level, of loggers that are made by
-/// `Logger.recording`, or by `Logger(label:)`, and of registries, archives and rewriters without a logger of their own.
-/// When the process ends, it says how many texts it has searched, which `Scripts/secrets.sh` wants to see; where a mark was found, it says
-/// where, and the run fails.
+/// Secrets that tests plant contain ``mark``. What is recorded goes through ``note(_:)``: every line, at any level, of
+/// loggers that are made by `Logger.recording`, or by `Logger(label:)`, and of registries, archives and rewriters
+/// without a logger of their own. When the process ends, it says how many texts it has searched, which
+/// `Scripts/secrets.sh` wants to see; where a mark was found, it says where, and the run fails.
 package enum Recording {
   /// What every planted secret contains, so that its bytes can be found.
   package static let mark = "pl4nted"
@@ -29,7 +29,8 @@ package enum Recording {
     FallbackLogger.current = Logger(label: "whatever has none")
     atexit {
       let (count, finds) = Recording.state.withLock { ($0.count, $0.finds) }
-      let list = finds.isEmpty ? "none was found." : "\(finds.count) were found:\n" + finds.prefix(20).joined(separator: "\n")
+      let list =
+        finds.isEmpty ? "none was found." : "\(finds.count) were found:\n" + finds.prefix(20).joined(separator: "\n")
       FileHandle.standardError.write(Data("searched \(count) recorded texts for planted secrets: \(list)\n".utf8))
       if !finds.isEmpty { _exit(Recording.exitCode) }
     }
@@ -55,7 +56,8 @@ package enum Recording {
     return state.withLock { $0.awaited[text] ?? 0 }
   }
 
-  /// Records what an error says, and what is beneath it: all of it, but the text that Foundation makes of a `URLError` with the URL that failed.
+  /// Records what an error says, and what is beneath it: all of it, but the text that Foundation makes of a `URLError`
+  /// with the URL that failed.
   package static func note(_ error: any Error) {
     note(error.localizedDescription)
     note(error.redacted)
@@ -91,7 +93,8 @@ package struct RecordingHandler: LogHandler {
   }
 
   package func log(event: LogEvent) {
-    let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+      .joined()
     let line = "\(event.level) \(event.message)\(all)"
     Recording.note(line)
     add(line)

@@ -26,8 +26,10 @@ struct RedactionTests {
       String(decoding: (try? JSONEncoder().encode(quoted)) ?? Data(), as: UTF8.self).dropFirst().dropLast())
     let base64 = Data("user:\(secret)".utf8).base64EncodedString()
     let multipart = """
-      --b\r\nContent-Disposition: form-data; name="note"\r\n\r\nshown\r\n--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n\(secret)\r\n\
-      --b\r\nContent-Disposition: form-data; name="json"\r\nContent-Type: application/json\r\n\r\n{"token":"\(quoted)"}\r\n--b--\r\n
+      --b\r\nContent-Disposition: form-data; name="note"\r\n\r\nshown\r\n--b\r\nContent-Disposition: form-data; \
+      name="password"\r\n\r\n\(secret)\r\n\
+      --b\r\nContent-Disposition: form-data; name="json"\r\nContent-Type: \
+      application/json\r\n\r\n{"token":"\(quoted)"}\r\n--b--\r\n
       """
     var entries = [
       entry(url: "https://user:\(escaped)@api.test/a?access_token=\(escaped)&x=shown"),

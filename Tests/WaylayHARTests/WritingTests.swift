@@ -72,8 +72,10 @@ struct WritingTests {
   @Test("says by name what is wrong with an archive that others refuse")
   func problems() {
     let entry = """
-      {"startedDateTime": "yesterday", "time": 5, "request": {"method": "GET", "url": "/a#b", "headers": [{"name": "a"}], "bodySize": -7},
-       "response": {"status": "200", "content": {"encoding": "base64", "text": "!"}}, "timings": {"send": -1, "wait": 1, "connect": 1, "ssl": 2}}
+      {"startedDateTime": "yesterday", "time": 5, "request": {"method": "GET", "url": "/a#b", "headers": [{"name": \
+      "a"}], "bodySize": -7},
+       "response": {"status": "200", "content": {"encoding": "base64", "text": "!"}}, "timings": {"send": -1, "wait": \
+       1, "connect": 1, "ssl": 2}}
       """
     let paths = Set(HAR.problems(in: Data(ReadingTests.archive(entry).utf8)).map(\.path))
     for path in [

@@ -47,18 +47,21 @@ struct HostRewriterTests {
   @Test(
     "takes part in the loads of its rules' hosts only",
     arguments: [
-      ("https://api.test/", true), ("http://API.test:8080/", true), ("https://a.b.test/", true), ("https://old.test/", false),
+      ("https://api.test/", true), ("http://API.test:8080/", true), ("https://a.b.test/", true),
+      ("https://old.test/", false),
       ("https://example.com/", false), ("https://203.0.113.7/", false), ("ftp://api.test/", false), ("data:,x", false),
     ])
   func scope(url: String, isRouted: Bool) throws {
     let rules = try HostRules([
-      HostRule("api.test", endpoints: ["203.0.113.7"]), HostRule("*.test", endpoints: ["203.0.113.7"]), HostRule(excluding: "old.test"),
+      HostRule("api.test", endpoints: ["203.0.113.7"]), HostRule("*.test", endpoints: ["203.0.113.7"]),
+      HostRule(excluding: "old.test"),
     ])
     let rewriter = HostRewriter(rules: rules)
     #expect(rewriter.canInit(with: URLRequest(url: try #require(URL(string: url)))) == isRouted)
   }
 
-  @Test("an entry that cannot be used fails its host's requests with a message that names it, and they are dialled nowhere")
+  @Test(
+    "an entry that cannot be used fails its host's requests with a message that names it, and they are dialled nowhere")
   func badEntries() async throws {
     let rewriter = HostRewriter([
       "api.test": ["203.0.113.700"], "*.ok.test": ["203.0.113.7"], "bad host": ["203.0.113.7"], "empty.test": [],

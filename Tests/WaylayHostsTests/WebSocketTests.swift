@@ -14,7 +14,8 @@ struct WebSocketTests {
 
   private func rules() throws -> HostRules {
     try HostRules([
-      HostRule("api.test", endpoints: ["192.0.2.1"]), HostRule("port.test:8443", endpoints: ["192.0.2.1"]), HostRule(excluding: "old.test"),
+      HostRule("api.test", endpoints: ["192.0.2.1"]), HostRule("port.test:8443", endpoints: ["192.0.2.1"]),
+      HostRule(excluding: "old.test"),
     ])
   }
 
@@ -32,16 +33,21 @@ struct WebSocketTests {
     #expect((event.error as? HostError)?.code == .webSocketNotRouted)
     #expect(try asked("ws://API.test:8080/socket", registry))
     #expect(try asked("wss://port.test:8443/", registry))
-    for url in ["wss://old.test/", "wss://example.com/", "wss://port.test/", "wss://192.0.2.7/"] { #expect(try !asked(url, registry)) }
+    for url in ["wss://old.test/", "wss://example.com/", "wss://port.test/", "wss://192.0.2.7/"] {
+      #expect(try !asked(url, registry))
+    }
     // Aloud, and once for each host.
     #expect(lines.all.filter { $0.contains("a WebSocket task is not routed") }.count == 2)
     registry.invalidate()
   }
 
-  @Test("fail under .require, and open no connection", .enabled(if: Platform.isLinux, "Apple's loading system does not ask"))
+  @Test(
+    "fail under .require, and open no connection", .enabled(if: Platform.isLinux, "Apple's loading system does not ask")
+  )
   func task() async throws {
     let origin = try await TestOrigin.start()
-    let rewriter = HostRewriter(rules: try HostRules(["localhost": ["192.0.2.1"]]), policy: .require, logger: .recording())
+    let rewriter = HostRewriter(
+      rules: try HostRules(["localhost": ["192.0.2.1"]]), policy: .require, logger: .recording())
     let registry = InterceptorRegistry(configuration: .ephemeral) { rewriter }
     let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
     let task = session.webSocketTask(with: try #require(URL(string: "ws://localhost:\(origin.port)/chat")))
@@ -54,7 +60,9 @@ struct WebSocketTests {
     await origin.stop()
   }
 
-  @Test("go the system's way under .prefer, and it is said", .enabled(if: Platform.isLinux, "Apple's loading system does not ask"))
+  @Test(
+    "go the system's way under .prefer, and it is said",
+    .enabled(if: Platform.isLinux, "Apple's loading system does not ask"))
   func prefer() async throws {
     let lines = Log<String>()
     let rewriter = HostRewriter(rules: try rules(), policy: .prefer, logger: .recording(lines))

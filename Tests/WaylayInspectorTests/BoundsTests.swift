@@ -15,7 +15,8 @@ struct BoundsTests {
         for _ in 0..<20 { continuation.yield(Data(repeating: 0x61, count: 1_000)) }
         continuation.finish()
       }
-      return InterceptedResponse(to: request, body: request.url.path == "/data" ? .data(Data(count: 30_000)) : .stream(chunks))
+      return InterceptedResponse(
+        to: request, body: request.url.path == "/data" ? .data(Data(count: 30_000)) : .stream(chunks))
     }
     for number in 1...100 {
       let path = number.isMultiple(of: 2) ? "data" : "stream"
@@ -29,11 +30,15 @@ struct BoundsTests {
     }
     await inspector.flush()
     let exchanges = inspector.exchanges
-    #expect(exchanges.last?.id.number == 100 && exchanges.count == inspector.count && inspector.dropped == 100 - exchanges.count)
+    #expect(
+      exchanges.last?.id.number == 100 && exchanges.count == inspector.count
+        && inspector.dropped == 100 - exchanges.count)
     #expect(exchanges.map(\.id.number) == Array((101 - exchanges.count)...100))
     for exchange in exchanges {
       let body = try #require(exchange.response?.body)
-      #expect(body.data.count == 10_000 && body.isTruncated && body.size == (exchange.request.url.contains("data") ? 30_000 : 20_000))
+      #expect(
+        body.data.count == 10_000 && body.isTruncated
+          && body.size == (exchange.request.url.contains("data") ? 30_000 : 20_000))
       #expect(exchange.request.body?.data.count == 10_000 && exchange.request.body?.size == 12_000)
       #expect(exchange.entry.extensions["_truncated"] == true)
     }
@@ -62,13 +67,16 @@ struct BoundsTests {
     #expect(inspector.exchange(Inspector.Exchange.ID(1))?.state == .finished)
   }
 
-  @Test("hold in the process: bodies of 1 GiB leave it as large as the limits say", .heavy, .enabled(if: Process.measuresMemory))
+  @Test(
+    "hold in the process: bodies of 1 GiB leave it as large as the limits say", .heavy,
+    .enabled(if: Process.measuresMemory))
   func memory() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
       let inspector = Inspector(limits: Inspector.Limits(exchanges: 1_000, bytes: 8 << 20))
       let registry = inspected(inspector) { request in
-        InterceptedResponse(to: request, fields: [.contentType: "application/octet-stream"], body: .data(Data(count: 256 << 10)))
+        InterceptedResponse(
+          to: request, fields: [.contentType: "application/octet-stream"], body: .data(Data(count: 256 << 10)))
       }
       func load(_ count: Int) async throws {
         for number in 0..<count { _ = try await registry.data(for: URLRequest(url: url("https://a.test/\(number)"))) }

@@ -15,7 +15,8 @@ struct ExportTests {
       let inspector = Inspector()
       let registry = inspected(inspector) { request in
         guard request.url.path != "/7" else { throw URLError(.timedOut) }
-        return InterceptedResponse(to: request, fields: [.contentType: "text/plain"], body: .text("answer to \(request.url.path)"))
+        return InterceptedResponse(
+          to: request, fields: [.contentType: "text/plain"], body: .text("answer to \(request.url.path)"))
       }
       for number in 1...20 { _ = try? await registry.data(for: URLRequest(url: url("https://a.test/\(number)"))) }
       let file = directory.appendingPathComponent("all.har")
@@ -33,7 +34,8 @@ struct ExportTests {
   }
 
   @Test(
-    "is a command that the real curl replays, byte for byte", .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/curl")))
+    "is a command that the real curl replays, byte for byte",
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/curl")))
   func curl() async throws {
     try await withOrigin { origin in
       let inspector = Inspector()
@@ -70,7 +72,8 @@ struct ExportTests {
     let inspector = Inspector()
     let registry = inspected(inspector) { request in
       InterceptedResponse(
-        to: request, status: .created, fields: [.contentType: "application/json", .init("X-Note")!: "a \"quote\"", .contentLength: "15"],
+        to: request, status: .created,
+        fields: [.contentType: "application/json", .init("X-Note")!: "a \"quote\"", .contentLength: "15"],
         body: .text("{\"name\":\n\"Ada\"}"))
     }
     var request = URLRequest(url: url("https://api.test/users/*?token=abcdefgh&page=2"))

@@ -11,7 +11,9 @@ struct JournalTests {
     let registry = inspected(inspector) {
       InterceptedResponse(to: $0, fields: [.contentType: "text/plain"], body: .text("answer \($0.url.path)"))
     }
-    for number in first..<first + count { _ = try await registry.data(for: URLRequest(url: url("https://a.test/\(number)"))) }
+    for number in first..<first + count {
+      _ = try await registry.data(for: URLRequest(url: url("https://a.test/\(number)")))
+    }
   }
 
   @Test("has every exchange that has ended, though the process is killed")
@@ -31,7 +33,8 @@ struct JournalTests {
       let contents = try Inspector.Journal.read(file)
       #expect(contents.exchanges.count >= 100)
       #expect(contents.exchanges.prefix(100).map(\.request.url) == (1...100).map { "https://a.test/\($0)" })
-      #expect(contents.exchanges.allSatisfy { $0.response?.body.text?.hasPrefix("answer") == true && $0.source == .mocked })
+      #expect(
+        contents.exchanges.allSatisfy { $0.response?.body.text?.hasPrefix("answer") == true && $0.source == .mocked })
       // It is gone on with.
       let next = Inspector(journal: try Inspector.Journal(file))
       try await Self.load(1, next, from: 999)
@@ -88,7 +91,9 @@ struct JournalTests {
       }
       #expect(size <= 40_000)
       let urls = try Inspector.Journal.read(file).exchanges.map(\.request.url)
-      #expect(urls.last == "https://a.test/300" && urls == (301 - urls.count...300).map { "https://a.test/\($0)" } && urls.count > 20)
+      #expect(
+        urls.last == "https://a.test/300" && urls == (301 - urls.count...300).map { "https://a.test/\($0)" }
+          && urls.count > 20)
       #expect(inspector.journal?.failure == nil)
       let nowhere = directory.appendingPathComponent("none/traffic.journal")
       #expect { try Inspector.Journal(nowhere) } throws: { ($0 as? HARError)?.code == .unwritable }

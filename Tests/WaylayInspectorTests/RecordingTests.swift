@@ -20,7 +20,8 @@ struct RecordingTests {
       request.httpBody = Data("Ada".utf8)
       let (data, _) = try await registry.data(for: request)
       let exchange = try #require(inspector.exchanges.first)
-      #expect(inspector.count == 1 && exchange.state == .finished && exchange.source == .network && exchange.failure == nil)
+      #expect(
+        inspector.count == 1 && exchange.state == .finished && exchange.source == .network && exchange.failure == nil)
       #expect(exchange.request.method == "POST" && exchange.request.body?.text == "Ada")
       #expect(exchange.response?.status == 200 && exchange.response?.body.data == data)
       #expect(exchange.attempts.first?.address == "127.0.0.1:\(origin.port)" && exchange.isConnectionReused == false)
@@ -78,7 +79,8 @@ struct RecordingTests {
   /// Somebody else's cache.
   private struct Cached: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      InterceptedResponse(to: request, fields: [.init("Cache-Status")!: "origin; fwd=miss, app; hit; ttl=3"], body: .text("old"))
+      InterceptedResponse(
+        to: request, fields: [.init("Cache-Status")!: "origin; fwd=miss, app; hit; ttl=3"], body: .text("old"))
     }
   }
 
@@ -87,7 +89,9 @@ struct RecordingTests {
     let closed = try ClosedPort()
     let inspector = Inspector()
     let registry = InterceptorRegistry(logger: .recording()) { inspector }
-    await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: closed.url("/a?token=\(Recording.mark)"))) }
+    await #expect(throws: URLError.self) {
+      try await registry.data(for: URLRequest(url: closed.url("/a?token=\(Recording.mark)")))
+    }
     try await withOrigin { origin in
       await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: origin.url("/truncated"))) }
     }

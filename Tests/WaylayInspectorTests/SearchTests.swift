@@ -15,9 +15,11 @@ struct SearchTests {
       switch request.url.path {
       case "/users":
         return InterceptedResponse(
-          to: request, fields: [.contentType: "application/json", .init("X-Trace")!: "Blue-7"], body: .text("{\"name\": \"Ada\"}"))
+          to: request, fields: [.contentType: "application/json", .init("X-Trace")!: "Blue-7"],
+          body: .text("{\"name\": \"Ada\"}"))
       case "/missing":
-        return InterceptedResponse(to: request, status: .notFound, fields: [.contentType: "text/html"], body: .text("Not Found here"))
+        return InterceptedResponse(
+          to: request, status: .notFound, fields: [.contentType: "text/html"], body: .text("Not Found here"))
       default: throw TransportError(.cannotConnectToHost, phase: .connecting, message: "refused")
       }
     }
@@ -33,17 +35,24 @@ struct SearchTests {
   @Test(
     "finds what each word of its language says",
     arguments: [
-      ("", "123"), ("users", "1"), ("USERS", "1"), ("example", "12"), ("blue-7", "1"), ("\"not found\"", "2"), ("-example", "3"),
-      ("host:example.com", "1"), ("host:api.example.com", "1"), ("host:xample.com", ""), ("host:*.org", "2"), ("host:*", "123"),
-      ("host:example.com,example.org", "12"), ("host:[::1]", "3"), ("-host:example.com", "23"), ("host:API.Example.com", "1"),
+      ("", "123"), ("users", "1"), ("USERS", "1"), ("example", "12"), ("blue-7", "1"), ("\"not found\"", "2"),
+      ("-example", "3"),
+      ("host:example.com", "1"), ("host:api.example.com", "1"), ("host:xample.com", ""), ("host:*.org", "2"),
+      ("host:*", "123"),
+      ("host:example.com,example.org", "12"), ("host:[::1]", "3"), ("-host:example.com", "23"),
+      ("host:API.Example.com", "1"),
       ("status:404", "2"), ("status:4xx", "2"), ("status:200-299", "1"), ("status:>=400", "2"), ("status:<300", "1"),
       ("status:4xx,2XX", "12"),
-      ("method:post", "2"), ("method:get,post", "123"), ("method:g", ""), ("type:json", "1"), ("type:json,html", "12"), ("type:7", ""),
+      ("method:post", "2"), ("method:get,post", "123"), ("method:g", ""), ("type:json", "1"), ("type:json,html", "12"),
+      ("type:7", ""),
       ("duration:<1min", "123"), ("duration:>1min", ""), ("duration:>=0", "123"), ("size:>15b", ""), ("size:=14", "2"),
       ("size:=15", "1"), ("size:<1kb", "123"),
-      ("body:\"not found\"", "2"), ("body:fish", "2"), ("body:ada", "1"), ("url:page=2", "1"), ("url:blue", ""), ("header:x-trace", "1"),
-      ("error:refused", "3"), ("state:failed", "3"), ("state:finished", "12"), ("phase:connecting", "3"), ("source:mocked", "12"),
-      ("https://api", "1"), ("status:4xx method:post", "2"), ("status:4xx method:get", ""), ("  users   page  ", "1"), ("\"a\\\"b\"", ""),
+      ("body:\"not found\"", "2"), ("body:fish", "2"), ("body:ada", "1"), ("url:page=2", "1"), ("url:blue", ""),
+      ("header:x-trace", "1"),
+      ("error:refused", "3"), ("state:failed", "3"), ("state:finished", "12"), ("phase:connecting", "3"),
+      ("source:mocked", "12"),
+      ("https://api", "1"), ("status:4xx method:post", "2"), ("status:4xx method:get", ""), ("  users   page  ", "1"),
+      ("\"a\\\"b\"", ""),
     ])
   func language(text: String, found: String) async throws {
     let inspector = await sample()
@@ -60,7 +69,8 @@ struct SearchTests {
     arguments: [
       ("users hots:a", 6, "Write one of host,"), ("status:4zz", 7, "status:4xx"), ("status:-", 7, "status:404"),
       ("status:500-400", 7, "status:"),
-      ("status:99999999999999999999", 7, "is no status"), ("body:\"open", 5, "has no end"), ("body:", 5, "a value is missing"),
+      ("status:99999999999999999999", 7, "is no status"), ("body:\"open", 5, "has no end"),
+      ("body:", 5, "a value is missing"),
       ("method: get", 7, "without a blank"), ("duration:>5parsecs", 9, "us, ms, s, min"),
       ("size:1.2.3", 5, "size:>100kb"), ("\"\"", 0, "nothing"),
       ("host:,", 5, "between these commas"),
@@ -74,15 +84,19 @@ struct SearchTests {
   @Test("has bounds, and takes or refuses whatever is typed")
   func bounds() async throws {
     #expect(throws: Inspector.QueryError.self) { try Inspector.Query(String(repeating: "a", count: 5000)) }
-    #expect(throws: Inspector.QueryError.self) { try Inspector.Query(Array(repeating: "a", count: 65).joined(separator: " ")) }
+    #expect(throws: Inspector.QueryError.self) {
+      try Inspector.Query(Array(repeating: "a", count: 65).joined(separator: " "))
+    }
     let exchange = try #require(await sample().exchanges.first)
     let pieces = [
-      "host:", "status:", "-", "\"", "\\", ">", "<", "=", "*", ",", " ", "4xx", "1e9", "ms", "é", "\u{0}", "👩‍👩‍👧", ":", "//", "9999", ".", "a",
+      "host:", "status:", "-", "\"", "\\", ">", "<", "=", "*", ",", " ", "4xx", "1e9", "ms", "é", "\u{0}", "👩‍👩‍👧", ":",
+      "//", "9999", ".", "a",
       "duration:", "size:", "body:", "999", "0",
     ]
     var numbers = SplitMix(state: 16)
     for _ in 0..<20_000 {
-      let text = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }.joined()
+      let text = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }
+        .joined()
       guard let query = try? Inspector.Query(text) else { continue }
       _ = query.matches(exchange)
     }
@@ -96,7 +110,8 @@ struct SearchTests {
     let query = try Inspector.Query("body:77/end")
     #expect(inspector.count(matching: query) == 200)
     let newest = inspector.exchanges(matching: query, newest: 3)
-    #expect(newest.map(\.request.url) == ["https://a.test/19777/end", "https://a.test/19877/end", "https://a.test/19977/end"])
+    #expect(
+      newest.map(\.request.url) == ["https://a.test/19777/end", "https://a.test/19877/end", "https://a.test/19977/end"])
   }
 
   @Test("counts by host, status and source, and lists the slowest")
@@ -109,12 +124,16 @@ struct SearchTests {
       }
       await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: origin.url("/truncated"))) }
       let all = inspector.statistics(slowest: 2)
-      #expect(all.count == 6 && all.failed == 1 && all.open == 0 && all.fromNetwork == 6 && all.archiveHits == 0 && all.mocked == 0)
+      #expect(
+        all.count == 6 && all.failed == 1 && all.open == 0 && all.fromNetwork == 6 && all.archiveHits == 0
+          && all.mocked == 0)
       #expect(all.statuses == [200: 5, 404: 1])
       #expect(all.onNewConnections + all.onKeptConnections == 6 && all.onKeptConnections >= 3)
       #expect(all.hosts.map(\.name) == ["127.0.0.1"] && all.hosts[0].count == 6 && all.hosts[0].errors == 2)
       #expect(all.bytesReceived == all.hosts[0].bytes && all.bytesReceived > 1000)
-      #expect(all.slowest.count == 2 && all.slowest[0].duration >= all.slowest[1].duration && all.slowest[0].duration >= .milliseconds(200))
+      #expect(
+        all.slowest.count == 2 && all.slowest[0].duration >= all.slowest[1].duration
+          && all.slowest[0].duration >= .milliseconds(200))
       #expect(all.median <= all.percentile95 && all.percentile95 >= .milliseconds(200))
       #expect(inspector.statistics(of: try Inspector.Query("status:404")).count == 1)
       #expect(Inspector().statistics() == Inspector().statistics())

@@ -19,22 +19,30 @@ struct SecretTests {
         guard request.url.path != "/failing" else {
           throw URLError(.badServerResponse, userInfo: [NSURLErrorFailingURLErrorKey: request.url])
         }
-        var fields: HTTPFields = [.contentType: "application/json", .location: "https://b.test/?access_token=\(Self.escaped)"]
+        var fields: HTTPFields = [
+          .contentType: "application/json", .location: "https://b.test/?access_token=\(Self.escaped)",
+        ]
         fields.append(HTTPField(name: .setCookie, value: "session=\(secret); Path=/"))
         fields.append(HTTPField(name: .init("X-Api-Key")!, value: secret))
         let base64 = Data(secret.utf8).base64EncodedString()
         let body = "{\"user\": {\"api_key\": \"\(secret)\", \"echo\": \"you said \(secret)\"}, \"blob\": \"\(base64)\"}"
         let isStream = request.url.path == "/stream"
-        return InterceptedResponse(to: request, fields: fields, body: isStream ? .stream(Self.pieces(body)) : .text(body))
+        return InterceptedResponse(
+          to: request, fields: fields, body: isStream ? .stream(Self.pieces(body)) : .text(body))
       }
       inspector.attempts
     }
     for (path, type, body) in [
       ("/json", "application/json", "{\"login\": {\"password\": \"\(secret)\"}}"),
-      ("/form", "application/x-www-form-urlencoded", "user=ada&password=\(Self.escaped)"), ("/stream", "text/plain", "token=\(secret)"),
-      ("/failing", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"pin\"\r\n\r\n\(secret)\r\n--x--\r\n"),
+      ("/form", "application/x-www-form-urlencoded", "user=ada&password=\(Self.escaped)"),
+      ("/stream", "text/plain", "token=\(secret)"),
+      (
+        "/failing", "multipart/form-data; boundary=x",
+        "--x\r\nContent-Disposition: form-data; name=\"pin\"\r\n\r\n\(secret)\r\n--x--\r\n"
+      ),
     ] {
-      var request = URLRequest(url: url("https://ada:\(Self.escaped)@a.test\(path)?access_token=\(Self.escaped)&page=2"))
+      var request = URLRequest(
+        url: url("https://ada:\(Self.escaped)@a.test\(path)?access_token=\(Self.escaped)&page=2"))
       request.httpMethod = "POST"
       request.httpBody = Data(body.utf8)
       request.setValue(type, forHTTPHeaderField: "Content-Type")
@@ -47,7 +55,9 @@ struct SecretTests {
   private static func pieces(_ text: String) -> AsyncStream<Data> {
     let bytes = Array(text.utf8)
     return AsyncStream { continuation in
-      for start in stride(from: 0, to: bytes.count, by: 7) { continuation.yield(Data(bytes[start..<min(start + 7, bytes.count)])) }
+      for start in stride(from: 0, to: bytes.count, by: 7) {
+        continuation.yield(Data(bytes[start..<min(start + 7, bytes.count)]))
+      }
       continuation.finish()
     }
   }
@@ -63,11 +73,15 @@ struct SecretTests {
       let archive = directory.appendingPathComponent("all.har")
       try inspector.writeHAR(to: archive)
       var texts = [
-        inspector.text(), String(decoding: inspector.har().data(), as: UTF8.self), try String(contentsOf: archive, encoding: .utf8),
+        inspector.text(), String(decoding: inspector.har().data(), as: UTF8.self),
+        try String(contentsOf: archive, encoding: .utf8),
         try String(contentsOf: file, encoding: .utf8), "\(inspector.statistics())",
       ]
       for exchange in inspector.exchanges {
-        texts += ["\(exchange)", exchange.text(), exchange.curlCommand(), exchange.swiftStub() ?? "", String(reflecting: exchange)]
+        texts += [
+          "\(exchange)", exchange.text(), exchange.curlCommand(), exchange.swiftStub() ?? "",
+          String(reflecting: exchange),
+        ]
         texts.append(String(decoding: exchange.response?.body.data ?? Data(), as: UTF8.self))
       }
       let reader = events.makeAsyncIterator()
@@ -89,7 +103,9 @@ struct SecretTests {
   func openStream() async throws {
     let inspector = Inspector()
     let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
-    let registry = inspected(inspector) { InterceptedResponse(to: $0, fields: [.contentType: "application/json"], body: .stream(stream)) }
+    let registry = inspected(inspector) {
+      InterceptedResponse(to: $0, fields: [.contentType: "application/json"], body: .stream(stream))
+    }
     let response = try await registry.load(URLRequest(url: url("https://a.test/")))
     var reader = response.body.makeAsyncIterator()
     for byte in "{\"token\": \"\(Recording.mark)-\(Recording.mark)\", \"a\": 1}".utf8 {

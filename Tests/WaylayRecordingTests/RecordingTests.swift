@@ -32,7 +32,8 @@ struct RecordingTests {
     #expect(entry.request.body?.isTruncated == true && entry.request.bodySize == 10)
     #expect(entry.response.body.isTruncated && entry.response.body.size == 9)
     let text = String(decoding: HAR(entries: [entry]).data(), as: UTF8.self)
-    #expect(text.contains("The first 4 of 10 bytes.") && text.contains("The first 2 of 9 bytes.") && text.contains("base64"))
+    #expect(
+      text.contains("The first 4 of 10 bytes.") && text.contains("The first 2 of 9 bytes.") && text.contains("base64"))
     #expect(HAR.problems(in: HAR(entries: [entry]).data()) == [])
   }
 
@@ -54,7 +55,8 @@ struct RecordingTests {
   @Test("makes answers of browsers' archives fit to be given again")
   func browser() throws {
     let headers: [HAR.Field] = [
-      .init(":status", "200"), .init("content-encoding", "gzip"), .init("content-length", "20"), .init("transfer-encoding", "chunked"),
+      .init(":status", "200"), .init("content-encoding", "gzip"), .init("content-length", "20"),
+      .init("transfer-encoding", "chunked"),
       .init("set-cookie", "a=1\nb=2"), .init("x-note", "one\r\ntwo"), .init("not a name", "x"),
     ]
     let request = InterceptedRequest(.get, "https://api.test/")
@@ -65,7 +67,9 @@ struct RecordingTests {
     #expect(answer.fields[.init("x-note")!]?.contains("\n") == false)
     let plain = HAR.Response(status: 200, headers: [.init("Content-Length", "20")], body: HAR.Body(Data("hello".utf8)))
     #expect(InterceptedResponse(plain, to: request)?.fields[.contentLength] == "5")
-    for status in [0, 100, 199, 1000, -1, Int.max] { #expect(InterceptedResponse(HAR.Response(status: status), to: request) == nil) }
+    for status in [0, 100, 199, 1000, -1, Int.max] {
+      #expect(InterceptedResponse(HAR.Response(status: status), to: request) == nil)
+    }
   }
 
   @Test("has times that add up to what was seen, whatever the transport says", arguments: [false, true])
@@ -79,7 +83,8 @@ struct RecordingTests {
     metrics.isConnectionReused = isKept
     let timings = HAR.Timings(metrics, elapsed: .milliseconds(100))
     #expect(timings.total == 100 && timings.receive == 10 && timings.blocked == 10)
-    #expect(timings.dns == (isKept ? nil : 4) && timings.connect == (isKept ? nil : 26) && timings.ssl == (isKept ? nil : 20))
+    #expect(
+      timings.dns == (isKept ? nil : 4) && timings.connect == (isKept ? nil : 26) && timings.ssl == (isKept ? nil : 20))
     var numbers = SplitMix(state: 7)
     for _ in 0..<2000 {
       func any() -> Duration? {
@@ -98,7 +103,9 @@ struct RecordingTests {
 
   @Test("says the address that was dialled without its port")
   func address() {
-    for (address, host) in [("203.0.113.7:443", "203.0.113.7"), ("[2001:db8::7]:443", "2001:db8::7"), ("2001:db8::7", "2001:db8::7")] {
+    for (address, host) in [
+      ("203.0.113.7:443", "203.0.113.7"), ("[2001:db8::7]:443", "2001:db8::7"), ("2001:db8::7", "2001:db8::7"),
+    ] {
       var metrics = LoadMetrics()
       metrics.address = address
       #expect(metrics.host == host)

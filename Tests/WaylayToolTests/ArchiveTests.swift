@@ -11,10 +11,16 @@ struct ArchiveCommandTests {
   /// An archive with three answers in the tool's folder.
   private func filled(_ key: String? = nil, _ body: (Tool, TestOrigin) async throws -> Void) async throws {
     try await withOrigin { origin in
-      origin.reply(to: "/fresh") { _ in Reply.text("fresh text", fields: [("Cache-Control", "max-age=600"), ("X-A", "b")]) }
-      origin.reply(to: "/stale") { _ in Reply.text("stale text", fields: [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]) }
+      origin.reply(to: "/fresh") { _ in
+        Reply.text("fresh text", fields: [("Cache-Control", "max-age=600"), ("X-A", "b")])
+      }
+      origin.reply(to: "/stale") { _ in
+        Reply.text("stale text", fields: [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")])
+      }
       origin.reply(to: "/large") { _ in
-        Reply(200, [("Content-Type", "image/png"), ("Cache-Control", "max-age=600")], .whole(Data(repeating: 7, count: 400_000)))
+        Reply(
+          200, [("Content-Type", "image/png"), ("Cache-Control", "max-age=600")],
+          .whole(Data(repeating: 7, count: 400_000)))
       }
       try await Tool.with { waylay in
         for path in ["/fresh", "/stale", "/large"] {
@@ -34,20 +40,28 @@ struct ArchiveCommandTests {
       let before = try Self.bytes(waylay.file("archive"))
       let list = try await waylay("archive", "ls", "/./archive")
       #expect(list.code == 0 && list.output.contains("/fresh") && list.output.contains("3 entries, "), "\(list)")
-      let json = try await waylay("archive", "ls", "/./archive", "--json", "--prefix", origin.url("/f").absoluteString).json
+      let json = try await waylay("archive", "ls", "/./archive", "--json", "--prefix", origin.url("/f").absoluteString)
+        .json
       let entries = json["entries"] as? [[String: Any]] ?? []
-      #expect(json["count"] as? Int == 1 && entries.first?["isFresh"] as? Bool == true && entries.first?["bytes"] as? Int == 10, "\(json)")
+      #expect(
+        json["count"] as? Int == 1 && entries.first?["isFresh"] as? Bool == true
+          && entries.first?["bytes"] as? Int == 10, "\(json)")
       let show = try await waylay("archive", "show", "/./archive", origin.url("/fresh").absoluteString)
       #expect(show.code == 0 && show.output.contains("X-A: b") && show.output.contains("600 s"), "\(show)")
-      let body = try await waylay("archive", "show", "/./archive", origin.url("/large").absoluteString, "--body", "-o", "/./picture")
-      #expect(try body.code == 0 && (Data(contentsOf: waylay.file("picture"))) == Data(repeating: 7, count: 400_000), "\(body)")
+      let body = try await waylay(
+        "archive", "show", "/./archive", origin.url("/large").absoluteString, "--body", "-o", "/./picture")
+      #expect(
+        try body.code == 0 && (Data(contentsOf: waylay.file("picture"))) == Data(repeating: 7, count: 400_000),
+        "\(body)")
       #expect(try await waylay("archive", "show", "/./archive", "https://example.com/none").code == 1)
       let fresh = try await waylay("archive", "explain", "/./archive", origin.url("/fresh").absoluteString)
       #expect(fresh.code == 0 && fresh.output.contains("answer from the archive"), "\(fresh)")
-      let stale = try await waylay("archive", "explain", "/./archive", origin.url("/stale").absoluteString, "--json").json
+      let stale = try await waylay("archive", "explain", "/./archive", origin.url("/stale").absoluteString, "--json")
+        .json
       let rows = (stale["rows"] as? [[String: String]] ?? []).reduce(into: [:]) { $0[$1["name"]] = $1["text"] }
       #expect(rows["decision"] == "ask the network whether it is still good" && rows["reason"] != nil, "\(stale)")
-      let offline = try await waylay("archive", "explain", "/./archive", origin.url("/none").absoluteString, "--mode", "offline")
+      let offline = try await waylay(
+        "archive", "explain", "/./archive", origin.url("/none").absoluteString, "--mode", "offline")
       #expect(offline.output.contains("fail: no network allowed"), "\(offline)")
       let verified = try await waylay("archive", "verify", "/./archive")
       #expect(verified.code == 0 && verified.output.contains("all as stored"), "\(verified)")
@@ -55,15 +69,24 @@ struct ArchiveCommandTests {
     }
   }
 
-  @Test("what only reads works beside an app that has the archive open, and makes none where there is none; rm and import do not")
+  @Test(
+    """
+    what only reads works beside an app that has the archive open, and makes none where there is none; rm and import \
+    do not
+    """
+  )
   func beside() async throws {
     try await filled { waylay, origin in
       let store = try DiskStore(at: waylay.file("archive"))
       #expect(try await waylay("archive", "ls", "/./archive").output.contains("3 entries"))
       let locked = try await waylay("archive", "rm", "/./archive", "--all", "--json")
-      #expect(locked.code == 4 && (locked.json["error"] as? [String: Any])?["code"] as? String == "archive.locked", "\(locked)")
+      #expect(
+        locked.code == 4 && (locked.json["error"] as? [String: Any])?["code"] as? String == "archive.locked",
+        "\(locked)")
       await store.close()
-      for words in [["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"], ["export", "/./none", "/./file"]] {
+      for words in [
+        ["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"], ["export", "/./none", "/./file"],
+      ] {
         let end = try await waylay.run(["archive"] + words)
         #expect(end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("none").path), "\(words): \(end)")
       }
@@ -98,14 +121,16 @@ struct ArchiveCommandTests {
       #expect(closed.code == 4 && closed.errors.contains("encrypted"), "\(closed)")
       #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./key").output.contains("3 entries"))
       let export = try await waylay(
-        "archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key", "--export-key-file", "/./export.key")
+        "archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key", "--export-key-file", "/./export.key"
+      )
       #expect(export.code == 0 && export.output.hasPrefix("3 entries"), "\(export)")
       #expect(try await waylay("archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key").code == 4)
       #expect(try Data(contentsOf: waylay.file("all.waylay")).range(of: Data("fresh text".utf8)) == nil)
       let wrong = try await waylay("archive", "import", "/./copy", "/./all.waylay")
       #expect(wrong.code == 4, "\(wrong)")
       try? FileManager.default.removeItem(at: waylay.file("copy"))
-      let added = try await waylay("archive", "import", "/./copy", "/./all.waylay", "--export-key-file", "/./export.key", "--json")
+      let added = try await waylay(
+        "archive", "import", "/./copy", "/./all.waylay", "--export-key-file", "/./export.key", "--json")
       #expect(added.json["added"] as? Int == 3, "\(added)")
       await origin.stop()
       let again = try await waylay("get", origin.url("/fresh").absoluteString, "--archive", "/./copy", "--offline")
@@ -118,7 +143,9 @@ struct ArchiveCommandTests {
   @Test("verify finds every byte that was changed")
   func damaged() async throws {
     try await filled { waylay, _ in
-      let files = try FileManager.default.subpathsOfDirectory(atPath: waylay.file("archive").path).map { waylay.file("archive/\($0)") }
+      let files = try FileManager.default.subpathsOfDirectory(atPath: waylay.file("archive").path).map {
+        waylay.file("archive/\($0)")
+      }
       let largest = try #require(files.max { Self.size($0) < Self.size($1) })
       var bytes = try Data(contentsOf: largest)
       bytes[bytes.count - 5] ^= 0xFF

@@ -8,7 +8,9 @@ struct CommandTests {
   @Test("misuse ends with 64 and says how it is used; help and the version end with 0")
   func misuse() async throws {
     try await Tool.with { waylay in
-      for words in [["har"], ["har", "lint"], ["har", "redact", "a"], ["nonsense"], ["har", "to-curl", "a", "--entry", "0"]] {
+      for words in [
+        ["har"], ["har", "lint"], ["har", "redact", "a"], ["nonsense"], ["har", "to-curl", "a", "--entry", "0"],
+      ] {
         let end = try await waylay.run(words)
         if words == ["har"] { continue }
         #expect(end.code == 64 && end.errors.contains("sage: waylay"), "\(words): \(end)")
@@ -71,10 +73,14 @@ struct ManualTests {
 
   @Test("the manual has every command with every option, and the guide every command")
   func complete() async throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let manual = try String(contentsOf: root.appendingPathComponent("Sources/WaylayTool/Manual/waylay.1"), encoding: .utf8)
-      .replacing("\\-", with: "-")
-    let guide = try String(contentsOf: root.appendingPathComponent("Documentation.docc/CommandLine.md"), encoding: .utf8)
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let manual = try String(
+      contentsOf: root.appendingPathComponent("Sources/WaylayTool/Manual/waylay.1"), encoding: .utf8
+    )
+    .replacing("\\-", with: "-")
+    let guide = try String(
+      contentsOf: root.appendingPathComponent("Documentation.docc/CommandLine.md"), encoding: .utf8)
     try await Tool.with { waylay in
       let dump = try await waylay("--experimental-dump-help")
       let commands = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.all

@@ -12,16 +12,19 @@ struct GetTests {
     try await withOrigin { origin in
       origin.reply(to: "/echo") { request in
         Reply.text(
-          "\(request.method) \(request["x-a"].joined(separator: ",")) \(String(decoding: request.body, as: UTF8.self))", status: 201)
+          "\(request.method) \(request["x-a"].joined(separator: ",")) \(String(decoding: request.body, as: UTF8.self))",
+          status: 201)
       }
       try await Tool.with { waylay in
         let plain = try await waylay("get", origin.url("/echo").absoluteString)
         #expect(plain.code == 0 && plain.output == "GET  " && plain.errors.isEmpty, "\(plain)")
         let posted = try await waylay(
           "get", origin.url("/echo").absoluteString, "-d", "a=1", "-H", "X-A: one", "-H", "X-A: two", "-i")
-        #expect(posted.output.hasPrefix("HTTP/1.1 201") && posted.output.hasSuffix("\r\n\r\nPOST one,two a=1"), "\(posted)")
+        #expect(
+          posted.output.hasPrefix("HTTP/1.1 201") && posted.output.hasSuffix("\r\n\r\nPOST one,two a=1"), "\(posted)")
         try waylay.write("bytes of a file", to: "body")
-        let json = try await waylay("get", origin.url("/echo").absoluteString, "-X", "PUT", "-d", "@/./body", "--json").json
+        let json = try await waylay("get", origin.url("/echo").absoluteString, "-X", "PUT", "-d", "@/./body", "--json")
+          .json
         #expect(json["status"] as? Int == 201 && json["body"] as? String == "PUT  bytes of a file", "\(json)")
         #expect(json["source"] as? String == "network" && json["bytes"] as? Int == 20)
       }
@@ -34,7 +37,8 @@ struct GetTests {
       origin.reply(to: "/short") { _ in Reply(200, [], .truncated(Data("only this".utf8), declared: 100)) }
       try await Tool.with { waylay in
         let end = try await waylay("get", origin.url("/bytes/3000000").absoluteString, "-o", "/./a")
-        #expect(try end.code == 0 && end.output.isEmpty && (Data(contentsOf: waylay.file("a")).count) == 3_000_000, "\(end)")
+        #expect(
+          try end.code == 0 && end.output.isEmpty && (Data(contentsOf: waylay.file("a")).count) == 3_000_000, "\(end)")
         let again = try await waylay("get", origin.url("/bytes/3").absoluteString, "-o", "/./a")
         #expect(again.code == 4 && again.errors.contains("--force"), "\(again)")
         #expect(try await waylay("get", origin.url("/bytes/3").absoluteString, "-o", "/./a", "--force").code == 0)
@@ -46,7 +50,8 @@ struct GetTests {
     }
   }
 
-  @Test("ends with 2 when nobody answers, with 1 for a bad status where --fail is given, and with 64 for what is no URL")
+  @Test(
+    "ends with 2 when nobody answers, with 1 for a bad status where --fail is given, and with 64 for what is no URL")
   func failures() async throws {
     try await withOrigin { origin in
       origin.reply(to: "/gone") { _ in Reply.text("gone", status: 410) }
@@ -77,8 +82,10 @@ struct GetTests {
         #expect(try await waylay("get", url, "--archive", "/./archive").output == "kept")
         await origin.stop()
         let again = try await waylay("get", url, "--archive", "/./archive", "--offline", "--json").json
-        #expect(again["body"] as? String == "kept" && (again["source"] as? String)?.contains("archive") == true, "\(again)")
-        let missing = try await waylay("get", origin.url("/other").absoluteString, "--archive", "/./archive", "--offline")
+        #expect(
+          again["body"] as? String == "kept" && (again["source"] as? String)?.contains("archive") == true, "\(again)")
+        let missing = try await waylay(
+          "get", origin.url("/other").absoluteString, "--archive", "/./archive", "--offline")
         #expect(missing.code == 3 && !missing.errors.isEmpty, "\(missing)")
         let nowhere = try await waylay("get", url, "--archive", "/./nowhere", "--offline")
         #expect(nowhere.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("nowhere").path), "\(nowhere)")
@@ -86,7 +93,12 @@ struct GetTests {
     }
   }
 
-  @Test("answers from folders of fixtures and of WireMock's mappings; what has no stub ends with 3, and never goes to the network")
+  @Test(
+    """
+    answers from folders of fixtures and of WireMock's mappings; what has no stub ends with 3, and never goes to the \
+    network
+    """
+  )
   func mocks() async throws {
     try await withOrigin { origin in
       try await Tool.with { waylay in
@@ -94,7 +106,8 @@ struct GetTests {
         try waylay.write("{\"a\":1}", to: "fixtures/GET_users.json")
         try FileManager.default.createDirectory(at: waylay.file("wire/mappings"), withIntermediateDirectories: true)
         try waylay.write(
-          #"{"request":{"method":"GET","url":"/wire"},"response":{"status":203,"body":"mapped"}}"#, to: "wire/mappings/a.json")
+          #"{"request":{"method":"GET","url":"/wire"},"response":{"status":203,"body":"mapped"}}"#,
+          to: "wire/mappings/a.json")
         let users = try await waylay("get", origin.url("/users").absoluteString, "--mock", "/./fixtures")
         #expect(users.code == 0 && users.output == "{\"a\":1}", "\(users)")
         let wire = try await waylay("get", origin.url("/wire").absoluteString, "--mock", "/./wire", "--json").json
@@ -119,7 +132,8 @@ struct GetTests {
       }
       try await Tool.with { waylay in
         let end = try await waylay(
-          "get", origin.url("/login?api_key=hunter2-4711").absoluteString, "-H", "Authorization: Bearer hunter2-4711", "--har", "/./a.har")
+          "get", origin.url("/login?api_key=hunter2-4711").absoluteString, "-H", "Authorization: Bearer hunter2-4711",
+          "--har", "/./a.har")
         #expect(end.code == 0 && end.output.contains("hunter2-4711"), "\(end)")
         let archive = try HAR(contentsOf: waylay.file("a.har"))
         #expect(archive.entries.count == 1 && archive.entries.first?.response.status == 200)
@@ -127,7 +141,9 @@ struct GetTests {
         #expect(try !waylay.text("a.har").contains("hunter2-4711") && HAR.problems(in: archive.data()).isEmpty)
         await origin.stop()
         let failed = try await waylay("get", origin.url("/login").absoluteString, "--har", "/./b.har")
-        #expect(try failed.code == 2 && (HAR(contentsOf: waylay.file("b.har")).entries.first?.response.status) == 0, "\(failed)")
+        #expect(
+          try failed.code == 2 && (HAR(contentsOf: waylay.file("b.har")).entries.first?.response.status) == 0,
+          "\(failed)")
       }
     }
   }
@@ -150,11 +166,13 @@ struct GetTests {
         let untrusted = try await waylay("get", url, "--route", "api.test=127.0.0.1")
         #expect(untrusted.code == 2, "\(untrusted)")
         let doh = try await waylay(
-          "get", url, "--doh", origin.url("/dns-query", host: "dns.test").absoluteString, "--doh-address", "127.0.0.1", "--allow-private",
+          "get", url, "--doh", origin.url("/dns-query", host: "dns.test").absoluteString, "--doh-address", "127.0.0.1",
+          "--allow-private",
           "--cacert", "/./ca.pem")
         #expect(doh.code == 0 && doh.output == "api.test:\(origin.port)", "\(doh)")
         let refused = try await waylay(
-          "get", url, "--doh", origin.url("/dns-query", host: "dns.test").absoluteString, "--doh-address", "127.0.0.1", "--cacert",
+          "get", url, "--doh", origin.url("/dns-query", host: "dns.test").absoluteString, "--doh-address", "127.0.0.1",
+          "--cacert",
           "/./ca.pem")
         #expect(refused.code == 2 && refused.errors.contains("private"), "\(refused)")
       }

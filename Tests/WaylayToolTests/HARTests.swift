@@ -10,7 +10,9 @@ struct HARCommandTests {
   static let secret = "hunter2-4711"
 
   /// An exchange with a secret in every place.
-  private static func entry(_ number: Int = 1, status: Int = 200, body: String = #"{"id":1,"access_token":"hunter2-4711"}"#) -> HAR.Entry {
+  private static func entry(
+    _ number: Int = 1, status: Int = 200, body: String = #"{"id":1,"access_token":"hunter2-4711"}"#
+  ) -> HAR.Entry {
     HAR.Entry(
       started: Date(timeIntervalSince1970: 1_700_000_000 + Double(number)),
       request: HAR.Request(
@@ -20,14 +22,18 @@ struct HARCommandTests {
       response: HAR.Response(
         status: status,
         headers: [
-          HAR.Field("Content-Type", "application/json"), HAR.Field("ETag", "\"7\""), HAR.Field("Set-Cookie", "sid=\(secret)"),
+          HAR.Field("Content-Type", "application/json"), HAR.Field("ETag", "\"7\""),
+          HAR.Field("Set-Cookie", "sid=\(secret)"),
         ], body: HAR.Body(Data(body.utf8), mediaType: "application/json")),
       timings: HAR.Timings(wait: Double(10 * number), receive: 1))
   }
 
   private static func archive(_ entries: [HAR.Entry]) -> HAR {
     var archive = HAR(entries: entries)
-    archive.pages = [HAR.Page(id: "p", title: "https://example.com/?token=\(secret)", started: Date(timeIntervalSince1970: 1_700_000_000))]
+    archive.pages = [
+      HAR.Page(
+        id: "p", title: "https://example.com/?token=\(secret)", started: Date(timeIntervalSince1970: 1_700_000_000))
+    ]
     archive.comment = "with \(secret)"
     return archive
   }
@@ -49,7 +55,8 @@ struct HARCommandTests {
     }
   }
 
-  @Test("lint and stats say of a file that is no archive, is cut off or is not there what it is, and end with their status")
+  @Test(
+    "lint and stats say of a file that is no archive, is cut off or is not there what it is, and end with their status")
   func hostile() async throws {
     try await Tool.with { waylay in
       var random = SystemRandomNumberGenerator()
@@ -64,11 +71,14 @@ struct HARCommandTests {
           #expect([1, 4].contains(end.code), "\(command) \(name): \(end.code) \(end.errors.prefix(300))")
         }
         let end = try await waylay("har", "redact", "/./\(name)", "-o", "/./out.har")
-        #expect(end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("out.har").path), "\(name): \(end)")
+        #expect(
+          end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("out.har").path), "\(name): \(end)")
       }
       let missing = try await waylay("har", "stats", "/./missing", "--json")
       let error = missing.json["error"] as? [String: Any]
-      #expect(missing.code == 4 && error?["code"] as? String == "har.unreadable" && error?["status"] as? Int == 4, "\(missing)")
+      #expect(
+        missing.code == 4 && error?["code"] as? String == "har.unreadable" && error?["status"] as? Int == 4,
+        "\(missing)")
       // A folder in place of a file.
       #expect(try await waylay("har", "lint", "/./").code == 4)
     }
@@ -77,9 +87,11 @@ struct HARCommandTests {
   @Test("stats counts hosts, statuses, types and bytes, and shows no secret")
   func stats() async throws {
     try await Tool.with { waylay in
-      try Self.archive([Self.entry(1), Self.entry(2, status: 404), Self.entry(3, status: 0, body: "")]).write(to: waylay.file("a.har"))
+      try Self.archive([Self.entry(1), Self.entry(2, status: 404), Self.entry(3, status: 0, body: "")]).write(
+        to: waylay.file("a.har"))
       let text = try await waylay("har", "stats", "/./a.har")
-      #expect(text.code == 0 && text.output.contains("3 exchanges") && text.output.contains("1 without an answer"), "\(text)")
+      #expect(
+        text.code == 0 && text.output.contains("3 exchanges") && text.output.contains("1 without an answer"), "\(text)")
       #expect(!text.output.contains(Self.secret))
       let json = try await waylay("har", "stats", "/./a.har", "--json").json
       #expect(json["entries"] as? Int == 3 && json["failed"] as? Int == 1)
@@ -88,7 +100,8 @@ struct HARCommandTests {
     }
   }
 
-  @Test("redact writes a copy in which a secret is nowhere, beside the entries neither, and takes no file's place unasked")
+  @Test(
+    "redact writes a copy in which a secret is nowhere, beside the entries neither, and takes no file's place unasked")
   func redact() async throws {
     try await Tool.with { waylay in
       try Self.archive([Self.entry(1), Self.entry(2)]).write(to: waylay.file("a.har"))
@@ -160,7 +173,9 @@ struct HARCommandTests {
     try await Tool.with { waylay in
       try Self.archive([Self.entry(1), Self.entry(2)]).write(to: waylay.file("a.har"))
       let all = try await waylay("har", "to-curl", "/./a.har")
-      #expect(all.code == 0 && all.output.components(separatedBy: "curl ").count == 3 && !all.output.contains(Self.secret), "\(all)")
+      #expect(
+        all.code == 0 && all.output.components(separatedBy: "curl ").count == 3 && !all.output.contains(Self.secret),
+        "\(all)")
       let one = try await waylay("har", "to-curl", "/./a.har", "--entry", "2", "--one-line", "--json")
       let commands = one.json["commands"] as? [[String: Any]]
       #expect(commands?.count == 1 && commands?.first?["entry"] as? Int == 2)

@@ -33,7 +33,9 @@ struct Tool {
     try await run(["-c", script, Program("waylay").path] + arguments, by: Program(path: "/bin/bash"))
   }
 
-  func run(_ arguments: [String], environment: [String: String] = [:], by program: Program = Program("waylay")) async throws -> End {
+  func run(
+    _ arguments: [String], environment: [String: String] = [:], by program: Program = Program("waylay")
+  ) async throws -> End {
     let errors = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-errors-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: errors) }
     let words = arguments.map { $0.replacingOccurrences(of: "/./", with: folder.path + "/") }

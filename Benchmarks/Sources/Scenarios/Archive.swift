@@ -25,7 +25,9 @@ extension Scenario {
     return [
       hit("archive: hit in memory", against: floor, inMemory, size: Answer.body.count),
       hit("archive: hit on disk, 64 KiB", against: hoppingFloor, onDisk, size: 64 * 1024),
-      hit("archive: none, a dictionary behind a lock", against: floor, InterceptorRegistry { Remembering() }, size: Answer.body.count),
+      hit(
+        "archive: none, a dictionary behind a lock", against: floor, InterceptorRegistry { Remembering() },
+        size: Answer.body.count),
       Scenario("archive: hit in memory, direct", against: "direct load, one interceptor") {
         let response = try await inMemory.load(URLRequest(url: Answer.url))
         guard response.body.length == Int64(Answer.body.count) else { throw URLError(.cannotDecodeContentData) }
@@ -34,7 +36,9 @@ extension Scenario {
     ]
   }
 
-  private static func hit(_ name: String, against reference: String, _ registry: InterceptorRegistry, size: Int) -> Scenario {
+  private static func hit(
+    _ name: String, against reference: String, _ registry: InterceptorRegistry, size: Int
+  ) -> Scenario {
     let session = URLSession.intercepted(by: registry)
     return Scenario(name, against: reference) {
       let (data, _) = try await session.data(from: Answer.url)
@@ -49,7 +53,9 @@ extension Scenario {
     configuration.urlCache = cache
     var request = URLRequest(url: Answer.url)
     request.cachePolicy = .returnCacheDataElseLoad
-    if let head = HTTPURLResponse(url: Answer.url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: Answer.fields) {
+    if let head = HTTPURLResponse(
+      url: Answer.url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: Answer.fields)
+    {
       cache.storeCachedResponse(CachedURLResponse(response: head, data: Answer.body), for: request)
     }
     let session = URLSession(configuration: configuration)
@@ -68,7 +74,8 @@ private struct Storable: RequestInterceptor {
     let fields: HTTPFields = [
       .contentType: "application/json", .cacheControl: "max-age=86400", .eTag: "\"1\"", .contentLength: "\(size)",
     ]
-    return InterceptedResponse(to: request, fields: fields, body: .data(size == Answer.body.count ? Answer.body : Data(count: size)))
+    return InterceptedResponse(
+      to: request, fields: fields, body: .data(size == Answer.body.count ? Answer.body : Data(count: size)))
   }
 }
 

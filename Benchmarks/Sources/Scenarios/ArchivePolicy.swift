@@ -7,7 +7,8 @@ import PolicyAlone
 #endif
 
 extension Scenario {
-  /// What a decision of the archive's costs, beside making a `URL` of a text, which every request has paid before it gets there.
+  /// What a decision of the archive's costs, beside making a `URL` of a text, which every request has paid before it
+  /// gets there.
   static func archivePolicy() -> [Scenario] {
     let reference = "policy: URL(string:)"
     return [
@@ -18,8 +19,12 @@ extension Scenario {
       decision("policy: a fresh hit, with the head of its answer", [:], vary: nil, makesHead: true),
       decision("policy: a fresh hit that asks for max-age", [.cacheControl: "max-age=600"], vary: nil),
       decision("policy: a fresh hit by Vary on a field that is absent", [:], vary: "Accept-Encoding"),
-      decision("policy: a fresh hit by Vary on a field, with an HMAC", [.acceptLanguage: "en, de;q=0.5"], vary: "Accept-Language"),
-      decision("policy: one of 16 variants, with an HMAC", [.acceptLanguage: "en, de;q=0.5"], vary: "Accept-Language", variants: 16),
+      decision(
+        "policy: a fresh hit by Vary on a field, with an HMAC", [.acceptLanguage: "en, de;q=0.5"],
+        vary: "Accept-Language"),
+      decision(
+        "policy: one of 16 variants, with an HMAC", [.acceptLanguage: "en, de;q=0.5"], vary: "Accept-Language",
+        variants: 16),
       reading(),
     ]
   }
@@ -43,17 +48,22 @@ extension Scenario {
   }
 
   /// The same as the archive reads it.
-  private static func asked(_ fields: HTTPFields) -> CacheRequest { CacheRequest(method: "GET", url: url, fields: fields) }
+  private static func asked(_ fields: HTTPFields) -> CacheRequest {
+    CacheRequest(method: "GET", url: url, fields: fields)
+  }
 
   private static func record(_ policy: ArchivePolicy, _ fields: HTTPFields, vary: String?) -> CacheRecord {
     var head: HTTPFields = [
-      .cacheControl: "max-age=3600, stale-while-revalidate=60", .contentType: "application/json", .contentLength: "20", .eTag: "\"1\"",
+      .cacheControl: "max-age=3600, stale-while-revalidate=60", .contentType: "application/json", .contentLength: "20",
+      .eTag: "\"1\"",
       .date: HTTPDate.text(seconds: now.seconds), .server: "example", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
       .setCookie: "a=b", .strictTransportSecurity: "max-age=31536000", .accessControlAllowOrigin: "*",
     ]
     head[.vary] = vary
     let response = ArchivePolicy.Response(status: 200, fields: head, requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: asked(fields)) else { fatalError("not stored") }
+    guard case .store(let record) = policy.storability(of: response, to: asked(fields)) else {
+      fatalError("not stored")
+    }
     return record
   }
 
@@ -69,8 +79,12 @@ extension Scenario {
     let later = CacheTime(seconds: now.seconds + 10)
     return Scenario(name, against: "policy: URL(string:)") {
       let decision = policy.decide(asked(sent), records: records, now: later)
-      guard case .serve(let answer) = decision.action, answer.index == records.count - 1 else { throw URLError(.cannotDecodeContentData) }
-      if makesHead, policy.head(of: answer, record: records[answer.index], now: later).status != 200 { throw URLError(.badServerResponse) }
+      guard case .serve(let answer) = decision.action, answer.index == records.count - 1 else {
+        throw URLError(.cannotDecodeContentData)
+      }
+      if makesHead, policy.head(of: answer, record: records[answer.index], now: later).status != 200 {
+        throw URLError(.badServerResponse)
+      }
     }
   }
 

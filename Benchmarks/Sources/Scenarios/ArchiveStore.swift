@@ -9,12 +9,14 @@ private struct Filled: Sendable {
   static func draft(_ text: String) -> EntryDraft {
     EntryDraft(
       key: ArchiveKey("GET https://example.com/\(text)"), head: [UInt8](repeating: 9, count: 600),
-      details: EntryDetails(url: "https://example.com/\(text)", host: "example.com", stored: Date(timeIntervalSince1970: 1_800_000_000)))
+      details: EntryDetails(
+        url: "https://example.com/\(text)", host: "example.com", stored: Date(timeIntervalSince1970: 1_800_000_000)))
   }
 
   func open(memory: Int, whenLocked: DiskStore.Lock = .fail) throws -> DiskStore {
     try DiskStore(
-      at: directory, options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory, whenLocked: whenLocked))
+      at: directory,
+      options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory, whenLocked: whenLocked))
   }
 
   /// Puts so many entries in, no faster than the disk takes them.

@@ -55,8 +55,8 @@ private struct Resumed: @unchecked Sendable {
 }
 
 extension URLSession {
-  /// - Parameter hasCache: Whether the session keeps its `urlCache`, as sessions do when nobody has thought of it; on Linux a look-up
-  ///   costs more than the rest of the floor (platform fact P22).
+  /// - Parameter hasCache: Whether the session keeps its `urlCache`, as sessions do when nobody has thought of it; on
+  ///   Linux a look-up costs more than the rest of the floor (platform fact P22).
   static func floor(_ protocolClass: URLProtocol.Type, hasCache: Bool = false) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.protocolClasses = [protocolClass]

@@ -20,7 +20,8 @@ public struct HitRatio: Sendable {
       let hits = try trace.count { number in
         let key = ArchiveKey("\(number)")
         if store.cached(key)?.isEmpty == false { return true }
-        try store.put(EntryDraft(key: key, head: [1], details: EntryDetails(url: "\(number)", stored: Date())), body: Data())
+        try store.put(
+          EntryDraft(key: key, head: [1], details: EntryDetails(url: "\(number)", stored: Date())), body: Data())
         return false
       }
       let count = Double(trace.count)

@@ -33,14 +33,16 @@ extension Scenario {
   /// `api.example.com` and so many others less one.
   private static func rules(_ count: Int) -> HostRules? {
     let others = (1..<max(count, 1)).map { ("host\($0).example\($0 % 100).com", ["203.0.113.\($0 % 250)"]) }
-    return try? HostRules(Dictionary(others) { one, _ in one }.merging(["api.example.com": ["203.0.113.7", "2001:db8::7"]]) { $1 })
+    return try? HostRules(
+      Dictionary(others) { one, _ in one }.merging(["api.example.com": ["203.0.113.7", "2001:db8::7"]]) { $1 })
   }
 
   /// Answers without the network.
   private struct Book: HostResolver {
     func resolve(_ query: HostQuery) async throws -> HostResolution {
       HostResolution(
-        [.init(try HostAddress("203.0.113.7")), .init(try HostAddress("2001:db8::7"))], timeToLive: .seconds(3000), source: name)
+        [.init(try HostAddress("203.0.113.7")), .init(try HostAddress("2001:db8::7"))], timeToLive: .seconds(3000),
+        source: name)
     }
   }
 
@@ -56,16 +58,20 @@ extension Scenario {
     let (one, two) = (routed(["127.0.0.1"]), routed(["127.0.0.1", "::1"]))
     return [
       Scenario(reference, against: reference) { _ = try await plain.data(for: URLRequest(url: url)) },
-      Scenario("hosts: direct load, routed, one address", against: reference) { _ = try await one.data(for: URLRequest(url: named)) },
-      Scenario("hosts: direct load, routed, two addresses", against: reference) { _ = try await two.data(for: URLRequest(url: named)) },
+      Scenario("hosts: direct load, routed, one address", against: reference) {
+        _ = try await one.data(for: URLRequest(url: named))
+      },
+      Scenario("hosts: direct load, routed, two addresses", against: reference) {
+        _ = try await two.data(for: URLRequest(url: named))
+      },
       Scenario("32 MiB: direct load, routed", against: "32 MiB: direct load, as a stream") {
         for try await _ in try await one.load(URLRequest(url: large)).body {}
       }.large(),
     ]
   }
 
-  /// What a silent address in front costs: the first time, once it is known, and after the network has changed. The goals are 0.3 s, 5 ms and 1 s,
-  /// with 1, 10 and 100 in flight.
+  /// What a silent address in front costs: the first time, once it is known, and after the network has changed. The
+  /// goals are 0.3 s, 5 ms and 1 s, with 1, 10 and 100 in flight.
   private static func failover(_ origin: TestOrigin) -> [Scenario] {
     let reference = "hosts: direct load, unrouted"
     // Its port is free on that address, or nearly always.

@@ -24,10 +24,14 @@ extension Scenario {
         guard response.body.length == Int64(Answer.body.count) else { throw URLError(.cannotDecodeContentData) }
       },
       Scenario(streamReference, against: streamReference) { try await read(bare) },
-      Scenario("inspector: a body of 64 KiB as a stream, recorded", against: streamReference) { try await read(watched) },
+      Scenario("inspector: a body of 64 KiB as a stream, recorded", against: streamReference) {
+        try await read(watched)
+      },
       Scenario(search, against: search) {
         let many = try await Many.shared.inspector()
-        guard many.count(matching: try Inspector.Query("host:example.com needle")) == 0 else { throw URLError(.unknown) }
+        guard many.count(matching: try Inspector.Query("host:example.com needle")) == 0 else {
+          throw URLError(.unknown)
+        }
       }.large(),
     ]
   }

@@ -20,7 +20,9 @@ extension Scenario {
     ] + many + [
       mock(
         "mock: 10000 stubs by query", against: floor,
-        (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)") { answer }.optional } + [stub(Answer.url)]),
+        (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)") { answer }.optional } + [
+          stub(Answer.url)
+        ]),
       miss("mock: 1000 stubs, no match, passed on", against: "mock: one stub"),
     ] + usual() + large()
   }
@@ -127,14 +129,17 @@ private final class DictionaryProtocol: FloorProtocol {
   private static let answers: [Key: (Int, [String: String], Data)] = {
     var answers: [Key: (Int, [String: String], Data)] = [:]
     for number in 0..<1_000 {
-      answers[Key(method: "GET", url: Answer.url.appendingPathComponent("\(number)"))] = (200, Answer.fields, Answer.body)
+      answers[Key(method: "GET", url: Answer.url.appendingPathComponent("\(number)"))] = (
+        200, Answer.fields, Answer.body
+      )
     }
     answers[Key(method: "GET", url: Answer.url)] = (200, Answer.fields, Answer.body)
     return answers
   }()
 
   override func startLoading() {
-    guard let url = request.url, let (status, fields, body) = Self.answers[Key(method: request.httpMethod ?? "GET", url: url)],
+    guard let url = request.url,
+      let (status, fields, body) = Self.answers[Key(method: request.httpMethod ?? "GET", url: url)],
       let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
     else { return }
     client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)

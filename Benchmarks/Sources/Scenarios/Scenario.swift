@@ -30,7 +30,8 @@ public struct Scenario: Sendable {
     return scenario
   }
 
-  private func inBatches(_ batch: @escaping @Sendable (_ count: Int, _ inFlight: Int) async throws -> Void) -> Scenario {
+  private func inBatches(_ batch: @escaping @Sendable (_ count: Int, _ inFlight: Int) async throws -> Void) -> Scenario
+  {
     var scenario = self
     scenario.batch = batch
     return scenario
@@ -60,7 +61,8 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + network(origin) + hosts(origin)
+    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + network(origin)
+      + hosts(origin)
   }
 
   static func session(_ name: String, against reference: String, _ session: URLSession) -> Scenario {
@@ -131,7 +133,8 @@ extension Scenario {
       Scenario("network: intercepted session", against: reference) { _ = try await intercepted.data(from: url) },
       Scenario("network: direct load", against: reference) { _ = try await registry.data(for: URLRequest(url: url)) },
       Scenario(large, against: large) { _ = try await plain.data(from: largeURL) }.large(),
-      Scenario("32 MiB: intercepted session", against: large) { _ = try await intercepted.data(from: largeURL) }.large(),
+      Scenario("32 MiB: intercepted session", against: large) { _ = try await intercepted.data(from: largeURL) }
+        .large(),
       Scenario("32 MiB: direct load, as a stream", against: large) {
         for try await _ in try await registry.load(URLRequest(url: largeURL)).body {}
       }.large(),
@@ -143,7 +146,9 @@ extension Scenario {
     let name = "alone: libcurl in a C loop"
     let text = url.absoluteString
     guard let handle = curl_alone_new(text).map(Handle.init) else { return [] }
-    let loop = Scenario(name, against: name) { guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) } }
+    let loop = Scenario(name, against: name) {
+      guard curl_alone_get(handle.pointer) >= 0 else { throw URLError(.unknown) }
+    }
     let handed = "alone: libcurl in C on a thread of its own"
     @Sendable func hand(_ count: Int, _ inFlight: Int) throws {
       guard curl_alone_handed(text, count, Int32(inFlight)) >= 0 else { throw URLError(.unknown) }

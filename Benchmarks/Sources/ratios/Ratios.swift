@@ -5,8 +5,8 @@ import TestOrigin
 
 /// Prints how long each scenario takes compared with its reference, measured side by side.
 ///
-/// Machines are noisy, so nothing is measured first and nothing last: in every round each scenario has a short batch, and what counts is the
-/// median over the rounds of the ratio within a round.
+/// Machines are noisy, so nothing is measured first and nothing last: in every round each scenario has a short batch,
+/// and what counts is the median over the rounds of the ratio within a round.
 @main
 struct Ratios: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Times each scenario against its reference, in one run.")
@@ -77,7 +77,8 @@ struct Ratios: AsyncParsableCommand {
       let reference = samples[scenario.reference] ?? []
       func ratio(_ value: (Sample) -> Double) -> Double { median(zip(own, reference).map { value($0) / value($1) }) }
       return Line(
-        scenario: scenario.name, reference: scenario.reference, inFlight: inFlight, wall: median(own.map(\.wall)), wallRatio: ratio(\.wall),
+        scenario: scenario.name, reference: scenario.reference, inFlight: inFlight, wall: median(own.map(\.wall)),
+        wallRatio: ratio(\.wall),
         cpu: median(own.map(\.cpu)), cpuRatio: ratio(\.cpu))
     }
   }
@@ -108,7 +109,8 @@ struct Line {
   }
 }
 
-/// The time that all threads of the process have spent on a processor: unlike wall-clock time it does not grow when a neighbour is busy.
+/// The time that all threads of the process have spent on a processor: unlike wall-clock time it does not grow when a
+/// neighbour is busy.
 private enum CPUTime {
   /// In microseconds.
   static var now: Double {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The ratios that a scenario may reach, stored for each version of Swift, because a toolchain's Foundation is most of what is measured.
+/// The ratios that a scenario may reach, stored for each version of Swift, because a toolchain's Foundation is most of
+/// what is measured.
 struct Thresholds: Codable {
   /// How much worse than on the day it was stored a ratio may get: what runs on one machine differ by.
   static let tolerance = 1.15
@@ -25,7 +26,8 @@ struct Thresholds: Codable {
     #else
       let version = "6.2"
     #endif
-    return URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    return URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
       .appendingPathComponent("Thresholds/\(version).json")
   }
 
@@ -49,10 +51,12 @@ struct Thresholds: Codable {
   /// What is over its limit by both clocks: by one alone it is the machine's noise.
   func exceeded(by lines: [Line]) -> [String] {
     lines.compactMap { line in
-      guard !line.isReference, let limit = limits[Self.key(line)], line.wallRatio > limit.wall, line.cpuRatio > limit.cpu
+      guard !line.isReference, let limit = limits[Self.key(line)], line.wallRatio > limit.wall,
+        line.cpuRatio > limit.cpu
       else { return nil }
       return String(
-        format: "%@: %.2f by the wall clock (limit %.2f), %.2f by processor time (limit %.2f)", Self.key(line), line.wallRatio,
+        format: "%@: %.2f by the wall clock (limit %.2f), %.2f by processor time (limit %.2f)", Self.key(line),
+        line.wallRatio,
         limit.wall, line.cpuRatio, limit.cpu)
     }
   }

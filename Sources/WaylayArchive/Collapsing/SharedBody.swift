@@ -11,9 +11,10 @@ protocol BodySink: Sendable {
 
 /// A body on its way from the network to the store and to every load that waits for it.
 ///
-/// A task of its own pulls the chunks, as fast as the fastest reader takes them and a little ahead. The newest chunks stay in memory; a
-/// reader that has fallen behind reads from the sink, so that memory is bounded however far readers are apart. When the sink fails, the
-/// slowest reader sets the pace. When the last reader goes, the transfer is cancelled.
+/// A task of its own pulls the chunks, as fast as the fastest reader takes them and a little ahead. The newest chunks
+/// stay in memory; a reader that has fallen behind reads from the sink, so that memory is bounded however far readers
+/// are apart. When the sink fails, the slowest reader sets the pace. When the last reader goes, the transfer is
+/// cancelled.
 final class SharedBody: Sendable {
   /// How a transfer ended.
   enum End: Sendable {
@@ -60,8 +61,8 @@ final class SharedBody: Sendable {
   ///   - original: The body as it comes from the network.
   ///   - sink: Where it is kept.
   ///   - stored: Bytes before it that the sink has already.
-  ///   - required: The bytes that the whole body has, where something else than the body itself says so: when it ends before them, or
-  ///     goes on behind them, the transfer has failed.
+  ///   - required: The bytes that the whole body has, where something else than the body itself says so: when it ends
+  ///     before them, or goes on behind them, the transfer has failed.
   init(_ original: MessageBody, into sink: any BodySink, after stored: Int64 = 0, required: Int64? = nil) {
     self.original = original
     self.sink = sink
@@ -104,8 +105,8 @@ final class SharedBody: Sendable {
 
   /// The body for another load; `nil` when the transfer has been given up.
   ///
-  /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer is, and what there is has
-  ///   been stored: whoever has read it finds it.
+  /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer
+  ///   is, and what there is has been stored: whoever has read it finds it.
   func body(of range: Range<Int64>? = nil) -> MessageBody? {
     guard let reader = reader(of: range) else { return nil }
     let end = range.flatMap { $0.upperBound < .max ? $0.upperBound : nil } ?? length
@@ -134,7 +135,8 @@ final class SharedBody: Sendable {
       state.isAbandoned = state.isAbandoned || failure != nil
       return (state.stored, state.sinkFailure)
     }
-    let end: End = sinkFailure.map { .lost($0) } ?? (failure == nil ? .complete(bytes: stored) : .partial(bytes: stored))
+    let end: End =
+      sinkFailure.map { .lost($0) } ?? (failure == nil ? .complete(bytes: stored) : .partial(bytes: stored))
     // In a task of its own, because this one may have been cancelled: what there is, is stored all the same.
     await Task { await finish(end) }.value
     conclude(failure.map { .failure($0) } ?? .success(()))
@@ -145,10 +147,12 @@ final class SharedBody: Sendable {
     guard let required else { return }
     let received = state.withLock { $0.received }
     if chunk == nil, received < required {
-      throw TransportError(.networkConnectionLost, phase: .receiving, message: "the body ended after \(received) of \(required) bytes.")
+      throw TransportError(
+        .networkConnectionLost, phase: .receiving, message: "the body ended after \(received) of \(required) bytes.")
     }
     if let chunk, Int64(chunk.count) > required - received {
-      throw TransportError(.badServerResponse, phase: .receiving, message: "the body goes on behind its \(required) bytes.")
+      throw TransportError(
+        .badServerResponse, phase: .receiving, message: "the body goes on behind its \(required) bytes.")
     }
   }
 
@@ -247,7 +251,9 @@ final class SharedBody: Sendable {
         return nil
       case .stored(let offset, let count):
         let chunk = try await sink.read(at: offset, upTo: count)
-        guard !chunk.isEmpty else { throw ArchiveError(.unreadable, "what was stored of a body is gone: load it again.") }
+        guard !chunk.isEmpty else {
+          throw ArchiveError(.unreadable, "what was stored of a body is gone: load it again.")
+        }
         state.withLock { $0.positions[reader] = offset + Int64(chunk.count) }
         return chunk
       case .wait: await wait(reader)
@@ -266,7 +272,9 @@ final class SharedBody: Sendable {
       guard state.positions.isEmpty, state.end == nil else {
         return (nil, state.wantsMore(length) ? state.takePumpWaiter() : nil)
       }
-      if let length, length - state.received <= Self.rest, state.sinkFailure == nil { return (nil, state.takePumpWaiter()) }
+      if let length, length - state.received <= Self.rest, state.sinkFailure == nil {
+        return (nil, state.takePumpWaiter())
+      }
       state.isAbandoned = true
       return (state.pump, nil)
     }
@@ -306,7 +314,9 @@ extension SharedBody.State {
     let position = positions[reader] ?? 0
     let limit = limit ?? .max
     guard position < limit else { return .end(.success(())) }
-    if position < start { return .stored(offset: position, count: Int(min(min(start, limit) - position, Int64(SharedBody.window)))) }
+    if position < start {
+      return .stored(offset: position, count: Int(min(min(start, limit) - position, Int64(SharedBody.window))))
+    }
     guard position < received else { return end.map { .end($0) } ?? .wait }
     var offset = start
     for chunk in chunks {

@@ -11,11 +11,12 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Edits change what is stored, and so what later requests are answered with; the answer to this request passes as it is. To change a
-/// body, put an interceptor behind the archive.
+/// Edits change what is stored, and so what later requests are answered with; the answer to this request passes as it
+/// is. To change a body, put an interceptor behind the archive.
 ///
-/// When the server confirms a stored answer (`304`), its new head comes here as well, with the fields that the server has changed: what was
-/// edited out does not come back. Tags and pins stay as they were then, and to refuse such a head removes the answer.
+/// When the server confirms a stored answer (`304`), its new head comes here as well, with the fields that the server
+/// has changed: what was edited out does not come back. Tags and pins stay as they were then, and to refuse such a head
+/// removes the answer.
 public struct ArchiveCandidate: Sendable {
   /// The request.
   public let request: URLRequest

@@ -10,7 +10,8 @@ import Foundation
 /// ]
 /// ```
 ///
-/// All rules whose scope covers a request apply together. For a key of your own making, see ``ArchiveCache/Configuration/keyFor``.
+/// All rules whose scope covers a request apply together. For a key of your own making, see
+/// ``ArchiveCache/Configuration/keyFor``.
 public struct KeyRule: Sendable {
   let scope: InterceptorChain.Scope
   var queryItems: [String] = []
@@ -20,7 +21,8 @@ public struct KeyRule: Sendable {
 
   /// Query items that do not count: random numbers, signatures, campaign names. A `*` at the end stands for any rest.
   ///
-  /// What is stored under such a key is what the first request asked for. Use it only for items that do not change the answer.
+  /// What is stored under such a key is what the first request asked for. Use it only for items that do not change the
+  /// answer.
   public static func ignoringQueryItems(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
     KeyRule(scope: scope, queryItems: names)
   }
@@ -35,11 +37,12 @@ public struct KeyRule: Sendable {
     KeyRule(scope: scope, headers: names.map { $0.lowercased() })
   }
 
-  /// Requests with a body, keyed by it, are answered from the archive like a `GET`: for GraphQL and other reading `POST`s.
+  /// Requests with a body, keyed by it, are answered from the archive like a `GET`: for GraphQL and other reading
+  /// `POST`s.
   ///
-  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Bodies over
-  /// ``ArchiveCache/Configuration/maximumKeyedBody``, and bodies that can be read only once, are sent on as ever. The answer is stored
-  /// where its headers give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
+  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Bodies
+  /// over ``ArchiveCache/Configuration/maximumKeyedBody``, and bodies that can be read only once, are sent on as ever.
+  /// The answer is stored where its headers give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
   ///
   /// - Parameters:
   ///   - methods: The methods.

@@ -27,7 +27,8 @@ struct KeyText: Sendable {
     let scheme = key
     key += "://".utf8
     let rest = bytes[(colon + 3)...]
-    let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
+    let end =
+      rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
     var authority = rest[..<end]
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
       userInfo = String(decoding: authority[..<at], as: UTF8.self)
@@ -76,7 +77,8 @@ struct KeyText: Sendable {
 
   private static func edited(_ target: ArraySlice<UInt8>, _ rules: [KeyRule]) -> [UInt8] {
     guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return Array(target) }
-    var items = String(decoding: target[(mark + 1)...], as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
+    var items = String(decoding: target[(mark + 1)...], as: UTF8.self).split(
+      separator: "&", omittingEmptySubsequences: false)
     items.removeAll { item in
       let name = item.prefix { $0 != "=" }
       return rules.contains { $0.ignores(queryItem: name) }

@@ -10,9 +10,9 @@ public import HTTPTypes
 /// ]
 /// ```
 ///
-/// The first rule that has a lifetime for an answer counts. A rule that overrides the server also makes an answer storable that the server
-/// would not have stored; `must-revalidate` and its kin no longer hold then. Rules apply when an answer is stored or freshened, not when
-/// it is read.
+/// The first rule that has a lifetime for an answer counts. A rule that overrides the server also makes an answer
+/// storable that the server would not have stored; `must-revalidate` and its kin no longer hold then. Rules apply when
+/// an answer is stored or freshened, not when it is read.
 public struct LifetimeRule: Sendable {
   /// Whether the rule counts for an answer that says itself how long it is fresh.
   public let overridesServer: Bool
@@ -38,7 +38,8 @@ public struct LifetimeRule: Sendable {
   ///
   /// - Parameters:
   ///   - overridingServer: Whether it counts for an answer that says itself how long it is fresh.
-  ///   - lifetime: The lifetime of an answer, counted from the server's `Date`; `nil` for "no opinion", zero for "never fresh".
+  ///   - lifetime: The lifetime of an answer, counted from the server's `Date`; `nil` for "no opinion", zero for "never
+  ///     fresh".
   public init(overridingServer: Bool = false, _ lifetime: @escaping @Sendable (Answer) -> Duration?) {
     overridesServer = overridingServer
     self.lifetime = lifetime
@@ -75,8 +76,8 @@ extension [LifetimeRule] {
 }
 
 extension Duration {
-  /// The whole seconds, for a lifetime: none where it is negative, and no more than a cache counts (RFC 9111, section 1.2.2, times a
-  /// million), because a duration may have more seconds than an `Int64` can hold.
+  /// The whole seconds, for a lifetime: none where it is negative, and no more than a cache counts (RFC 9111, section
+  /// 1.2.2, times a million), because a duration may have more seconds than an `Int64` can hold.
   var wholeSeconds: Int64 {
     guard self > .zero else { return 0 }
     return self < .seconds(1 << 51) ? components.seconds : 1 << 51

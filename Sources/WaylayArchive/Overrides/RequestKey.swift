@@ -20,7 +20,8 @@ struct RequestKey: Sendable {
   ///   - body: The bytes of its body, where a rule asks for them.
   ///   - challenge: What its `Authorization` answers a challenge with, where it does.
   init(
-    _ request: InterceptedRequest, body: Data?, challenge: AnsweredChallenge? = nil, _ configuration: ArchiveCache.Configuration,
+    _ request: InterceptedRequest, body: Data?, challenge: AnsweredChallenge? = nil,
+    _ configuration: ArchiveCache.Configuration,
     digest: ([UInt8]) -> [UInt8]
   ) {
     // An empty name is nobody's.
@@ -58,8 +59,11 @@ struct RequestKey: Sendable {
     return configuration.keys.contains { $0.bodyMethods.contains(method) && $0.scope.covers(request.url) }
   }
 
-  private static func credentials(of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?) -> String? {
-    // The answer to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's user info is the same.
+  private static func credentials(
+    of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?
+  ) -> String? {
+    // The answer to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's
+    // user info is the same.
     if let challenge { return ["challenge", challenge.user, challenge.password].joined(separator: "\u{0}") }
     let fields = [request.fields[.authorization], request.fields[.proxyAuthorization], userInfo]
     guard fields.contains(where: { $0 != nil }) else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Compression by the zlib that the loading system has brought into the process (RFC 1950): found by name, so that no package and no
-/// header of it is needed to build.
+/// Compression by the zlib that the loading system has brought into the process (RFC 1950): found by name, so that no
+/// package and no header of it is needed to build.
 enum Deflate {
   private typealias Compress =
     @convention(c) (

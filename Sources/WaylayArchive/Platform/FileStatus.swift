@@ -42,13 +42,15 @@ package struct FileStatus: Equatable, Sendable {
       let changed = status.st_ctim
     #endif
     self.init(
-      identity: Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
+      identity: Identity(
+        device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
       size: Int64(status.st_size), changed: Int64(changed.tv_sec) &* 1_000_000_000 &+ Int64(changed.tv_nsec),
       links: Int(status.st_nlink), mode: UInt32(status.st_mode) & 0o7777, owner: UInt32(status.st_uid),
       isDirectory: UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFDIR))
   }
 
-  /// Whether the bytes are still those of `other`: any write changes the time. The number of names does not matter, but changes it too.
+  /// Whether the bytes are still those of `other`: any write changes the time. The number of names does not matter, but
+  /// changes it too.
   func hasSameContents(as other: FileStatus) -> Bool {
     identity == other.identity && size == other.size && changed == other.changed
   }

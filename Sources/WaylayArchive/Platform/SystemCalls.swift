@@ -1,9 +1,11 @@
 import Foundation
 
-/// The calls to the system that a store makes: all of them, so that a test can have any of them fail, and can be the disk.
+/// The calls to the system that a store makes: all of them, so that a test can have any of them fail, and can be the
+/// disk.
 ///
-/// Names are relative to an open directory; in ``SystemCalls/workingDirectory`` they are paths. Each call does what the POSIX call of the
-/// same meaning does, once: it may be interrupted, and it may read or write less than it was asked to.
+/// Names are relative to an open directory; in ``SystemCalls/workingDirectory`` they are paths. Each call does what the
+/// POSIX call of the same meaning does, once: it may be interrupted, and it may read or write less than it was asked
+/// to.
 package protocol SystemCalls: Sendable {
   func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32
   func close(_ file: Int32)
@@ -55,11 +57,15 @@ package struct PosixCalls: SystemCalls {
 
   package func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus {
     var status = stat()
-    guard fstatat(directory, name, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { throw SystemError("stat") }
+    guard fstatat(directory, name, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw SystemError("stat")
+    }
     return FileStatus(status)
   }
 
-  package func read(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+  package func read(
+    _ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
     let count = pread(file, bytes.baseAddress, bytes.count, off_t(offset))
     guard count >= 0 else { throw SystemError("read") }
     return count
@@ -101,7 +107,9 @@ package struct PosixCalls: SystemCalls {
       // The pages in one go: a fault for each would take longer than the check of what is in them.
       let flags = MAP_PRIVATE | Int32(MAP_POPULATE)
     #endif
-    guard let start = mmap(nil, length, PROT_READ, flags, file, 0), start != MAP_FAILED else { throw SystemError("mmap") }
+    guard let start = mmap(nil, length, PROT_READ, flags, file, 0), start != MAP_FAILED else {
+      throw SystemError("mmap")
+    }
     return UnsafeRawPointer(start)
   }
 
@@ -126,7 +134,9 @@ package struct PosixCalls: SystemCalls {
         return names
       }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) { String(cString: $0) }
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(cString: $0)
+        }
       }
       if name != ".", name != ".." { names.append(name) }
     }

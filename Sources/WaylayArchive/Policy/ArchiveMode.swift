@@ -10,12 +10,13 @@
 public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
   /// A private HTTP cache, to the letter of RFC 9111.
   case online
-  /// A stored answer whatever its age; the network for a miss, and for a request that asks for a fresh answer by its cache policy or by
-  /// `Cache-Control: no-cache`.
+  /// A stored answer whatever its age; the network for a miss, and for a request that asks for a fresh answer by its
+  /// cache policy or by `Cache-Control: no-cache`.
   case preferArchive
   /// A stored answer whatever its age and whatever the request asks for; a miss is an error.
   case offline
-  /// Every request goes to the network and every answer is stored, also those that say `no-store`. For fixtures, not for an app.
+  /// Every request goes to the network and every answer is stored, also those that say `no-store`. For fixtures, not
+  /// for an app.
   case record
   /// What ``record`` has stored and nothing else: a miss is an error, an answer is not marked as stale.
   case replayOnly

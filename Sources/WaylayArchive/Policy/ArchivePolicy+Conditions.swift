@@ -1,7 +1,9 @@
 extension ArchivePolicy {
-  /// Sends a request on, with the conditions that what is stored gives (RFC 9111, section 4.3.1), unless it brings its own.
+  /// Sends a request on, with the conditions that what is stored gives (RFC 9111, section 4.3.1), unless it brings its
+  /// own.
   func revalidate(
-    _ request: CacheRequest, _ records: [CacheRecord], _ selected: Int?, _ method: CacheMethod, _ plan: Plan, _ reason: ArchiveReason
+    _ request: CacheRequest, _ records: [CacheRecord], _ selected: Int?, _ method: CacheMethod, _ plan: Plan,
+    _ reason: ArchiveReason
   ) -> CacheDecision {
     var decision = forward(request, plan, reason)
     decision.selected = selected
@@ -14,13 +16,15 @@ extension ArchivePolicy {
         return complete(request, records[selected], selected, method, plan, reason)
       }
     } else {
-      Self.addConditions(&decision, records, records.indices.filter { Self.canBeValidated(records[$0], for: request, method) })
+      Self.addConditions(
+        &decision, records, records.indices.filter { Self.canBeValidated(records[$0], for: request, method) })
     }
     return decision
   }
 
   private static func canBeValidated(_ record: CacheRecord, for request: CacheRequest, _ method: CacheMethod) -> Bool {
-    canAnswer(record, method) && record.entityTag != nil && form(of: record, for: request, method, isLastResort: false) != nil
+    canAnswer(record, method) && record.entityTag != nil
+      && form(of: record, for: request, method, isLastResort: false) != nil
   }
 
   /// `If-None-Match` with the tags of all, `If-Modified-Since` with the date of one (RFC 9110, section 13.1).
@@ -39,11 +43,13 @@ extension ArchivePolicy {
 
   /// Sends a request on for the rest of a part that begins at the beginning (RFC 9111, section 3.3), or as it is.
   func complete(
-    _ request: CacheRequest, _ record: CacheRecord, _ selected: Int, _ method: CacheMethod, _ plan: Plan, _ reason: ArchiveReason
+    _ request: CacheRequest, _ record: CacheRecord, _ selected: Int, _ method: CacheMethod, _ plan: Plan,
+    _ reason: ArchiveReason
   ) -> CacheDecision {
     var decision = forward(request, plan, reason)
     decision.selected = selected
-    guard method == .get, request.range == nil, request.ifRange == nil, !request.hasOwnConditions, !request.hasOriginConditions,
+    guard method == .get, request.range == nil, request.ifRange == nil, !request.hasOwnConditions,
+      !request.hasOriginConditions,
       let extent = record.extent, extent.lowerBound == 0, let validator = record.strongValidator
     else { return decision }
     decision.addedFields[values: .range] = ["bytes=\(extent.upperBound)-"]

@@ -10,12 +10,16 @@ extension ArchivePolicy {
     let plan = Plan(request, options)
     let method = options.isKeyedByBody ? .get : request.method
     guard method == .get || method == .head else {
-      return plan.mayLoad ? CacheDecision(.forward, ArchiveReason(.method)) : CacheDecision(plan.refusal, ArchiveReason(.method))
+      return plan.mayLoad
+        ? CacheDecision(.forward, ArchiveReason(.method)) : CacheDecision(plan.refusal, ArchiveReason(.method))
     }
-    guard plan.mayAnswer else { return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, ruling: plan.ruling)) }
+    guard plan.mayAnswer else {
+      return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, ruling: plan.ruling))
+    }
     let selection = select(request, among: records, method: method, acceptsUnknownVary: !plan.mayLoad)
     guard let selected = selection.selected else {
-      let reason = ArchiveReason(selection.isAnyStored ? .varyMiss : .miss, ruling: selection.isAnyStored ? "Vary" : nil)
+      let reason = ArchiveReason(
+        selection.isAnyStored ? .varyMiss : .miss, ruling: selection.isAnyStored ? "Vary" : nil)
       guard plan.mayLoad else { return CacheDecision(plan.refusal, reason) }
       return revalidate(request, records, nil, method, plan, reason)
     }
@@ -26,13 +30,15 @@ extension ArchivePolicy {
       return revalidate(request, records, selected, method, plan, verdict.reason)
     }
     guard let form = Self.form(of: record, for: request, method, isLastResort: !plan.mayLoad) else {
-      let reason = ArchiveReason(record.isComplete ? .request : .partial, ruling: record.isComplete ? "range or condition" : nil)
+      let reason = ArchiveReason(
+        record.isComplete ? .request : .partial, ruling: record.isComplete ? "range or condition" : nil)
       guard plan.mayLoad else { return CacheDecision(plan.refusal, reason, selected: selected) }
       return complete(request, record, selected, method, plan, reason)
     }
     let answer = CacheAnswer(index: selected, form: form, isStale: verdict.isStale && options.mode != .replayOnly)
     let isInBackground = verdict.revalidatesInBackground && plan.mayLoad
-    var decision = CacheDecision(isInBackground ? .serveAndRevalidate(answer) : .serve(answer), verdict.reason, selected: selected)
+    var decision = CacheDecision(
+      isInBackground ? .serveAndRevalidate(answer) : .serve(answer), verdict.reason, selected: selected)
     if isInBackground {
       Self.addConditions(&decision, records, [selected])
       decision.removedFields = [.ifNoneMatch, .ifModifiedSince, .ifRange, .range]
@@ -60,7 +66,8 @@ extension ArchivePolicy {
       read(request.cachePolicy)
       switch options.mode {
       case .online: break
-      case .preferArchive: if mayAnswer, !alwaysValidates, !request.directives.isNoCache { set("preferArchive") { $0.anyAge = true } }
+      case .preferArchive:
+        if mayAnswer, !alwaysValidates, !request.directives.isNoCache { set("preferArchive") { $0.anyAge = true } }
       case .offline, .replayOnly:
         set(options.mode.rawValue) {
           $0.mayLoad = false

@@ -16,7 +16,8 @@ extension ArchivePolicy {
     var aged = merged
     aged.append(contentsOf: response.fields.filter { $0.name == .age })
     var fresh = self.record(
-      of: Response(status: record.status, fields: aged, requestTime: response.requestTime, responseTime: response.responseTime),
+      of: Response(
+        status: record.status, fields: aged, requestTime: response.requestTime, responseTime: response.responseTime),
       ResponseDirectives(merged), to: request, options)
     fresh.method = record.method
     fresh.trailers = record.trailers
@@ -42,18 +43,20 @@ extension ArchivePolicy {
 
   /// A 304 to conditions of ours.
   func notModified(
-    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord],
+    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision,
+    _ records: [CacheRecord],
     _ options: CacheOptions
   ) -> ResponseOutcome {
     let validating = decision.validating.filter(records.indices.contains)
     var identified = identified(by: response.fields, records, among: validating)
     // Only what one stored response has was sent, so that is what the answer is about, even if it does not say so.
     if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
-    if identified.isEmpty, let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
+    if identified.isEmpty,
+      let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     {
-      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on the fly do): the
-      // stored response may be used, but section 4.3.4 forbids changing it.
+      // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on
+      // the fly do): the stored response may be used, but section 4.3.4 forbids changing it.
       var outcome = ResponseOutcome(
         .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
       outcome.answerRecord = records[index]
@@ -68,7 +71,9 @@ extension ArchivePolicy {
     }
     var outcome = ResponseOutcome(
       .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
-    for position in identified { freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome) }
+    for position in identified {
+      freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome)
+    }
     if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
       outcome.answerRecord = fresh
       outcome.reason.age = fresh.age(at: response.responseTime) / 1000
@@ -86,12 +91,15 @@ extension ArchivePolicy {
 
   /// Whether the two tags differ in nothing but that the stored one is weak.
   private func isWeaklyNamed(_ record: CacheRecord, by fields: HTTPFields) -> Bool {
-    guard let stored = record.entityTag, let tag = fields.first(where: { $0.name == .eTag })?.value else { return false }
+    guard let stored = record.entityTag, let tag = fields.first(where: { $0.name == .eTag })?.value else {
+      return false
+    }
     return EntityTag.isWeak(stored) && EntityTag.areWeaklyEqual(stored, tag)
   }
 
   private func freshen(
-    _ index: Int, _ records: [CacheRecord], by response: Response, _ request: CacheRequest, _ options: CacheOptions, isAnswer: Bool,
+    _ index: Int, _ records: [CacheRecord], by response: Response, _ request: CacheRequest, _ options: CacheOptions,
+    isAnswer: Bool,
     _ outcome: inout ResponseOutcome
   ) {
     var fresh = freshen(records[index], by: response, for: request, options: options)
@@ -130,7 +138,9 @@ extension ArchivePolicy {
         return EntityTag.areStronglyEqual(stored, tag)
       }
     }
-    let weak = indices.filter { index in records[index].entityTag.map { EntityTag.areWeaklyEqual($0, tag) } ?? hasSameDate(index) }
+    let weak = indices.filter { index in
+      records[index].entityTag.map { EntityTag.areWeaklyEqual($0, tag) } ?? hasSameDate(index)
+    }
     return latest(weak, records).map { [$0] } ?? []
   }
 
@@ -142,14 +152,19 @@ extension ArchivePolicy {
     indices.max { Self.isLater(records[$1], than: records[$0]) && records[$0] != records[$1] }
   }
 
-  /// A 200 to `HEAD` (RFC 9111, section 4.3.5): freshens the stored responses to `GET`, or says that they no longer hold.
-  func head(_ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions) -> ResponseOutcome {
+  /// A 200 to `HEAD` (RFC 9111, section 4.3.5): freshens the stored responses to `GET`, or says that they no longer
+  /// hold.
+  func head(
+    _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
+  ) -> ResponseOutcome {
     let matching = matching(request, records, .head).filter { records[$0].method == .get }
     guard !matching.isEmpty else { return replace(response, request, .head, records, options) }
     var outcome = ResponseOutcome(.network, ArchiveReason(.request, ruling: "HEAD"))
     for index in matching {
       if describes(response.fields, records[index]) {
-        if !request.directives.isNoStore { freshen(index, records, by: response, request, options, isAnswer: true, &outcome) }
+        if !request.directives.isNoStore {
+          freshen(index, records, by: response, request, options, isAnswer: true, &outcome)
+        }
       } else {
         outcome.updates.append(.init(index: index, record: records[index].invalidated()))
       }

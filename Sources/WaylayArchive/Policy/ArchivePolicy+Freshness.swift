@@ -7,7 +7,8 @@ extension ArchivePolicy {
 
   /// The freshness lifetime of a response (RFC 9111, section 4.2.1).
   func lifetime(
-    status: Int, _ fields: HTTPFields, _ directives: ResponseDirectives, date: Int64, now: CacheTime, override: LifetimeOverride?
+    status: Int, _ fields: HTTPFields, _ directives: ResponseDirectives, date: Int64, now: CacheTime,
+    override: LifetimeOverride?
   ) -> Lifetime {
     if case .forced(let seconds) = override { return Lifetime(seconds: max(0, seconds), source: .forced) }
     if isShared, directives.sharedMaxAge != .absent { return explicit(directives.sharedMaxAge, .sharedMaxAge) }
@@ -18,7 +19,9 @@ extension ArchivePolicy {
       return Lifetime(seconds: max(0, seconds.subtractingSaturating(date)), source: .expires)
     }
     if case .absent(let seconds) = override { return Lifetime(seconds: max(0, seconds), source: .fallback) }
-    guard StatusRules.isHeuristicallyCacheable(status) || directives.isPublic else { return Lifetime(seconds: 0, source: .none) }
+    guard StatusRules.isHeuristicallyCacheable(status) || directives.isPublic else {
+      return Lifetime(seconds: 0, source: .none)
+    }
     return heuristic(fields, date: date, now: now)
   }
 
@@ -29,7 +32,8 @@ extension ArchivePolicy {
 
   /// A part of the time since the last change (RFC 9111, section 4.2.2).
   private func heuristic(_ fields: HTTPFields, date: Int64, now: CacheTime) -> Lifetime {
-    guard let text = fields.first(where: { $0.name == .lastModified })?.value, let modified = HTTPDate.seconds(text, now: now),
+    guard let text = fields.first(where: { $0.name == .lastModified })?.value,
+      let modified = HTTPDate.seconds(text, now: now),
       modified < date
     else { return Lifetime(seconds: 0, source: .none) }
     let fraction = heuristicFraction.isFinite ? min(max(heuristicFraction, 0), 1) : 0
@@ -38,10 +42,12 @@ extension ArchivePolicy {
     return Lifetime(seconds: min(guess, max(0, heuristicLimit)), source: .heuristic)
   }
 
-  /// `Date`, in seconds; the time of the response where there is none, several, or something that is none (RFC 9110, section 6.6.1).
+  /// `Date`, in seconds; the time of the response where there is none, several, or something that is none (RFC 9110,
+  /// section 6.6.1).
   static func date(_ fields: HTTPFields, responseTime: CacheTime) -> (seconds: Int64, isFromField: Bool) {
     var dates = fields.lazy.filter { $0.name == .date }.makeIterator()
-    guard let first = dates.next(), dates.next() == nil, let seconds = HTTPDate.seconds(first.value, now: responseTime) else {
+    guard let first = dates.next(), dates.next() == nil, let seconds = HTTPDate.seconds(first.value, now: responseTime)
+    else {
       return (responseTime.seconds, false)
     }
     return (seconds, true)

@@ -1,7 +1,8 @@
 extension ArchivePolicy {
   /// The head of an answer out of the archive.
   ///
-  /// - Parameter isValidated: The origin has just said that it holds: then it has an age only if it came with one (RFC 9111, section 5.1).
+  /// - Parameter isValidated: The origin has just said that it holds: then it has an age only if it came with one (RFC
+  ///   9111, section 5.1).
   package func head(
     of answer: CacheAnswer, record: CacheRecord, now: CacheTime, isValidated: Bool = false
   ) -> (status: Int, fields: HTTPFields) {

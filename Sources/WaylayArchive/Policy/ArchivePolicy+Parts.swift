@@ -1,6 +1,8 @@
 extension ArchivePolicy {
   /// A 206 to the client's own range: stored by itself, or joined to what is stored (RFC 9111, sections 3.3 and 3.4).
-  func part(_ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions) -> ResponseOutcome {
+  func part(
+    _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
+  ) -> ResponseOutcome {
     let record: CacheRecord
     switch storability(of: response, to: request, options: options) {
     case .refuse(let reason): return ResponseOutcome(.network, reason)
@@ -23,7 +25,8 @@ extension ArchivePolicy {
 
   /// Section 3.4: the same strong validator, and no two lengths.
   private func isSameRepresentation(_ stored: CacheRecord, _ new: CacheRecord) -> Bool {
-    guard let validator = stored.strongValidator, validator == new.strongValidator, !stored.flags.contains(.decoded) else { return false }
+    guard let validator = stored.strongValidator, validator == new.strongValidator, !stored.flags.contains(.decoded)
+    else { return false }
     return stored.completeLength == nil || new.completeLength == nil || stored.completeLength == new.completeLength
   }
 
@@ -34,13 +37,16 @@ extension ArchivePolicy {
   }
 
   private func join(
-    _ part: CacheRecord, _ response: Response, to index: Int, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
+    _ part: CacheRecord, _ response: Response, to index: Int, _ request: CacheRequest, _ records: [CacheRecord],
+    _ options: CacheOptions
   ) -> ResponseOutcome {
     let stored = records[index]
     var fresh = freshen(stored, by: response, for: request, options: options)
     fresh.completeLength = stored.completeLength ?? part.completeLength
     var outcome = ResponseOutcome(.network, ArchiveReason(.combined, ruling: "206"))
-    guard let old = stored.extent, let new = part.extent, !(old.lowerBound <= new.lowerBound && new.upperBound <= old.upperBound) else {
+    guard let old = stored.extent, let new = part.extent,
+      !(old.lowerBound <= new.lowerBound && new.upperBound <= old.upperBound)
+    else {
       // Nothing that is not there already.
       outcome.updates = [.init(index: index, record: fresh)]
       return outcome
@@ -59,14 +65,16 @@ extension ArchivePolicy {
 
   /// The answer to a request for the rest of a stored part.
   func rest(
-    _ response: Response, _ request: CacheRequest, _ decision: CacheDecision, _ records: [CacheRecord], _ options: CacheOptions
+    _ response: Response, _ request: CacheRequest, _ decision: CacheDecision, _ records: [CacheRecord],
+    _ options: CacheOptions
   ) -> ResponseOutcome {
     guard let index = decision.selected, records.indices.contains(index) else {
       return ResponseOutcome(.again, ArchiveReason(.unusablePart))
     }
     guard response.status == 206, let old = records[index].extent,
       let part = response.fields.first(where: { $0.name == .contentRange }).flatMap({ ContentRange($0.value) }),
-      part.bytes.lowerBound <= old.upperBound, part.bytes.lowerBound >= old.lowerBound, part.bytes.upperBound > old.upperBound,
+      part.bytes.lowerBound <= old.upperBound, part.bytes.lowerBound >= old.lowerBound,
+      part.bytes.upperBound > old.upperBound,
       isRest(part, response.fields, of: records[index])
     else {
       var outcome = ResponseOutcome(.again, ArchiveReason(.unusablePart, ruling: "Content-Range"))
@@ -86,7 +94,8 @@ extension ArchivePolicy {
     guard let length = part.completeLength, part.bytes.upperBound == length, isPlain(part, fields),
       record.completeLength == nil || record.completeLength == length
     else { return false }
-    // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is missing is not.
+    // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is
+    // missing is not.
     if let tag = fields.first(where: { $0.name == .eTag })?.value {
       return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
     }
@@ -94,8 +103,8 @@ extension ArchivePolicy {
     return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
   }
 
-  /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no coding of their own
-  /// was undone before they came here.
+  /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no
+  /// coding of their own was undone before they came here.
   private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
     if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { return false }
     guard !fields.contains(.transferEncoding), let text = fields.first(where: { $0.name == .contentLength })?.value,

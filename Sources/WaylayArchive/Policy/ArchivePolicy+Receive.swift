@@ -30,15 +30,19 @@ extension ArchivePolicy {
     }
   }
 
-  /// What a client may get though the origin cannot be reached; `nil` when the error is what it has to get (RFC 9111, section 4.2.4).
+  /// What a client may get though the origin cannot be reached; `nil` when the error is what it has to get (RFC 9111,
+  /// section 4.2.4).
   package func fail(
-    for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime, options: CacheOptions = CacheOptions()
+    for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
+    options: CacheOptions = CacheOptions()
   ) -> (answer: CacheAnswer, reason: ArchiveReason)? {
-    inPlaceOfError(request, options.isKeyedByBody ? .get : request.method, decision, records, now, options, isUnreachable: true)
+    inPlaceOfError(
+      request, options.isKeyedByBody ? .get : request.method, decision, records, now, options, isUnreachable: true)
   }
 
   private func inPlaceOfError(
-    _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord], _ now: CacheTime,
+    _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord],
+    _ now: CacheTime,
     _ options: CacheOptions, isUnreachable: Bool
   ) -> (CacheAnswer, ArchiveReason)? {
     let plan = Plan(request, options)
@@ -57,20 +61,24 @@ extension ArchivePolicy {
     let isAllowed = isWithin(grace, age, lifetime) && !isOfUnknownAge
     guard isAllowed || isUnreachable && staleWhenUnreachable else { return nil }
     let reason = ArchiveReason(
-      isAllowed ? .staleIfError : .unreachable, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource,
+      isAllowed ? .staleIfError : .unreachable, age: age / 1000, lifetime: record.lifetime,
+      lifetimeSource: record.lifetimeSource,
       ruling: isAllowed ? "stale-if-error" : nil)
     return (CacheAnswer(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
   }
 
   /// A response that takes the place of what is stored, or is passed on.
   func replace(
-    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord], _ options: CacheOptions
+    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord],
+    _ options: CacheOptions
   ) -> ResponseOutcome {
     switch storability(of: response, to: request, options: options) {
     case .refuse(let reason):
       var outcome = ResponseOutcome(.network, reason)
       // What is stored has been replaced at the origin by something that must not be.
-      if method == .get, (200..<400).contains(response.status) && response.status != 206 || [404, 410].contains(response.status) {
+      if method == .get,
+        (200..<400).contains(response.status) && response.status != 206 || [404, 410].contains(response.status)
+      {
         outcome.updates = matching(request, records, method).map { .init(index: $0, record: records[$0].invalidated()) }
       }
       return outcome
@@ -90,7 +98,9 @@ extension ArchivePolicy {
   }
 
   /// Takes away what a newly stored response stands in place of, and the oldest beyond the limit.
-  func supersede(_ request: CacheRequest, _ records: [CacheRecord], by new: CacheRecord, _ outcome: inout ResponseOutcome) {
+  func supersede(
+    _ request: CacheRequest, _ records: [CacheRecord], by new: CacheRecord, _ outcome: inout ResponseOutcome
+  ) {
     var memo = DigestMemo()
     for index in records.indices {
       let old = records[index]
@@ -107,7 +117,11 @@ extension ArchivePolicy {
       guard coversFields(old, of: request, &memo) || old.vary == .anything && new.vary == .anything else { continue }
       var rest = old
       if case .fields = old.vary { rest.requests.removeAll { $0 == memo.value } } else { rest.requests = [] }
-      if rest.requests.isEmpty { outcome.removals.append(index) } else { outcome.updates.append(.init(index: index, record: rest)) }
+      if rest.requests.isEmpty {
+        outcome.removals.append(index)
+      } else {
+        outcome.updates.append(.init(index: index, record: rest))
+      }
     }
     let kept = records.indices.filter { !outcome.removals.contains($0) }
     let surplus = kept.count + 1 - max(1, maximumVariants)

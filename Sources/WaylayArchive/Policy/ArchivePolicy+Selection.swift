@@ -7,17 +7,22 @@ extension ArchivePolicy {
     var isAnyStored = false
   }
 
-  func select(_ request: CacheRequest, among records: [CacheRecord], method: CacheMethod, acceptsUnknownVary: Bool) -> Selection {
+  func select(
+    _ request: CacheRequest, among records: [CacheRecord], method: CacheMethod, acceptsUnknownVary: Bool
+  ) -> Selection {
     var selection = Selection()
     var memo = DigestMemo()
     var newestVarying: Int?
     for index in records.indices where Self.canAnswer(records[index], method) {
       selection.isAnyStored = true
-      if records[index].vary != .nothing, Self.isLater(records[index], than: newestVarying.map { records[$0] }) { newestVarying = index }
+      if records[index].vary != .nothing, Self.isLater(records[index], than: newestVarying.map { records[$0] }) {
+        newestVarying = index
+      }
       guard matches(records[index], request, &memo) else { continue }
       if Self.isPreferred(records[index], to: selection.selected.map { records[$0] }) { selection.selected = index }
     }
-    // Section 4.1: where a response leaves Vary out, and a later one does not, the later one's Vary is what the resource means.
+    // Section 4.1: where a response leaves Vary out, and a later one does not, the later one's Vary is what the
+    // resource means.
     if let selected = selection.selected, records[selected].vary == .nothing, let newestVarying,
       Self.isLater(records[newestVarying], than: records[selected])
     {
@@ -55,7 +60,8 @@ extension ArchivePolicy {
     }
   }
 
-  /// Whether a response that matches goes before another that does: a later one, and a response with `Vary` before one without.
+  /// Whether a response that matches goes before another that does: a later one, and a response with `Vary` before one
+  /// without.
   private static func isPreferred(_ record: CacheRecord, to other: CacheRecord?) -> Bool {
     guard let other else { return true }
     if (record.vary == .nothing) != (other.vary == .nothing) { return other.vary == .nothing }

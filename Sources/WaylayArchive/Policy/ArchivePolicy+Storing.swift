@@ -21,13 +21,16 @@ extension ArchivePolicy {
   }
 
   /// Whether `response` may be stored, and with what record. A part (206) comes with its extent.
-  package func storability(of response: Response, to request: CacheRequest, options: CacheOptions = CacheOptions()) -> Storability {
+  package func storability(
+    of response: Response, to request: CacheRequest, options: CacheOptions = CacheOptions()
+  ) -> Storability {
     let directives = ResponseDirectives(response.fields)
     if let refusal = refusal(of: response, directives, to: request, options) { return .refuse(refusal) }
     var record = record(of: response, directives, to: request, options)
     record.method = request.method == .head && !options.isKeyedByBody ? .head : .get
     if response.status == 206 {
-      guard let value = response.fields.first(where: { $0.name == .contentRange })?.value, let part = ContentRange(value),
+      guard let value = response.fields.first(where: { $0.name == .contentRange })?.value,
+        let part = ContentRange(value),
         !record.flags.contains(.decoded)
       else { return .refuse(ArchiveReason(.unusablePart, ruling: "Content-Range")) }
       record.extent = part.bytes
@@ -40,7 +43,9 @@ extension ArchivePolicy {
     of response: Response, _ directives: ResponseDirectives, to request: CacheRequest, _ options: CacheOptions
   ) -> ArchiveReason? {
     let status = response.status
-    guard status >= 200, status != 304, !StatusRules.isAboutRequest(status) else { return ArchiveReason(.status, ruling: "\(status)") }
+    guard status >= 200, status != 304, !StatusRules.isAboutRequest(status) else {
+      return ArchiveReason(.status, ruling: "\(status)")
+    }
     let method = options.isKeyedByBody ? .get : request.method
     guard method == .get || method == .head || method == .post else { return ArchiveReason(.method) }
     // Recording for replay takes everything that can be played back.
@@ -55,12 +60,16 @@ extension ArchivePolicy {
       } else if directives.isNoStore {
         return ArchiveReason(.noStore, ruling: "no-store")
       }
-      if makesItsUser(response, directives, request) { return ArchiveReason(.privateResponse, ruling: "private and Set-Cookie") }
+      if makesItsUser(response, directives, request) {
+        return ArchiveReason(.privateResponse, ruling: "private and Set-Cookie")
+      }
       if isShared, let refusal = sharedRefusal(directives, request) { return refusal }
     }
     let isExplicit = hasExplicitLifetime(response.fields, directives)
     if method == .post {
-      guard isExplicit, isContentLocation(of: response, sameAs: request) else { return ArchiveReason(.method, ruling: "POST") }
+      guard isExplicit, isContentLocation(of: response, sameAs: request) else {
+        return ArchiveReason(.method, ruling: "POST")
+      }
     }
     if isForced || isExplicit || directives.isPublic || !isShared && directives.isPrivate { return nil }
     return StatusRules.isHeuristicallyCacheable(status) ? nil : ArchiveReason(.status, ruling: "\(status)")
@@ -78,7 +87,9 @@ extension ArchivePolicy {
 
   /// RFC 9110, section 9.3.3: the response to a `POST` is a representation of the target when it says so.
   private func isContentLocation(of response: Response, sameAs request: CacheRequest) -> Bool {
-    guard let url = request.url, let text = response.fields[.contentLocation], let location = URL(string: text, relativeTo: url) else {
+    guard let url = request.url, let text = response.fields[.contentLocation],
+      let location = URL(string: text, relativeTo: url)
+    else {
       return false
     }
     return location.absoluteString == url.absoluteString
@@ -92,9 +103,11 @@ extension ArchivePolicy {
     var fields = FieldRules.stored(response.fields, directives, isShared: isShared)
     if !hasDate { fields[values: .date] = [HTTPDate.text(seconds: date)] }
     let lifetime = lifetime(
-      status: response.status, response.fields, directives, date: date, now: response.responseTime, override: options.lifetime)
+      status: response.status, response.fields, directives, date: date, now: response.responseTime,
+      override: options.lifetime)
     var record = CacheRecord(
-      method: .get, status: response.status, fields: fields, requestTime: response.requestTime, responseTime: response.responseTime,
+      method: .get, status: response.status, fields: fields, requestTime: response.requestTime,
+      responseTime: response.responseTime,
       date: date, lifetime: lifetime)
     record.initialAge = Self.initialAge(
       response.fields, date: date, requestTime: response.requestTime, responseTime: response.responseTime)
@@ -116,7 +129,8 @@ extension ArchivePolicy {
   }
 
   private func flags(
-    _ directives: ResponseDirectives, _ fields: HTTPFields, date: Int64, now: CacheTime, _ source: ArchiveReason.LifetimeSource
+    _ directives: ResponseDirectives, _ fields: HTTPFields, date: Int64, now: CacheTime,
+    _ source: ArchiveReason.LifetimeSource
   ) -> CacheRecord.Flags {
     var flags: CacheRecord.Flags = []
     if directives.isImmutable { flags.insert(.immutable) }
@@ -125,8 +139,11 @@ extension ArchivePolicy {
       let isSharedDemand = isShared && (directives.isProxyRevalidate || directives.sharedMaxAge != .absent)
       if directives.isMustRevalidate || isSharedDemand { flags.insert(.mustRevalidate) }
     }
-    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { flags.insert(.decoded) }
-    if let text = fields.first(where: { $0.name == .lastModified })?.value, let modified = HTTPDate.seconds(text, now: now),
+    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty {
+      flags.insert(.decoded)
+    }
+    if let text = fields.first(where: { $0.name == .lastModified })?.value,
+      let modified = HTTPDate.seconds(text, now: now),
       date.subtractingSaturating(modified) >= 1
     {
       flags.insert(.strongLastModified)

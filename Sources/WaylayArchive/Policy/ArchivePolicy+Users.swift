@@ -1,8 +1,8 @@
 /// Whose a stored response is, where users are told apart by their cookies.
 ///
-/// RFC 9111 has one user to a private cache. An archive may be shared by sessions with different cookies, and its sessions by users who
-/// take turns: a stored response that is one user's is to another request what a variant is that does not match (section 4.1). It may
-/// be validated for it, and then is its user's too, and is never given unasked.
+/// RFC 9111 has one user to a private cache. An archive may be shared by sessions with different cookies, and its
+/// sessions by users who take turns: a stored response that is one user's is to another request what a variant is that
+/// does not match (section 4.1). It may be validated for it, and then is its user's too, and is never given unasked.
 extension ArchivePolicy {
   /// The user of a request, as a keyed digest; `nil` where users are not told apart by cookies.
   func user(of request: CacheRequest) -> RequestDigest? {
@@ -20,14 +20,20 @@ extension ArchivePolicy {
   }
 
   /// Those whose a response is; empty for everybody's.
-  func users(of response: Response, _ directives: ResponseDirectives, _ lifetime: Lifetime, _ request: CacheRequest) -> [RequestDigest] {
-    guard let user = user(of: request), isPersonal(response, directives, lifetime, hasUser: user != .allAbsent) else { return [] }
+  func users(
+    of response: Response, _ directives: ResponseDirectives, _ lifetime: Lifetime, _ request: CacheRequest
+  ) -> [RequestDigest] {
+    guard let user = user(of: request), isPersonal(response, directives, lifetime, hasUser: user != .allAbsent) else {
+      return []
+    }
     return [user]
   }
 
-  /// Whether a response is one user's: `private`, and, where the request says who asks, whatever the origin does not let anybody reuse
-  /// without a word from it.
-  private func isPersonal(_ response: Response, _ directives: ResponseDirectives, _ lifetime: Lifetime, hasUser: Bool) -> Bool {
+  /// Whether a response is one user's: `private`, and, where the request says who asks, whatever the origin does not
+  /// let anybody reuse without a word from it.
+  private func isPersonal(
+    _ response: Response, _ directives: ResponseDirectives, _ lifetime: Lifetime, hasUser: Bool
+  ) -> Bool {
     if directives.isPrivate { return true }
     if Self.isForEverybody(directives) || !hasUser { return false }
     if directives.isNoCache || directives.isNoStore { return true }
@@ -45,7 +51,8 @@ extension ArchivePolicy {
     return seconds > 0
   }
 
-  /// Whether an answer must not be kept at all: it makes its user, and nothing in the request tells him from the next one.
+  /// Whether an answer must not be kept at all: it makes its user, and nothing in the request tells him from the next
+  /// one.
   func makesItsUser(_ response: Response, _ directives: ResponseDirectives, _ request: CacheRequest) -> Bool {
     guard directives.isPrivate, let rule = request.userCookies, rule.isSet(by: response.fields) else { return false }
     return user(of: request) == .allAbsent

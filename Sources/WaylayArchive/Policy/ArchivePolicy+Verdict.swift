@@ -7,14 +7,16 @@ extension ArchivePolicy {
     var reason: ArchiveReason
   }
 
-  /// Freshness against what response, request, mode and cache policy say (RFC 9111, sections 4.2, 4.2.4 and 5.2.1; RFC 5861; RFC 8246).
+  /// Freshness against what response, request, mode and cache policy say (RFC 9111, sections 4.2, 4.2.4 and 5.2.1; RFC
+  /// 5861; RFC 8246).
   func verdict(on record: CacheRecord, _ request: CacheRequest, _ plan: Plan, _ now: CacheTime) -> Verdict {
     let age = record.age(at: now)
     let lifetime = record.lifetime.multipliedSaturating(by: 1000)
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
     let isFresh = lifetime > age && !isOfUnknownAge
     func reason(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> ArchiveReason {
-      ArchiveReason(code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
+      ArchiveReason(
+        code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
     }
     let isInvalid = record.flags.contains(.invalidated)
     if plan.anyAge {
@@ -30,7 +32,9 @@ extension ArchivePolicy {
     if plan.alwaysValidates, !(isFresh && record.flags.contains(.immutable)) {
       return Verdict(isUsable: false, reason: reason(.request, plan.ruling))
     }
-    if let minFresh = request.directives.minFresh, lifetime.subtractingSaturating(age) < minFresh.multipliedSaturating(by: 1000) {
+    if let minFresh = request.directives.minFresh,
+      lifetime.subtractingSaturating(age) < minFresh.multipliedSaturating(by: 1000)
+    {
       return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "min-fresh"))
     }
     // How far past what both sides ask for.
@@ -39,13 +43,16 @@ extension ArchivePolicy {
     if !isFresh, record.flags.contains(.mustRevalidate) {
       return Verdict(isUsable: false, reason: reason(.stale, "must-revalidate"))
     }
-    if let maxStale = request.directives.maxStale, age.subtractingSaturating(asked) <= maxStale.multipliedSaturating(by: 1000) {
+    if let maxStale = request.directives.maxStale,
+      age.subtractingSaturating(asked) <= maxStale.multipliedSaturating(by: 1000)
+    {
       return Verdict(isUsable: true, isStale: !isFresh, reason: reason(isFresh ? .fresh : .staleAllowed, "max-stale"))
     }
     if asked < lifetime { return Verdict(isUsable: false, reason: reason(.request, "max-age")) }
     if isWithin(record.staleWhileRevalidate, age, lifetime) {
       return Verdict(
-        isUsable: true, isStale: true, revalidatesInBackground: true, reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
+        isUsable: true, isStale: true, revalidatesInBackground: true,
+        reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
     }
     return Verdict(isUsable: false, reason: reason(.stale))
   }

@@ -20,7 +20,8 @@ package struct ArchiveReason: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes a reason.
   package init(
-    _ code: Code, age: Int64? = nil, lifetime: Int64? = nil, lifetimeSource: LifetimeSource? = nil, ruling: String? = nil
+    _ code: Code, age: Int64? = nil, lifetime: Int64? = nil, lifetimeSource: LifetimeSource? = nil,
+    ruling: String? = nil
   ) {
     self.code = code
     self.age = age
@@ -68,7 +69,9 @@ extension ArchiveReason {
     /// A rule of the app's in place of what the response says.
     package static let forced = LifetimeSource(number: 7)
 
-    static let names = ["max-age", "s-maxage", "Expires", "heuristic", "nothing", "unreadable", "default rule", "forced rule"]
+    static let names = [
+      "max-age", "s-maxage", "Expires", "heuristic", "nothing", "unreadable", "default rule", "forced rule",
+    ]
 
     /// The source's name.
     package var description: String { Int(number) < Self.names.count ? Self.names[Int(number)] : "unknown" }

@@ -36,7 +36,8 @@ package struct CacheDecision: Sendable {
     isCompleting = false
   }
 
-  /// The same without the conditions and the range that were added: for the request that is sent after ``ResponseOutcome/Answer/again``.
+  /// The same without the conditions and the range that were added: for the request that is sent after
+  /// ``ResponseOutcome/Answer/again``.
   package var unconditional: CacheDecision {
     var copy = self
     for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .ifRange, .range] { copy.addedFields[values: name] = [] }

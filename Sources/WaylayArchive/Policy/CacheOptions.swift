@@ -16,7 +16,8 @@ package struct CacheOptions: Sendable {
   package var lifetime: LifetimeOverride?
   /// What an unsafe-looking request, keyed by its body, is treated as: a `GET` (GraphQL over `POST`).
   package var isKeyedByBody: Bool
-  /// Asked about the head that a stored response gets when it is freshened, so that what was edited out does not come back with a 304.
+  /// Asked about the head that a stored response gets when it is freshened, so that what was edited out does not come
+  /// back with a 304.
   package var revise: (@Sendable (_ status: Int, _ fields: HTTPFields) -> Revision)?
 
   package init(mode: ArchiveMode = .online, lifetime: LifetimeOverride? = nil, isKeyedByBody: Bool = false) {

@@ -1,10 +1,11 @@
-/// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes are those that were
-/// written is the store's to check, by its checksum; what cannot be a record is refused here.
+/// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes
+/// are those that were written is the store's to check, by its checksum; what cannot be a record is refused here.
 extension CacheRecord {
   /// The version of the form. Another one is not read.
   private static let version: UInt8 = 2
 
-  /// Whether `bytes` are a record of an earlier version, which knew less of whose a response is and is not read any more.
+  /// Whether `bytes` are a record of an earlier version, which knew less of whose a response is and is not read any
+  /// more.
   package static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
 
   /// The record as bytes.
@@ -53,21 +54,25 @@ extension CacheRecord {
   /// The record that `bytes` are the form of; `nil` when they are of another version, damaged, or too many.
   package init?(decoding bytes: [UInt8]) {
     var reader = ByteSource(bytes[...])
-    guard reader.number(UInt8.self) == Self.version, let method = reader.number(UInt8.self).flatMap(CacheMethod.init(rawValue:)),
+    guard reader.number(UInt8.self) == Self.version,
+      let method = reader.number(UInt8.self).flatMap(CacheMethod.init(rawValue:)),
       let status = reader.compactNumber(), (200...999).contains(status), let requestTime = reader.compactNumber(),
       let responseTime = reader.compactNumber(),
-      let date = reader.compactNumber(), let initialAge = reader.compactNumber(), initialAge >= 0, let lifetime = reader.compactNumber(),
+      let date = reader.compactNumber(), let initialAge = reader.compactNumber(), initialAge >= 0,
+      let lifetime = reader.compactNumber(),
       lifetime >= 0,
       let source = reader.number(UInt8.self), let flags = reader.compactNumber(), let rawFlags = UInt16(exactly: flags),
       let staleWhileRevalidate = reader.compactNumber(), let staleIfError = reader.compactNumber(),
       let entityTag = reader.optional({ $0.compactText() }), let lastModified = reader.optional({ $0.compactText() }),
       let vary = Self.vary(&reader),
       let requests = reader.list(Self.digest), let users = reader.list(Self.digest),
-      let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.compactNumber() }), completeLength ?? 0 >= 0,
+      let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.compactNumber() }),
+      completeLength ?? 0 >= 0,
       let fields = reader.list({ $0.field() }), let trailers = reader.list({ $0.field() }), reader.remaining == 0
     else { return nil }
     self.init(
-      method: method, status: Int(status), fields: HTTPFields(fields), requestTime: CacheTime(milliseconds: requestTime),
+      method: method, status: Int(status), fields: HTTPFields(fields),
+      requestTime: CacheTime(milliseconds: requestTime),
       responseTime: CacheTime(milliseconds: responseTime), date: date,
       lifetime: ArchivePolicy.Lifetime(seconds: lifetime, source: ArchiveReason.LifetimeSource(number: source)))
     self.trailers = HTTPFields(trailers)
@@ -98,7 +103,9 @@ extension CacheRecord {
   }
 
   private static func extent(_ reader: inout ByteSource) -> Range<Int64>? {
-    guard let lower = reader.compactNumber(), let upper = reader.compactNumber(), lower >= 0, lower <= upper else { return nil }
+    guard let lower = reader.compactNumber(), let upper = reader.compactNumber(), lower >= 0, lower <= upper else {
+      return nil
+    }
     return lower..<upper
   }
 }

@@ -3,8 +3,10 @@ extension CacheRecord {
   package func facts(at now: CacheTime) -> [(name: String, value: String)] {
     let age = age(at: now) / 1000
     var facts = [
-      ("status", method == .head ? "\(status), head alone" : "\(status)"), ("date", HTTPDate.text(seconds: date)), ("age", "\(age) s"),
-      ("lifetime", "\(lifetime) s from \(lifetimeSource)"), ("time to live", "\(lifetime.subtractingSaturating(age)) s"),
+      ("status", method == .head ? "\(status), head alone" : "\(status)"), ("date", HTTPDate.text(seconds: date)),
+      ("age", "\(age) s"),
+      ("lifetime", "\(lifetime) s from \(lifetimeSource)"),
+      ("time to live", "\(lifetime.subtractingSaturating(age)) s"),
     ]
     if staleWhileRevalidate > 0 { facts.append(("stale-while-revalidate", "\(staleWhileRevalidate) s")) }
     if staleIfError > 0 { facts.append(("stale-if-error", "\(staleIfError) s")) }
@@ -25,7 +27,8 @@ extension CacheRecord {
   }
 
   private static let flagNames: [(Flags, String)] = [
-    (.noCache, "no-cache"), (.mustRevalidate, "must-revalidate"), (.immutable, "immutable"), (.invalidated, "invalidated"),
+    (.noCache, "no-cache"), (.mustRevalidate, "must-revalidate"), (.immutable, "immutable"),
+    (.invalidated, "invalidated"),
     (.decoded, "body without its coding"),
   ]
 }

@@ -23,7 +23,8 @@ extension CacheRecord {
 
   /// The record of a whole body that has been stored to its end; `nil` when the body is not as long as the head says.
   ///
-  /// A response whose length is known and not reached is incomplete (RFC 9111, section 3.3): ``truncated(at:)`` is for it.
+  /// A response whose length is known and not reached is incomplete (RFC 9111, section 3.3): ``truncated(at:)`` is for
+  /// it.
   package func completed(bodyLength: Int64) -> CacheRecord? {
     var copy = self
     if let extent {
@@ -45,9 +46,11 @@ extension CacheRecord {
     return completeLength == nil || completeLength == bodyLength
   }
 
-  /// The record of a body that broke off after so many bytes of what this record is for; `nil` when the rest could not be asked for later.
+  /// The record of a body that broke off after so many bytes of what this record is for; `nil` when the rest could not
+  /// be asked for later.
   package func truncated(at bytes: Int64) -> CacheRecord? {
-    guard bytes > 0, method == .get, status == 200 || status == 206, strongValidator != nil, !flags.contains(.decoded) else { return nil }
+    guard bytes > 0, method == .get, status == 200 || status == 206, strongValidator != nil, !flags.contains(.decoded)
+    else { return nil }
     let start = extent?.lowerBound ?? 0
     guard bytes <= (extent.map { $0.upperBound - $0.lowerBound } ?? completeLength ?? .max) else { return nil }
     var copy = self

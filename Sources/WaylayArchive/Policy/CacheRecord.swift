@@ -1,5 +1,5 @@
-/// What is kept of a stored response beside its body: everything that decisions need, read off its head once, when it is stored or
-/// freshened.
+/// What is kept of a stored response beside its body: everything that decisions need, read off its head once, when it
+/// is stored or freshened.
 package struct CacheRecord: Hashable, Sendable {
   /// The method of the requests that it answers: `.get`, or `.head` for a response without a body.
   package var method: CacheMethod
@@ -83,8 +83,9 @@ package struct CacheRecord: Hashable, Sendable {
     return copy
   }
 
-  /// Whether nobody can say how old it is: the clock has been set back since another process stored it. It counts as stale then, and the
-  /// origin's next word puts it right; else a clock that was years ahead once would keep it fresh for years.
+  /// Whether nobody can say how old it is: the clock has been set back since another process stored it. It counts as
+  /// stale then, and the origin's next word puts it right; else a clock that was years ahead once would keep it fresh
+  /// for years.
   package func isOfUnknownAge(at now: CacheTime) -> Bool {
     responseTime.isUnplaced(at: now)
   }

@@ -65,7 +65,8 @@ package struct CacheRequest: Sendable {
   /// Whether the request brings conditions of its own that a cache may answer.
   var hasOwnConditions: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 
-  /// The value of a field, several lines joined; `nil` when the request does not have it, which is not the same as an empty one.
+  /// The value of a field, several lines joined; `nil` when the request does not have it, which is not the same as an
+  /// empty one.
   func value(of name: String) -> String? {
     var joined: String?
     for field in fields where field.name.canonicalName == name { joined = Self.joined(joined, field.value) }
@@ -82,7 +83,9 @@ package struct CacheRequest: Sendable {
         isAnyPresent = true
         let normalized = FieldNormalization.normalized(value, of: name)
         // The length keeps one field's value from running into the next one's name.
-        bytes += [0, UInt8(truncatingIfNeeded: normalized.count), UInt8(truncatingIfNeeded: normalized.count >> 8)] + normalized
+        bytes +=
+          [0, UInt8(truncatingIfNeeded: normalized.count), UInt8(truncatingIfNeeded: normalized.count >> 8)]
+          + normalized
       } else {
         bytes.append(1)
       }

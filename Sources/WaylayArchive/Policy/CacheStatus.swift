@@ -49,7 +49,9 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   private static let greatest: Int64 = 999_999_999_999_999
 
   private static func tokenOrString(_ text: String) -> String {
-    guard let first = text.utf8.first, FieldBytes.isToken(first), !FieldBytes.isDigit(first) else { return string(text) }
+    guard let first = text.utf8.first, FieldBytes.isToken(first), !FieldBytes.isDigit(first) else {
+      return string(text)
+    }
     let startsToken = first | 0x20 >= UInt8(ascii: "a") && first | 0x20 <= UInt8(ascii: "z") || first == FieldBytes.star
     let isToken = text.utf8.allSatisfy { FieldBytes.isToken($0) || $0 == UInt8(ascii: ":") || $0 == FieldBytes.slash }
     return startsToken && isToken ? text : string(text)

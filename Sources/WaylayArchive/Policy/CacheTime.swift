@@ -1,11 +1,13 @@
-/// A moment of the wall clock, in whole milliseconds since 1970: ages are counted in it without rounding and without floating point.
+/// A moment of the wall clock, in whole milliseconds since 1970: ages are counted in it without rounding and without
+/// floating point.
 package struct CacheTime: Hashable, Comparable, Sendable {
   /// Milliseconds since the beginning of 1970, UTC.
   package var milliseconds: Int64
-  /// The same moment on a clock that nobody sets, in milliseconds since whenever; `nil` for a moment that another process saw.
+  /// The same moment on a clock that nobody sets, in milliseconds since whenever; `nil` for a moment that another
+  /// process saw.
   ///
-  /// It says how long ago something of this process was when the wall clock has been set back meanwhile. Not part of what a moment is: two
-  /// are the same when the wall clock says so.
+  /// It says how long ago something of this process was when the wall clock has been set back meanwhile. Not part of
+  /// what a moment is: two are the same when the wall clock says so.
   package var steady: Int64?
 
   package init(milliseconds: Int64, steady: Int64? = nil) {
@@ -37,8 +39,8 @@ package struct CacheTime: Hashable, Comparable, Sendable {
 
   package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-  /// Milliseconds since an earlier moment; never less than none, because a clock that was set back does not make anything younger, and
-  /// never less than have passed on the steady clock.
+  /// Milliseconds since an earlier moment; never less than none, because a clock that was set back does not make
+  /// anything younger, and never less than have passed on the steady clock.
   func milliseconds(since earlier: CacheTime) -> Int64 {
     let byWall = max(0, milliseconds.subtractingSaturating(earlier.milliseconds))
     guard let steady, let then = earlier.steady else { return byWall }

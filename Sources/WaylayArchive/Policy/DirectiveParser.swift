@@ -48,7 +48,8 @@ struct DirectiveParser {
   private mutating func directive() -> Directive {
     let start = position
     while position < bytes.count, FieldBytes.isToken(bytes[position]) { position += 1 }
-    var directive = Directive(name: String(decoding: bytes[start..<position].lazy.map(FieldBytes.lowercased), as: UTF8.self))
+    var directive = Directive(
+      name: String(decoding: bytes[start..<position].lazy.map(FieldBytes.lowercased), as: UTF8.self))
     if position < bytes.count, bytes[position] == FieldBytes.equals {
       position += 1
       if position < bytes.count, bytes[position] == FieldBytes.quote, let quoted = quoted() {
@@ -57,7 +58,8 @@ struct DirectiveParser {
         let start = position
         while position < bytes.count, bytes[position] != FieldBytes.comma { position += 1 }
         directive.argument = FieldBytes.trimmed(bytes[start..<position])
-        directive.isMalformed = directive.argument?.allSatisfy(FieldBytes.isToken) != true || directive.argument?.isEmpty == true
+        directive.isMalformed =
+          directive.argument?.allSatisfy(FieldBytes.isToken) != true || directive.argument?.isEmpty == true
       }
     }
     let end = position

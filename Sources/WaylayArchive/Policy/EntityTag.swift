@@ -32,13 +32,19 @@ enum EntityTag {
         continue
       }
       let start = position
-      if bytes[position] | 0x20 == UInt8(ascii: "w"), position + 2 < bytes.count, bytes[position + 1] == FieldBytes.slash { position += 2 }
+      if bytes[position] | 0x20 == UInt8(ascii: "w"), position + 2 < bytes.count,
+        bytes[position + 1] == FieldBytes.slash
+      {
+        position += 2
+      }
       if bytes[position] == FieldBytes.quote, let end = bytes[(position + 1)...].firstIndex(of: FieldBytes.quote) {
         position = end + 1
       } else {
         position = bytes[position...].firstIndex(of: FieldBytes.comma) ?? bytes.count
       }
-      if areWeaklyEqual(String(decoding: FieldBytes.trimmed(bytes[start..<position]), as: UTF8.self), tag) { return true }
+      if areWeaklyEqual(String(decoding: FieldBytes.trimmed(bytes[start..<position]), as: UTF8.self), tag) {
+        return true
+      }
     }
     return false
   }

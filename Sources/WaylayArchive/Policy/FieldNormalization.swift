@@ -1,5 +1,5 @@
-/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter case where the
-/// field's specification says that it does not count, and order where it does not count.
+/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter
+/// case where the field's specification says that it does not count, and order where it does not count.
 enum FieldNormalization {
   /// The form of `value`, which is `name`'s (in lower case).
   static func normalized(_ value: String, of name: String) -> [UInt8] {
@@ -18,8 +18,8 @@ enum FieldNormalization {
     }
   }
 
-  /// A list without empty members and without the white space round commas and round the semicolons of parameters; quoted strings stay as
-  /// they are.
+  /// A list without empty members and without the white space round commas and round the semicolons of parameters;
+  /// quoted strings stay as they are.
   private static func list(_ bytes: ArraySlice<UInt8>, lowercase: Bool) -> [UInt8] {
     var list: [UInt8] = []
     list.reserveCapacity(bytes.count)
@@ -72,7 +72,8 @@ enum FieldNormalization {
     Array(members.joined(separator: [FieldBytes.comma]))
   }
 
-  /// Languages by falling weight. Those of one weight keep their order: servers take it for a preference (RFC 9110, section 12.5.4).
+  /// Languages by falling weight. Those of one weight keep their order: servers take it for a preference (RFC 9110,
+  /// section 12.5.4).
   private static func byWeight(_ members: [[UInt8]]) -> [[UInt8]] {
     let weighted = members.enumerated().map { (weight: weight($0.element), index: $0.offset, member: $0.element) }
     return weighted.sorted { ($1.weight, $0.index) < ($0.weight, $1.index) }.map(\.member)
@@ -80,7 +81,9 @@ enum FieldNormalization {
 
   /// Thousandths, from `;q=0.5`.
   private static func weight(_ member: some BidirectionalCollection<UInt8>) -> Int {
-    guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else { return 1000 }
+    guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else {
+      return 1000
+    }
     var weight = 0
     var scale = 1000
     for byte in member[start...].dropFirst(3) where byte != UInt8(ascii: ".") {

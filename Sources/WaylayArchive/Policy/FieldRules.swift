@@ -2,14 +2,17 @@
 enum FieldRules {
   /// Fields of the connection or of a proxy, in lower case.
   private static let perConnection: Set<String> = [
-    "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te",
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+    "proxy-connection", "te",
     "trailer", "transfer-encoding", "upgrade",
   ]
 
-  /// What a 304 or a `HEAD` may not change, because it describes the bytes that are stored, whose codings the transport has undone.
+  /// What a 304 or a `HEAD` may not change, because it describes the bytes that are stored, whose codings the transport
+  /// has undone.
   private static let ofStoredBytes: Set<String> = ["content-encoding", "content-length", "content-range"]
 
-  /// The fields that are stored: without those of the connection, those that the response keeps from caches, and `Age`, which is counted.
+  /// The fields that are stored: without those of the connection, those that the response keeps from caches, and `Age`,
+  /// which is counted.
   static func stored(_ fields: HTTPFields, _ directives: ResponseDirectives, isShared: Bool) -> HTTPFields {
     var dropped: Set<String> = ["age"]
     for field in fields where field.name == .connection {

@@ -14,8 +14,11 @@ extension HTTPDate {
     }
 
     private static let shortDays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"].map { Array($0.utf8) }
-    private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"].map { Array($0.utf8) }
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map { Array($0.utf8) }
+    private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"].map {
+      Array($0.utf8)
+    }
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map
+    { Array($0.utf8) }
 
     mutating func weekday() -> Weekday? {
       let name = bytes[position...].prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
@@ -25,7 +28,8 @@ extension HTTPDate {
     }
 
     mutating func skip(_ text: StaticString) -> Bool {
-      let isThere = text.withUTF8Buffer { text in bytes[position...].starts(with: text.lazy.map(FieldBytes.lowercased)) }
+      let isThere = text.withUTF8Buffer { text in bytes[position...].starts(with: text.lazy.map(FieldBytes.lowercased))
+      }
       if isThere { position += text.utf8CodeUnitCount }
       return isThere
     }
@@ -44,7 +48,8 @@ extension HTTPDate {
 
     /// Seconds of the day. A leap second counts as the one before it.
     private mutating func time() -> Int64? {
-      guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"), let second = number(digits: 2),
+      guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"),
+        let second = number(digits: 2),
         hour < 24, minute < 60, second <= 60
       else { return nil }
       return hour * 3600 + minute * 60 + min(second, 59)
@@ -60,7 +65,8 @@ extension HTTPDate {
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, behind the comma.
     mutating func preferred() -> Int64? {
-      guard let day = number(digits: 2), skip(" "), let month = month(), skip(" "), let year = number(digits: 4), skip(" "),
+      guard let day = number(digits: 2), skip(" "), let month = month(), skip(" "), let year = number(digits: 4),
+        skip(" "),
         let time = time(), skip(" GMT")
       else { return nil }
       return seconds(year, month, day, time)
@@ -68,7 +74,8 @@ extension HTTPDate {
 
     /// `Sunday, 06-Nov-94 08:49:37 GMT`, behind the comma.
     mutating func obsolete(now: CacheTime) -> Int64? {
-      guard let day = number(digits: 2), skip("-"), let month = month(), skip("-"), let short = number(digits: 2), skip(" "),
+      guard let day = number(digits: 2), skip("-"), let month = month(), skip("-"), let short = number(digits: 2),
+        skip(" "),
         let time = time(), skip(" GMT")
       else { return nil }
       let thisYear = HTTPDate.civil(now.seconds / 86_400).year
@@ -79,7 +86,8 @@ extension HTTPDate {
 
     /// `Sun Nov  6 08:49:37 1994`, behind the first space.
     mutating func asctime() -> Int64? {
-      guard let month = month(), skip(" "), let day = skip(" ") ? number(digits: 1) : number(digits: 2), skip(" "), let time = time(),
+      guard let month = month(), skip(" "), let day = skip(" ") ? number(digits: 1) : number(digits: 2), skip(" "),
+        let time = time(),
         skip(" "), let year = number(digits: 4)
       else { return nil }
       return seconds(year, month, day, time)

@@ -1,7 +1,8 @@
 /// An HTTP date (RFC 9110, section 5.6.7) as seconds since 1970.
 ///
-/// Read strictly, because a date that is not one makes a response stale (RFC 9111, section 5.3), but in any letter case, as section 4.2
-/// asks of a cache: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`. Zones other than `GMT` are no dates.
+/// Read strictly, because a date that is not one makes a response stale (RFC 9111, section 5.3), but in any letter
+/// case, as section 4.2 asks of a cache: the preferred form, the obsolete form of RFC 850, and that of C's `asctime`.
+/// Zones other than `GMT` are no dates.
 package enum HTTPDate {
   /// The seconds since 1970 of a date; `nil` when it is none.
   ///

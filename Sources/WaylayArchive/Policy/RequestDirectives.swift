@@ -36,7 +36,8 @@ struct RequestDirectives: Hashable, Sendable {
     case "only-if-cached": isOnlyIfCached = true
     case "max-age": maxAge = maxAge ?? directive.seconds ?? 0
     case "min-fresh": minFresh = minFresh ?? directive.seconds
-    case "max-stale": if directive.argument == nil { maxStale = maxStale ?? .max } else { maxStale = maxStale ?? directive.seconds }
+    case "max-stale":
+      if directive.argument == nil { maxStale = maxStale ?? .max } else { maxStale = maxStale ?? directive.seconds }
     case "stale-if-error": staleIfError = staleIfError ?? directive.seconds
     default: break
     }

@@ -7,8 +7,8 @@ package struct ResponseOutcome: Sendable {
     ///
     /// Its record is ``ResponseOutcome/answerRecord``, where there is one, and else the one that was asked about.
     case stored(CacheAnswer)
-    /// The client gets the stored part up to the offset of ``Storing/join(index:offset:_:)``, and behind it the body that comes; the head
-    /// is that of the joined record, once ``CacheRecord/becomeWhole()`` has made it whole.
+    /// The client gets the stored part up to the offset of ``Storing/join(index:offset:_:)``, and behind it the body
+    /// that comes; the head is that of the joined record, once ``CacheRecord/becomeWhole()`` has made it whole.
     case joined
     /// It answers none of the conditions that were added: ask again without them.
     case again

@@ -16,8 +16,8 @@ enum StatusRules {
     }
   }
 
-  /// Those that are about one request's conditions, range or expectation and not about the resource (RFC 9110, sections 15.5.13, 15.5.17
-  /// and 15.5.18): stored under the URL they would answer requests that asked for nothing of the kind.
+  /// Those that are about one request's conditions, range or expectation and not about the resource (RFC 9110, sections
+  /// 15.5.13, 15.5.17 and 15.5.18): stored under the URL they would answer requests that asked for nothing of the kind.
   static func isAboutRequest(_ status: Int) -> Bool {
     status == 412 || status == 416 || status == 417
   }

@@ -1,8 +1,8 @@
 /// Which cookies of a request say who its user is.
 ///
-/// What an answer says for one user alone (`private`, and what else is for nobody to reuse unasked) is bound to these cookies: a request
-/// with others does not get it before the origin has confirmed it. Cookies that count visits, balance load or tell robots from people
-/// change all the time and say nothing of the kind.
+/// What an answer says for one user alone (`private`, and what else is for nobody to reuse unasked) is bound to these
+/// cookies: a request with others does not get it before the origin has confirmed it. Cookies that count visits,
+/// balance load or tell robots from people change all the time and say nothing of the kind.
 ///
 /// ```swift
 /// configuration.userCookies = .only(["session"])
@@ -12,7 +12,8 @@ public struct UserCookies: Hashable, Sendable {
   private var names: [String]
   private var isInverted: Bool
 
-  /// All but the named ones, and but those that well-known services use for other things than users. A `*` at the end stands for any rest.
+  /// All but the named ones, and but those that well-known services use for other things than users. A `*` at the end
+  /// stands for any rest.
   ///
   /// - Parameter names: Names of cookies, in the letter case in which they are sent.
   public static func all(except names: [String] = []) -> UserCookies {
@@ -32,9 +33,12 @@ public struct UserCookies: Hashable, Sendable {
 
   /// Measuring, advertising, load balancing and protection from robots.
   private static let wellKnown = [
-    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__gads", "__gpi", "__utm*", "_fbp", "_fbc", "_hj*", "_pk_*", "_uet*", "_clck",
-    "_clsk", "mp_*", "ajs_*", "amplitude_*", "AMP_*", "optimizely*", "__hs*", "hubspotutk", "AWSALB", "AWSALBCORS", "AWSALBTG",
-    "AWSALBTGCORS", "AWSELB", "AWSELBCORS", "ARRAffinity", "ARRAffinitySameSite", "BIGipServer*", "__cf_bm", "__cflb", "_cfuvid",
+    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__gads", "__gpi", "__utm*", "_fbp", "_fbc", "_hj*", "_pk_*",
+    "_uet*", "_clck",
+    "_clsk", "mp_*", "ajs_*", "amplitude_*", "AMP_*", "optimizely*", "__hs*", "hubspotutk", "AWSALB", "AWSALBCORS",
+    "AWSALBTG",
+    "AWSALBTGCORS", "AWSELB", "AWSELBCORS", "ARRAffinity", "ARRAffinitySameSite", "BIGipServer*", "__cf_bm", "__cflb",
+    "_cfuvid",
     "cf_clearance", "ak_bmsc", "bm_sv", "bm_sz", "bm_mi", "_abck", "incap_ses_*", "visid_incap_*", "nlbi_*", "datadome",
   ]
 
@@ -48,7 +52,9 @@ public struct UserCookies: Hashable, Sendable {
     guard let field else { return [] }
     let pairs = field.split(separator: ";").compactMap { pair -> [UInt8]? in
       let bytes = FieldBytes.trimmed(Array(pair.utf8)[...])
-      guard !bytes.isEmpty, counts(String(decoding: bytes.prefix { $0 != FieldBytes.equals }, as: UTF8.self)) else { return nil }
+      guard !bytes.isEmpty, counts(String(decoding: bytes.prefix { $0 != FieldBytes.equals }, as: UTF8.self)) else {
+        return nil
+      }
       return Array(bytes)
     }
     return Array(pairs.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [UInt8(ascii: ";")]))
@@ -57,7 +63,8 @@ public struct UserCookies: Hashable, Sendable {
   /// Whether an answer sets a cookie that counts.
   func isSet(by fields: HTTPFields) -> Bool {
     fields.contains { field in
-      field.name == .setCookie && counts(String(decoding: field.value.utf8.prefix { $0 != FieldBytes.equals }, as: UTF8.self))
+      field.name == .setCookie
+        && counts(String(decoding: field.value.utf8.prefix { $0 != FieldBytes.equals }, as: UTF8.self))
     }
   }
 }

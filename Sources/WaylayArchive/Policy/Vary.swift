@@ -10,7 +10,8 @@ package enum Vary: Hashable, Sendable {
   init(_ fields: HTTPFields) {
     var names: Set<String> = []
     for field in fields where field.name == .vary {
-      for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed) where !member.isEmpty {
+      for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed)
+      where !member.isEmpty {
         guard member.allSatisfy(FieldBytes.isToken), !member.elementsEqual([FieldBytes.star]) else {
           self = .anything
           return
@@ -22,7 +23,8 @@ package enum Vary: Hashable, Sendable {
   }
 }
 
-/// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the values were.
+/// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the
+/// values were.
 package struct RequestDigest: Hashable, Sendable {
   package var high: UInt64
   package var low: UInt64

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends it.
+/// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends
+/// it.
 final class ArchiveEngine: Sendable {
   let configuration: ArchiveCache.Configuration
   let modes: Locked<ArchiveCache.Modes>
@@ -53,13 +54,15 @@ final class ArchiveEngine: Sendable {
       case .refused: .refused
       default: .storeFailed
       }
-    reporter.report(ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
+    reporter.report(
+      ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
   }
 
   /// The answer to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
   func answerAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
     guard !isInvalidated.withLock({ $0 }), let store = opening.ready,
-      let load = ArchiveLoad(request, mode(of: request), self, store, InterceptorChain.Next { _ in throw CancellationError() })
+      let load = ArchiveLoad(
+        request, mode(of: request), self, store, InterceptorChain.Next { _ in throw CancellationError() })
     else { return nil }
     return try load.answerAtOnce()
   }
@@ -70,12 +73,15 @@ final class ArchiveEngine: Sendable {
     guard !isInvalidated.withLock({ $0 }) else {
       guard mode.allowsNetwork else {
         throw ArchiveError(
-          .invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url, requestID: request.id
+          .invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url,
+          requestID: request.id
         ).urlError()
       }
       return try await next(request)
     }
-    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next), let answer = try load.answerAtOnce() {
+    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next),
+      let answer = try load.answerAtOnce()
+    {
       return answer
     }
     let store: any ArchiveStore
@@ -85,12 +91,14 @@ final class ArchiveEngine: Sendable {
       try Task.checkCancellation()
       guard mode.allowsNetwork else {
         throw ArchiveError(
-          .unavailable, "the archive could not be opened, and its mode is \(mode): see the underlying error.", url: request.url,
+          .unavailable, "the archive could not be opened, and its mode is \(mode): see the underlying error.",
+          url: request.url,
           requestID: request.id,
           underlying: error
         ).urlError()
       }
-      reporter.report(ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
+      reporter.report(
+        ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
       return try await next(request)
     }
     let load = try await ArchiveLoad(reading: request, mode, self, store, next)
@@ -114,7 +122,8 @@ extension ArchiveMode {
 
 extension ArchiveEvent {
   init(
-    _ kind: Kind, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
+    _ kind: Kind, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil,
+    age: Duration? = nil
   ) {
     self.kind = kind
     self.load = load

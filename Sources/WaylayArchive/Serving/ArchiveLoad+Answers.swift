@@ -2,13 +2,16 @@ import Foundation
 import HTTPTypes
 
 extension ArchiveLoad {
-  func event(_ kind: ArchiveEvent.Kind, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil) -> ArchiveEvent {
+  func event(
+    _ kind: ArchiveEvent.Kind, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
+  ) -> ArchiveEvent {
     ArchiveEvent(kind, load: request.id, url: url, reason: reason, bytes: bytes, age: age)
   }
 
   /// An answer out of the archive.
   func respond(
-    _ answer: CacheAnswer, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime, of id: EntryID? = nil,
+    _ answer: CacheAnswer, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime,
+    of id: EntryID? = nil,
     wasValidated: Bool = false, wasCollapsed: Bool = false, reason: ArchiveReason? = nil
   ) -> InterceptedResponse {
     let reason = reason ?? decision.reason
@@ -36,7 +39,8 @@ extension ArchiveLoad {
       add(status, to: &response)
     }
     let kind: ArchiveEvent.Kind =
-      isInBackground ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
+      isInBackground
+      ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
     if !isInBackground || wasValidated {
       engine.reporter.report(kind, bytes: body.length) {
         event(kind, reason: reason.description, bytes: body.length, age: .milliseconds(record.age(at: now)))
@@ -69,23 +73,29 @@ extension ArchiveLoad {
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(
-        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url, requestID: request.id,
+        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url,
+        requestID: request.id,
         underlying: failure
       ).urlError()
     }
     return ArchiveError(
       .notStored,
-      "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while there is a network.",
+      "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while "
+        + "there is a network.",
       url: url, requestID: request.id
     ).urlError()
   }
 
   /// The origin cannot be reached: something stale, where that is allowed, or the error.
   ///
-  /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind something stale.
-  func unreachable(_ error: any Error, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse {
+  /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind
+  /// something stale.
+  func unreachable(
+    _ error: any Error, _ decision: CacheDecision, _ stored: [Stored]
+  ) async throws -> InterceptedResponse {
     let now = now
-    guard error.isNetworkFailure, let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options)
+    guard error.isNetworkFailure,
+      let failure = policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options)
     else {
       if error.isNetworkFailure, let response = await afterChallenge(error) { return response }
       throw error
@@ -101,7 +111,8 @@ extension ArchiveLoad {
 }
 
 extension Error {
-  /// Whether the origin could not be reached, or did not answer as HTTP asks; what a link throws for reasons of its own is none.
+  /// Whether the origin could not be reached, or did not answer as HTTP asks; what a link throws for reasons of its own
+  /// is none.
   fileprivate var isNetworkFailure: Bool {
     (self as? any LoadError)?.isNetworkFailure ?? (self as? URLError)?.isNetworkFailure ?? false
   }

@@ -16,14 +16,17 @@ extension ArchiveLoad {
   ) async throws -> InterceptedResponse {
     var outgoing = request
     for name in decision.removedFields { outgoing.fields[name] = nil }
-    for name in Set(decision.addedFields.map(\.name)) { outgoing.fields[name] = decision.addedFields[values: name].joined(separator: ", ") }
+    for name in Set(decision.addedFields.map(\.name)) {
+      outgoing.fields[name] = decision.addedFields[values: name].joined(separator: ", ")
+    }
     let sent = Sent(time: now, moment: engine.changes.now)
     let response: InterceptedResponse
     do {
       switch try await patiently(decision, stored, { [outgoing] in try await send(outgoing) }) {
       case .value(let value): response = value
       case .late(let stale, let pending):
-        flight?.settle(.failed(TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's patience.")))
+        flight?.settle(
+          .failed(TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's patience.")))
         receiveInBackground(pending, sent, decision, stored)
         return stale
       }
@@ -110,7 +113,8 @@ extension ArchiveLoad {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
     let request = request.urlRequest
-    @Sendable func candidate(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ArchiveCandidate {
+    @Sendable func candidate(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ArchiveCandidate
+    {
       var candidate = ArchiveCandidate(request: request, status: status, length: length, fields: fields)
       willStore(&candidate)
       return candidate
@@ -140,10 +144,12 @@ extension ArchiveLoad {
       outcome: policy.receive(edited, for: asked, decision, records: records, options: options), candidate: candidate)
   }
 
-  /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own credentials, and without any.
+  /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own
+  /// credentials, and without any.
   ///
-  /// - Returns: Since when changes by others count against this very answer: it says itself what the resource is after its own change
-  ///   (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource while it was on its way.
+  /// - Returns: Since when changes by others count against this very answer: it says itself what the resource is after
+  ///   its own change (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource while
+  ///   it was on its way.
   private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
     guard !urls.isEmpty else { return moment }
@@ -160,10 +166,18 @@ extension ArchiveLoad {
       }
       let keys = Set(places.map(\.key))
       for key in keys {
-        if key == self.key, let own = engine.changes.noteOwn(key, since: moment) { since = own } else { engine.changes.note(key) }
+        if key == self.key, let own = engine.changes.noteOwn(key, since: moment) {
+          since = own
+        } else {
+          engine.changes.note(key)
+        }
         engine.flights.close { $0.key == key }
         let entries: [StoredEntry]
-        if let cached = store.cached(key) { entries = cached } else { entries = (try? await store.entries(for: key)) ?? [] }
+        if let cached = store.cached(key) {
+          entries = cached
+        } else {
+          entries = (try? await store.entries(for: key)) ?? []
+        }
         for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {
           update(stored, to: stored.record.invalidated())
           engine.reporter.report(event(.invalidated, reason: "\(request.method) to \(self.url.redacted)"))
@@ -175,8 +189,8 @@ extension ArchiveLoad {
 
   /// Gives stored responses their new heads.
   ///
-  /// An answer that was asked for before another request changed the resource says nothing of what it is now: a late 304 does not bring
-  /// back what an invalidation has made doubtful (RFC 9111, section 4.4).
+  /// An answer that was asked for before another request changed the resource says nothing of what it is now: a late
+  /// 304 does not bring back what an invalidation has made doubtful (RFC 9111, section 4.4).
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
       guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
@@ -184,8 +198,8 @@ extension ArchiveLoad {
         continue
       }
       update(stored[change.index], to: change.record)
-      // The change may have come between the look and the update. Whoever makes one notes it first and marks what is stored then, so that
-      // one of the two sees the other.
+      // The change may have come between the look and the update. Whoever makes one notes it first and marks what is
+      // stored then, so that one of the two sees the other.
       if engine.changes.hasChanged(key, since: moment) { update(stored[change.index], to: change.record.invalidated()) }
     }
   }
@@ -228,7 +242,9 @@ extension ArchiveLoad {
         return try await exchange(decision.unconditional, [], flight, send)
       }
     }
-    return respond(answer, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !answer.isStale, reason: outcome.reason)
+    return respond(
+      answer, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !answer.isStale,
+      reason: outcome.reason)
   }
 
   // MARK: Behind an answer

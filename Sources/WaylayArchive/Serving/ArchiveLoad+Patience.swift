@@ -1,8 +1,10 @@
 import Foundation
 
-/// How long the network may be silent before something stale is given in its place (RFC 9111, section 4.2.4; RFC 5861, section 4).
+/// How long the network may be silent before something stale is given in its place (RFC 9111, section 4.2.4; RFC 5861,
+/// section 4).
 ///
-/// The load's own timeout cannot do it: it runs round the whole chain, and ends the load with whatever was about to answer it.
+/// The load's own timeout cannot do it: it runs round the whole chain, and ends the load with whatever was about to
+/// answer it.
 extension ArchiveLoad {
   /// What came of waiting.
   enum Waited<Value: Sendable>: Sendable {
@@ -34,8 +36,8 @@ extension ArchiveLoad {
     }
   }
 
-  /// The nanoseconds of ``ArchiveCache/Configuration/patience``, and no more than half of the request's own timeout, which would end the
-  /// load; `nil` where nothing stale could be given.
+  /// The nanoseconds of ``ArchiveCache/Configuration/patience``, and no more than half of the request's own timeout,
+  /// which would end the load; `nil` where nothing stale could be given.
   private func patience(_ decision: CacheDecision, _ stored: [Stored]) -> UInt64? {
     guard !isInBackground, decision.selected != nil,
       policy.fail(for: asked, decision, records: stored.map(\.record), now: now, options: options) != nil
@@ -49,8 +51,8 @@ extension ArchiveLoad {
     return UInt64(max(0, seconds) * 1e9)
   }
 
-  /// Has an answer that nobody waits for any more stored when it comes after all: an origin that is always slower than the archive is
-  /// patient would never be heard again otherwise.
+  /// Has an answer that nobody waits for any more stored when it comes after all: an origin that is always slower than
+  /// the archive is patient would never be heard again otherwise.
   func receiveInBackground(
     _ pending: PatientWork<InterceptedResponse>, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored]
   ) {
@@ -60,7 +62,9 @@ extension ArchiveLoad {
     let isTaken = engine.background.start(key, giveUpAfter: configuration.backgroundTimeout, on: configuration.clock) {
       do {
         guard let response = try await pending.outcome(evenLate: true) else { return }
-        let rest = try await load.received(response, sent, decision, stored, nil) { try await load.sendInBackground($0) }
+        let rest = try await load.received(response, sent, decision, stored, nil) {
+          try await load.sendInBackground($0)
+        }
         for try await _ in rest.body {}
       } catch {
         pending.cancel()

@@ -5,7 +5,8 @@ import HTTPTypes
 extension ArchiveLoad {
   /// Stores what the outcome says, and returns the answer for the app.
   func store(
-    _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
+    _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored],
+    _ flight: Flight?,
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     var response = response
@@ -28,7 +29,8 @@ extension ArchiveLoad {
       }
       return response
     case .new(let record):
-      return keep(response, as: record, placement(judged, taking: judged.outcome.removals.map { stored[$0].entry }), flight)
+      return keep(
+        response, as: record, placement(judged, taking: judged.outcome.removals.map { stored[$0].entry }), flight)
     case .join(let index, let offset, let record):
       return try await complete(stored[index], at: offset, with: response, as: record, judged, decision, flight, send)
     }
@@ -62,7 +64,9 @@ extension ArchiveLoad {
   }
 
   /// Notes what was stored, unless the resource has changed between ``isCurrent(_:)`` and now: then it goes again.
-  private func settle(_ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64) {
+  private func settle(
+    _ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
+  ) {
     guard isCurrent(placement) else { return store.remove([entry.id]) }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
@@ -70,13 +74,16 @@ extension ArchiveLoad {
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
-    let type = record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+    let type =
+      record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
     let details = EntryDetails(
       url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
-      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date, tags: placement.tags,
+      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date,
+      tags: placement.tags,
       isPinned: placement.isPinned)
     let record = withoutCookies(record)
-    return EntryDraft(key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
+    return EntryDraft(
+      key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
   /// Stores an answer's body: at once when it is there, else as it is read.
@@ -172,7 +179,8 @@ extension ArchiveLoad {
   /// Puts a part behind what is stored of the same representation (RFC 9111, section 3.4).
   private func complete(
     _ stored: Stored, at offset: Int64, with response: InterceptedResponse, as record: CacheRecord, _ judged: Judgement,
-    _ decision: CacheDecision, _ flight: Flight?, _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ decision: CacheDecision, _ flight: Flight?,
+    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
     let isWhole = judged.outcome.answer == .joined
     let writer: any EntryWriter
@@ -188,10 +196,12 @@ extension ArchiveLoad {
       return try await exchange(decision.unconditional, [], flight, send)
     }
     let placement = placement(judged, taking: [stored.entry])
-    // What the app gets as a whole answer is as long as the whole is, whatever the message says of the length of the part, or does not say.
+    // What the app gets as a whole answer is as long as the whole is, whatever the message says of the length of the
+    // part, or does not say.
     let shared = SharedBody(
       response.body,
-      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } }, after: offset,
+      into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } },
+      after: offset,
       required: isWhole ? record.completeLength : nil)
     var whole = record
     if isWhole { whole.becomeWhole() }
@@ -231,7 +241,8 @@ extension ArchiveLoad {
     return respond(answer, whole, body, decision, now, wasValidated: true, reason: judged.outcome.reason)
   }
 
-  /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what is before.
+  /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what
+  /// is before.
   private func continuing(_ entry: StoredEntry, at offset: Int64) async throws -> any EntryWriter {
     // Only at the very place: a store that goes on anywhere else would have the end twice.
     if offset == entry.bodyLength, let writer = try await store.resumeWriting(entry) {
@@ -247,6 +258,7 @@ extension ArchiveLoad {
 extension ArchiveError {
   /// A store that does not have what it was given.
   fileprivate static func otherLength(_ length: Int64, _ expected: Int64) -> ArchiveError {
-    ArchiveError(.notWritten, "the store has \(length) bytes of a body of which it was given \(expected): nothing of it is kept.")
+    ArchiveError(
+      .notWritten, "the store has \(length) bytes of a body of which it was given \(expected): nothing of it is kept.")
   }
 }

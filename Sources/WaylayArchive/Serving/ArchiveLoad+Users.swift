@@ -18,20 +18,25 @@ extension ArchiveLoad {
     return bare
   }
 
-  private static func isCookie(_ name: HTTPField.Name) -> Bool { name == .setCookie || name.canonicalName == "set-cookie2" }
+  private static func isCookie(_ name: HTTPField.Name) -> Bool {
+    name == .setCookie || name.canonicalName == "set-cookie2"
+  }
 
   // MARK: Challenges
 
-  /// What the session would answer a challenge with, where the request carries no credentials and the archive goes by them.
+  /// What the session would answer a challenge with, where the request carries no credentials and the archive goes by
+  /// them.
   var challengeAnswers: [AnsweredChallenge] {
-    guard place.splitsByCredentials, !isAfterChallenge, !asked.hasAuthorization, request[AnsweredChallengeKey.self] == nil else {
+    guard place.splitsByCredentials, !isAfterChallenge, !asked.hasAuthorization,
+      request[AnsweredChallengeKey.self] == nil
+    else {
       return []
     }
     return request.context.challengeAnswers(for: url)
   }
 
-  /// What was loaded with the answer to a challenge, for a session that would answer it again: without the origin there is nobody to pose
-  /// it. Only where nothing else answers the request.
+  /// What was loaded with the answer to a challenge, for a session that would answer it again: without the origin there
+  /// is nobody to pose it. Only where nothing else answers the request.
   ///
   /// - Parameter error: Why the origin cannot be reached; `nil` where it may not be asked.
   func afterChallenge(_ error: (any Error)? = nil) async -> InterceptedResponse? {

@@ -27,7 +27,8 @@ struct ArchiveLoad: Sendable {
 
   /// A load whose key can be made without waiting; `nil` for one whose body has to be read first.
   init?(
-    _ request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore, _ next: InterceptorChain.Next
+    _ request: InterceptedRequest, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
+    _ next: InterceptorChain.Next
   ) {
     var body: Data?
     if RequestKey.wantsBody(request, engine.configuration) {
@@ -53,7 +54,8 @@ struct ArchiveLoad: Sendable {
   }
 
   private init(
-    _ request: InterceptedRequest, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine, _ store: any ArchiveStore,
+    _ request: InterceptedRequest, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine,
+    _ store: any ArchiveStore,
     _ next: InterceptorChain.Next
   ) {
     self.engine = engine
@@ -124,7 +126,9 @@ struct ArchiveLoad: Sendable {
 
   private func bodyAtOnce(_ answer: CacheAnswer, _ stored: Stored) -> MessageBody? {
     guard let range = bytes(of: answer, in: stored) else { return .empty }
-    guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else { return nil }
+    guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else {
+      return nil
+    }
     guard range.count < data.count else { return .data(data) }
     return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
   }
@@ -162,7 +166,8 @@ struct ArchiveLoad: Sendable {
         }
         if case .serveAndRevalidate = decision.action { revalidateInBackground(decision, stored) }
         return respond(
-          answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id, wasCollapsed: wasCollapsed)
+          answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id,
+          wasCollapsed: wasCollapsed)
       case .gatewayTimeout: return await afterChallenge() ?? gatewayTimeout(decision)
       case .unavailable:
         if let response = await afterChallenge() { return response }
@@ -198,7 +203,8 @@ struct ArchiveLoad: Sendable {
           engine.reporter.report(event(.released, reason: "the other load's answer is not for this request"))
         case .notShared(let reason): engine.reporter.report(event(.released, reason: reason))
         case .originFailed:
-          let failure = TransportError(.badServerResponse, phase: .receiving, message: "the origin answers with errors.")
+          let failure = TransportError(
+            .badServerResponse, phase: .receiving, message: "the origin answers with errors.")
           if let stale = try? await unreachable(failure, decision, stored) { return stale }
           try Task.checkCancellation()
         case .failed(let error): return try await unreachable(error, decision, stored)
@@ -210,10 +216,12 @@ struct ArchiveLoad: Sendable {
 
   /// Whether this load may wait for another one's answer.
   private var collapses: Bool {
-    guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive else { return false }
+    guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive
+    else { return false }
     // What asks for something newer than what is under way, or for a part of it, goes by itself.
     guard !request.fields.contains(where: { Self.individual.contains($0.name.canonicalName) }) else { return false }
-    return request.options.cachePolicy == .useProtocolCachePolicy || request.options.cachePolicy == .returnCacheDataElseLoad
+    return request.options.cachePolicy == .useProtocolCachePolicy
+      || request.options.cachePolicy == .returnCacheDataElseLoad
   }
 
   private static let individual: Set<String> = [
@@ -228,7 +236,8 @@ struct ArchiveLoad: Sendable {
   }
 
   /// Goes to the network for all who wait.
-  private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse {
+  private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse
+  {
     do {
       let response = try await exchange(decision, stored, flight) { try await next($0) }
       flight.settle(.notShared("the other load's answer may not be shared"))
@@ -261,8 +270,11 @@ struct ArchiveLoad: Sendable {
     }
   }
 
-  /// The body of an answer; `nil` when it cannot be read. The entry goes when what was read is not what was stored, and only then.
-  private func readBody(of answer: CacheAnswer, _ stored: Stored, _ failure: inout (any Error)?) async throws -> MessageBody? {
+  /// The body of an answer; `nil` when it cannot be read. The entry goes when what was read is not what was stored, and
+  /// only then.
+  private func readBody(
+    of answer: CacheAnswer, _ stored: Stored, _ failure: inout (any Error)?
+  ) async throws -> MessageBody? {
     guard let range = bytes(of: answer, in: stored) else { return .empty }
     do {
       return try await stored.entry.body(in: range)
@@ -283,7 +295,9 @@ extension Error {
 extension CacheRequest {
   /// Reads a request, without some of its fields.
   package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
-    let fields = ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
-    self.init(method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
+    let fields =
+      ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
+    self.init(
+      method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What goes on in the background of answers that were given: at most one task for a key, all of them owned and cancelled here.
+/// What goes on in the background of answers that were given: at most one task for a key, all of them owned and
+/// cancelled here.
 final class BackgroundWork<Key: Hashable & Sendable>: Sendable {
   private struct State {
     var tasks: [Key: Task<Void, Never>] = [:]
@@ -17,7 +18,8 @@ final class BackgroundWork<Key: Hashable & Sendable>: Sendable {
   ///   - clock: By whose time.
   @discardableResult
   func start(
-    _ key: Key, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system, _ work: @escaping @Sendable () async -> Void
+    _ key: Key, giveUpAfter seconds: TimeInterval = .infinity, on clock: LoadClock = .system,
+    _ work: @escaping @Sendable () async -> Void
   ) -> Bool {
     let isFirst = state.withLock { state in !state.isClosed && state.running.insert(key).inserted }
     guard isFirst else { return false }

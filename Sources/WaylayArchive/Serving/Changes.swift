@@ -1,6 +1,7 @@
 import Foundation
 
-/// Which resources a load has changed lately: an answer that was asked for before and comes after is not what the resource is now.
+/// Which resources a load has changed lately: an answer that was asked for before and comes after is not what the
+/// resource is now.
 ///
 /// Only the latest are remembered; what is forgotten counts as changed when the question goes back further than that.
 final class Changes: Sendable {
@@ -38,8 +39,8 @@ final class Changes: Sendable {
     state.withLock { $0.note(key, limit) }
   }
 
-  /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed the resource since
-  /// `moment`, so that nobody can say which of the two came last.
+  /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed
+  /// the resource since `moment`, so that nobody can say which of the two came last.
   func noteOwn(_ key: ArchiveKey, since moment: UInt64) -> UInt64? {
     state.withLock { state in
       let isAlone = !state.hasChanged(key, since: moment)

@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// The `Set-Cookie` fields of answers that this process stored without them, for the sessions that received them.
 ///
-/// A session shows its app the same head whether or not it came from the archive; what another session, or a later process, gets has no
-/// cookies. They are in memory, few, and never in a store.
+/// A session shows its app the same head whether or not it came from the archive; what another session, or a later
+/// process, gets has no cookies. They are in memory, few, and never in a store.
 final class ReceivedCookies: Sendable {
   private struct Received {
     weak var context: LoadContext?

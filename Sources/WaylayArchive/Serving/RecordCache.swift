@@ -1,7 +1,7 @@
 /// The records of entries that were looked at lately, so that a hit takes no head apart.
 ///
-/// Two generations: when the young one is full, by entries or by bytes, the old one is forgotten and the young one grows old. A head is as
-/// large as a server makes it, so their number alone bounds nothing.
+/// Two generations: when the young one is full, by entries or by bytes, the old one is forgotten and the young one
+/// grows old. A head is as large as a server makes it, so their number alone bounds nothing.
 final class RecordCache: Sendable {
   private struct Known {
     let head: [UInt8]

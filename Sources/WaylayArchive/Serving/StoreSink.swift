@@ -1,7 +1,7 @@
 import Foundation
 
-/// The way of one body into the store, with a checkpoint now and then: what a process that is killed had of a large body is completed by
-/// the next one.
+/// The way of one body into the store, with a checkpoint now and then: what a process that is killed had of a large
+/// body is completed by the next one.
 final class StoreSink: BodySink {
   /// Bytes between two checkpoints.
   static let stride: Int64 = 4 << 20

@@ -9,8 +9,9 @@ extension ArchiveError.Code {
   public static let closed = ArchiveError.Code("closed")
   /// The disk would not take an entry; the underlying error says why.
   public static let notWritten = ArchiveError.Code("notWritten")
-  /// The system could not read what is stored just now: no descriptor was free, the medium failed, or a permission is lacking. It says
-  /// nothing of what is stored, which stays as it is; ``unreadable``, in contrast, is what was read and is not what was stored.
+  /// The system could not read what is stored just now: no descriptor was free, the medium failed, or a permission is
+  /// lacking. It says nothing of what is stored, which stays as it is; ``unreadable``, in contrast, is what was read
+  /// and is not what was stored.
   public static let readFailed = ArchiveError.Code("readFailed")
   /// The directory cannot be used: it does not exist, or its permissions do not allow it.
   public static let directoryUnusable = ArchiveError.Code("directoryUnusable")
@@ -18,14 +19,16 @@ extension ArchiveError.Code {
   public static let locked = ArchiveError.Code("locked")
   /// The directory or the file holds something that is not an archive, or one of another format. Nothing was changed.
   public static let foreignFormat = ArchiveError.Code("foreignFormat")
-  /// The archive is encrypted and the key is another one or missing, or a key was given and the archive is not encrypted.
+  /// The archive is encrypted and the key is another one or missing, or a key was given and the archive is not
+  /// encrypted.
   public static let wrongKey = ArchiveError.Code("wrongKey")
 }
 
 extension ArchiveError {
   static func readFailed(_ what: String, _ error: any Error) -> ArchiveError {
     ArchiveError(
-      .readFailed, "\(what) could not be read now (\(error)): nothing was removed. Try again, or see what the system lacks.",
+      .readFailed,
+      "\(what) could not be read now (\(error)): nothing was removed. Try again, or see what the system lacks.",
       underlying: error)
   }
 }

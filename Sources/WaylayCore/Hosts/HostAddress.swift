@@ -8,8 +8,8 @@ import Foundation
 /// print(address.isIPv6)   // true
 /// ```
 ///
-/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address. Zone identifiers
-/// (`fe80::1%eth0`) are refused: they mean something on one machine only.
+/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address.
+/// Zone identifiers (`fe80::1%eth0`) are refused: they mean something on one machine only.
 public struct HostAddress: Sendable {
   /// The canonical text (RFC 5952), without brackets.
   public let literal: String
@@ -21,10 +21,12 @@ public struct HostAddress: Sendable {
 
   /// Reads the literal of an address, in brackets or not.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else, a name or a short form such as `127.1` for example.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else, a name or a short form such as `127.1` for
+  ///   example.
   public init(_ text: String) throws(WaylayError) {
     guard let address = HostAddress(parsing: text) else {
-      throw WaylayError(.invalidHost, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.")
+      throw WaylayError(
+        .invalidHost, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.")
     }
     self = address
   }
@@ -35,7 +37,9 @@ public struct HostAddress: Sendable {
     if text.utf8.contains(UInt8(ascii: ":")) {
       let isBracketed = text.utf8.first == UInt8(ascii: "[") && text.utf8.last == UInt8(ascii: "]")
       var address = in6_addr()
-      guard inet_pton(AF_INET6, isBracketed ? String(text.dropFirst().dropLast()) : text, &address) == 1 else { return nil }
+      guard inet_pton(AF_INET6, isBracketed ? String(text.dropFirst().dropLast()) : text, &address) == 1 else {
+        return nil
+      }
       let (high, low) = withUnsafeBytes(of: address) { bytes in
         (
           UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -94,7 +98,9 @@ public struct HostAddress: Sendable {
 
   private static func text(high: UInt64, low: UInt64, isIPv6: Bool) -> String {
     guard isIPv6 else { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
-    func group(_ index: Int) -> UInt16 { UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> (48 - 16 * UInt64(index & 3))) }
+    func group(_ index: Int) -> UInt16 {
+      UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> (48 - 16 * UInt64(index & 3)))
+    }
     // The longest run of at least two zeros becomes "::", the first of several (RFC 5952, section 4.2).
     var longest = 0..<0
     var start = 0

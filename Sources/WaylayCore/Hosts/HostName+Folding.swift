@@ -51,12 +51,14 @@ extension HostName {
     guard endsInNumber(name) else { return (name, false) }
     guard isShortAddress(name) else {
       throw WaylayError(
-        .invalidHost, "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.")
+        .invalidHost,
+        "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.")
     }
     return (name, true)
   }
 
-  /// Whether systems take it for an IPv4 address: up to four numbers, the last of which stands for all the bytes that are left.
+  /// Whether systems take it for an IPv4 address: up to four numbers, the last of which stands for all the bytes that
+  /// are left.
   private static func isShortAddress(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 4 else { return false }
@@ -98,7 +100,8 @@ extension HostName {
     }
   }
 
-  /// Whether the last label is a number, which makes the whole name an address for many systems (WHATWG URL, "ends in a number").
+  /// Whether the last label is a number, which makes the whole name an address for many systems (WHATWG URL, "ends in a
+  /// number").
   private static func endsInNumber(_ name: String) -> Bool {
     let last = name.utf8.suffix(while: { $0 != UInt8(ascii: ".") })
     if last.allSatisfy({ (48...57).contains($0) }) { return true }

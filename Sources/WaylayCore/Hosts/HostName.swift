@@ -6,8 +6,8 @@
 /// print(name == (try HostName("api.bücher.EXAMPLE")))     // true
 /// ```
 ///
-/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens and underscores, at
-/// most 63 of them, and a name at most 253 characters (RFC 1035, section 2.3.4).
+/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens
+/// and underscores, at most 63 of them, and a name at most 253 characters (RFC 1035, section 2.3.4).
 public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let description: String
@@ -31,8 +31,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// Whether it has no dot, such as `intranet` and `localhost`.
   public var isSingleLabel: Bool { !isAddress && !description.utf8.contains(UInt8(ascii: ".")) }
 
-  /// Whether names of its kind have a meaning on one machine or in one network only: a single label, and what is below `local` (RFC 6762),
-  /// `localhost` (RFC 6761), `home.arpa` (RFC 8375) and `internal`.
+  /// Whether names of its kind have a meaning on one machine or in one network only: a single label, and what is below
+  /// `local` (RFC 6762), `localhost` (RFC 6761), `home.arpa` (RFC 8375) and `internal`.
   public var isLocal: Bool {
     guard !isAddress else { return false }
     return isSingleLabel || ["local", "localhost", "home.arpa", "internal"].contains { isBelow($0) }
@@ -46,7 +46,8 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
       && utf8[utf8.index(utf8.endIndex, offsetBy: -name.utf8.count - 1)] == UInt8(ascii: ".")
   }
 
-  /// The text that hosts are compared by: the name's, or, for the host of a URL that is no name, its own in lower case without a final dot.
+  /// The text that hosts are compared by: the name's, or, for the host of a URL that is no name, its own in lower case
+  /// without a final dot.
   package static func comparable(_ host: String) -> String {
     if shape(of: host) == .folded || host.isEmpty { return host }
     if let name = try? HostName(host) { return name.description }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Which hosts are meant: one name, or all names below one, and perhaps one port only. The same text means the same wherever hosts are
-/// named: in the scope of a chain, in the rule of a rewriter and in the URL pattern of a stub.
+/// Which hosts are meant: one name, or all names below one, and perhaps one port only. The same text means the same
+/// wherever hosts are named: in the scope of a chain, in the rule of a rewriter and in the URL pattern of a stub.
 ///
 /// ```swift
 /// let pattern = try HostPattern("*.example.com:8443")
@@ -38,7 +38,8 @@ public struct HostPattern: Hashable, Sendable {
 
   /// Reads a pattern.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else than the forms above; a `*` inside of a name, for example.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else than the forms above; a `*` inside of a name, for
+  ///   example.
   public init(_ text: String) throws(WaylayError) {
     if let address = HostAddress(parsing: text) {
       try self.init(name: HostName(address), isWildcard: false, port: nil)
@@ -58,7 +59,9 @@ public struct HostPattern: Hashable, Sendable {
   }
 
   private init(name: HostName?, isWildcard: Bool, port: Int?) throws(WaylayError) {
-    if let port, !(1...65535).contains(port) { throw WaylayError(.invalidHost, "\(port) is not a port: use 1 to 65535.") }
+    if let port, !(1...65535).contains(port) {
+      throw WaylayError(.invalidHost, "\(port) is not a port: use 1 to 65535.")
+    }
     self.name = name
     self.isWildcard = isWildcard
     self.port = port
@@ -66,9 +69,13 @@ public struct HostPattern: Hashable, Sendable {
 
   /// What comes before a port, and the port.
   private static func separatingPort(of text: String) throws(WaylayError) -> (host: String, port: Int?) {
-    guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else { return (text, nil) }
+    guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") else {
+      return (text, nil)
+    }
     let digits = text[text.index(after: colon)...]
-    guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits) else {
+    guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (48...57).contains($0) }),
+      let port = Int(digits)
+    else {
       throw WaylayError(.invalidHost, "\"\(digits)\" in \"\(text)\" is not a port: use 1 to 65535.")
     }
     return (String(text[..<colon]), port)
@@ -79,7 +86,8 @@ extension HostPattern {
   /// Whether the pattern is for a host, reached on that port.
   public func matches(_ host: HostName, port: Int?) -> Bool { matches(comparable: host.description, port: port) }
 
-  /// Whether the pattern is for the host of a URL. Where the URL names no port, its scheme's counts: 80 for `http`, 443 for `https`.
+  /// Whether the pattern is for the host of a URL. Where the URL names no port, its scheme's counts: 80 for `http`, 443
+  /// for `https`.
   public func matches(_ url: URL) -> Bool {
     guard let host = url.host, !host.isEmpty else { return false }
     return matches(comparable: HostName.comparable(host), port: url.portOrDefault)

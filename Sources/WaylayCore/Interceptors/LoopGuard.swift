@@ -2,9 +2,9 @@ import Foundation
 
 /// An interceptor that fails a load which comes through it again from within itself.
 ///
-/// Every registry already sends a request that its own chain made through the bare transport, so one registry cannot recurse. Use
-/// a loop guard where several registries lead into each other, or where re-entry is a mistake that should be seen rather than
-/// passed on:
+/// Every registry already sends a request that its own chain made through the bare transport, so one registry cannot
+/// recurse. Use a loop guard where several registries lead into each other, or where re-entry is a mistake that should
+/// be seen rather than passed on:
 ///
 /// ```swift
 /// let guarded = LoopGuard()
@@ -14,10 +14,11 @@ import Foundation
 ///
 /// Retries and hedged requests are not re-entries: they stand beside each other, not inside.
 ///
-/// How a re-entry is recognised: by the request's tag, when it was made from the request that the interceptor got, on whatever thread; and
-/// on Linux, for any request, by the task it is made in. So a fresh request to an intercepted session is not recognised when it is made in
-/// a detached task, and on Apple platforms not at all, because the loading system starts it elsewhere: there, an interceptor
-/// that makes requests of its own uses a session that is not intercepted, or a direct load.
+/// How a re-entry is recognised: by the request's tag, when it was made from the request that the interceptor got, on
+/// whatever thread; and on Linux, for any request, by the task it is made in. So a fresh request to an intercepted
+/// session is not recognised when it is made in a detached task, and on Apple platforms not at all, because the loading
+/// system starts it elsewhere: there, an interceptor that makes requests of its own uses a session that is not
+/// intercepted, or a direct load.
 public struct LoopGuard: InlineAnswering {
   /// The name that the error's path prints.
   public let name: String
@@ -35,7 +36,9 @@ public struct LoopGuard: InlineAnswering {
   }
 
   /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the way that led back here.
-  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     let (inner, lineage) = try enter(request)
     return try await Lineage.$current.withValue(lineage) { try await next(inner) }
   }
@@ -49,7 +52,8 @@ public struct LoopGuard: InlineAnswering {
     guard lineage.count(of: origin) <= limit else {
       throw WaylayError(
         .loopDetected,
-        "a load came back to \(name) from within itself: \(lineage.path). Let the interceptor that makes requests of its own use a session that is not intercepted.",
+        "a load came back to \(name) from within itself: \(lineage.path). Let the interceptor that makes requests of "
+          + "its own use a session that is not intercepted.",
         interceptor: name, url: request.url, requestID: request.id)
     }
     var request = request

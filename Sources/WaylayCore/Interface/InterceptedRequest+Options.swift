@@ -11,7 +11,8 @@ extension InterceptedRequest {
   public struct Options: Sendable, Hashable {
     /// What a cache may answer, and whether it may ask.
     public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Seconds without progress after which the load times out; `nil` for those of its session. Zero and less mean "never".
+    /// Seconds without progress after which the load times out; `nil` for those of its session. Zero and less mean
+    /// "never".
     ///
     /// The 60 s that `URLRequest` says when nobody has set it count as `nil`.
     public var timeout: TimeInterval?

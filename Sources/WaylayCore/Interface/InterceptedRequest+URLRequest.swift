@@ -5,7 +5,8 @@ extension InterceptedRequest {
   /// Makes a request from one of the loading system, whose `httpBody` or `httpBodyStream` moves into ``body``.
   ///
   /// - Parameters:
-  ///   - urlRequest: The request. One without a URL, or with a method or a field that no message can have, fails when it is sent.
+  ///   - urlRequest: The request. One without a URL, or with a method or a field that no message can have, fails when
+  ///     it is sent.
   ///   - body: The body, in place of the one that `urlRequest` carries.
   ///   - context: Whose load it is.
   public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
@@ -23,12 +24,12 @@ extension InterceptedRequest {
 
   /// The request as the loading system knows it, for code that has a `URLRequest` to change already.
   ///
-  /// It carries no body: ``body`` does, and a body that is set on it moves there. Fields that occur more than once are joined; when it is set, those
-  /// that have not changed keep their place and stay apart. What has no name in this type stays with it, such as the properties that `URLProtocol` knows
-  /// on Apple platforms.
+  /// It carries no body: ``body`` does, and a body that is set on it moves there. Fields that occur more than once are
+  /// joined; when it is set, those that have not changed keep their place and stay apart. What has no name in this type
+  /// stays with it, such as the properties that `URLProtocol` knows on Apple platforms.
   ///
-  /// It carries the loop guard's tag (on Linux in `mainDocumentURL`), by which a request that is made from it is known to come from inside this
-  /// load; ``Options/mainDocumentURL`` is the app's own.
+  /// It carries the loop guard's tag (on Linux in `mainDocumentURL`), by which a request that is made from it is known
+  /// to come from inside this load; ``Options/mainDocumentURL`` is the app's own.
   public var urlRequest: URLRequest {
     get {
       guard let lineage = storage.lineage else { return untagged }
@@ -80,9 +81,12 @@ extension InterceptedRequest {
     var defect: Defect?
 
     init(
-      method: HTTPRequest.Method, url: URL, fields: HTTPFields, options: Options, source: URLRequest? = nil, defect: Defect? = nil
+      method: HTTPRequest.Method, url: URL, fields: HTTPFields, options: Options, source: URLRequest? = nil,
+      defect: Defect? = nil
     ) {
-      (self.method, self.url, self.fields, self.options, self.source, self.defect) = (method, url, fields, options, source, defect)
+      (self.method, self.url, self.fields, self.options, self.source, self.defect) = (
+        method, url, fields, options, source, defect
+      )
     }
 
     init(_ request: URLRequest) {

@@ -19,7 +19,8 @@ public import HTTPTypes
 public struct InterceptedRequest: Sendable {
   var storage: Storage
 
-  /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its links.
+  /// What a request consists of, behind one reference: a request is passed down every chain, and changed in few of its
+  /// links.
   final class Storage: @unchecked Sendable {
     // Unchecked: changed only while uniquely referenced, like the storage of any copy-on-write value.
     let id: ID
@@ -148,17 +149,21 @@ public struct InterceptedRequest: Sendable {
   ///   - options: Timeout, cache policy and the like.
   ///   - context: Whose load it is.
   public init(
-    _ method: HTTPRequest.Method, _ url: URL, fields: HTTPFields = [:], body: MessageBody = .empty, options: Options = Options(),
+    _ method: HTTPRequest.Method, _ url: URL, fields: HTTPFields = [:], body: MessageBody = .empty,
+    options: Options = Options(),
     context: LoadContext = LoadContext()
   ) {
-    storage = Storage(id: .next(), context: context, parts: Parts(method: method, url: url, fields: fields, options: options), body: body)
+    storage = Storage(
+      id: .next(), context: context, parts: Parts(method: method, url: url, fields: fields, options: options),
+      body: body)
   }
 
   /// The same with the URL as a literal.
   ///
   /// - Precondition: `url` is one. For a text that is not written in the source, use `URL(string:)`.
   public init(
-    _ method: HTTPRequest.Method, _ url: StaticString, fields: HTTPFields = [:], body: MessageBody = .empty, options: Options = Options(),
+    _ method: HTTPRequest.Method, _ url: StaticString, fields: HTTPFields = [:], body: MessageBody = .empty,
+    options: Options = Options(),
     context: LoadContext = LoadContext()
   ) {
     guard let parsed = URL(string: "\(url)") else { preconditionFailure("\"\(url)\" is not a URL") }
@@ -173,8 +178,8 @@ public struct InterceptedRequest: Sendable {
   /// request[Tenant.self] = "acme"
   /// ```
   ///
-  /// Notes travel with the request to the links after this one and to the transport, and never reach the wire. A redirect starts
-  /// with the notes that the load began with.
+  /// Notes travel with the request to the links after this one and to the transport, and never reach the wire. A
+  /// redirect starts with the notes that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get {
       // Not by `as?` of what may not be there: that is a value of a key whose values are optional.
@@ -184,7 +189,9 @@ public struct InterceptedRequest: Sendable {
     set {
       var value = newValue
       // Not by `??` behind a cast: nothing at all is a value, too, of a key whose values are optional.
-      if K.self == Route.self, let route = newValue as? Route, let bound = route.bound(to: url) as? K.Value { value = bound }
+      if K.self == Route.self, let route = newValue as? Route, let bound = route.bound(to: url) as? K.Value {
+        value = bound
+      }
       unique.notes[ObjectIdentifier(key)] = value
     }
   }
@@ -216,8 +223,8 @@ public struct InterceptedRequest: Sendable {
   }
 }
 
-/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes beneath do not
-/// see it, as without us (P9).
+/// Whether the body is an upload task's, which has none in its request: no type is made up for it, and protocol classes
+/// beneath do not see it, as without us (P9).
 enum UploadedBody: InterceptedRequest.Key {
   static let defaultValue = false
 }

@@ -66,8 +66,8 @@ public struct InterceptedResponse: Sendable {
     set { unique.url = newValue }
   }
 
-  /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a body that is
-  /// dropped unread cancels its transfer.
+  /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a
+  /// body that is dropped unread cancels its transfer.
   public var body: MessageBody {
     get { storage.body }
     _modify { yield &unique.body }
@@ -79,8 +79,8 @@ public struct InterceptedResponse: Sendable {
     set { unique.source = newValue }
   }
 
-  /// Times, address and connection of the exchange, where a transport measured them. The total and the bytes of the body are known once the body
-  /// has been read to its end.
+  /// Times, address and connection of the exchange, where a transport measured them. The total and the bytes of the
+  /// body are known once the body has been read to its end.
   public var metrics: LoadMetrics? {
     get { body.metrics ?? storage.metrics }
     set { unique.metrics = newValue }
@@ -90,7 +90,8 @@ public struct InterceptedResponse: Sendable {
   ///
   /// - Parameters:
   ///   - status: The status; `200 OK` unless told otherwise.
-  ///   - fields: The header fields. Nothing is added to them: set `Content-Length` and `Content-Type` where the app expects them.
+  ///   - fields: The header fields. Nothing is added to them: set `Content-Length` and `Content-Type` where the app
+  ///     expects them.
   ///   - url: The URL the response is for.
   ///   - body: The body.
   ///   - source: Where it came from; ``Source/interceptor`` unless told otherwise.
@@ -119,7 +120,8 @@ public struct InterceptedResponse: Sendable {
 
   /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
   public var head: HTTPURLResponse {
-    // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is none.
+    // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is
+    // none.
     HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
   }
 

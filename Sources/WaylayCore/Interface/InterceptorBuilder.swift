@@ -10,13 +10,19 @@
 @resultBuilder
 public enum InterceptorBuilder {
   /// One interceptor.
-  public static func buildExpression(_ interceptor: any RequestInterceptor) -> [any RequestInterceptor] { [interceptor] }
+  public static func buildExpression(_ interceptor: any RequestInterceptor) -> [any RequestInterceptor] {
+    [interceptor]
+  }
   /// A ready-made list.
-  public static func buildExpression(_ interceptors: [any RequestInterceptor]) -> [any RequestInterceptor] { interceptors }
+  public static func buildExpression(_ interceptors: [any RequestInterceptor]) -> [any RequestInterceptor] {
+    interceptors
+  }
   /// The empty list.
   public static func buildBlock() -> [any RequestInterceptor] { [] }
   /// All parts in the order they are written.
-  public static func buildBlock(_ parts: [any RequestInterceptor]...) -> [any RequestInterceptor] { parts.flatMap { $0 } }
+  public static func buildBlock(_ parts: [any RequestInterceptor]...) -> [any RequestInterceptor] {
+    parts.flatMap { $0 }
+  }
   /// `if` without `else`.
   public static func buildOptional(_ part: [any RequestInterceptor]?) -> [any RequestInterceptor] { part ?? [] }
   /// `if`, first branch.
@@ -24,7 +30,9 @@ public enum InterceptorBuilder {
   /// `if`, second branch.
   public static func buildEither(second part: [any RequestInterceptor]) -> [any RequestInterceptor] { part }
   /// `for`.
-  public static func buildArray(_ parts: [[any RequestInterceptor]]) -> [any RequestInterceptor] { parts.flatMap { $0 } }
+  public static func buildArray(_ parts: [[any RequestInterceptor]]) -> [any RequestInterceptor] {
+    parts.flatMap { $0 }
+  }
   /// `if #available`.
   public static func buildLimitedAvailability(_ part: [any RequestInterceptor]) -> [any RequestInterceptor] { part }
 }

@@ -3,8 +3,8 @@ import Foundation
 extension InterceptorChain {
   /// The rest of the chain as an interceptor sees it, with the transport at its end.
   ///
-  /// Call it again to retry, call it concurrently to hedge, do not call it to answer yourself. Once `startLoading` has returned, a
-  /// call throws ``WaylayError/Code/nextAfterReturn``.
+  /// Call it again to retry, call it concurrently to hedge, do not call it to answer yourself. Once `startLoading` has
+  /// returned, a call throws ``WaylayError/Code/nextAfterReturn``.
   ///
   /// In the unit test of an interceptor it is a closure:
   ///
@@ -31,7 +31,8 @@ extension InterceptorChain {
       target = .turn(turn)
     }
 
-    /// The transport that requests for `url` end in: for its ``Transport/capabilities``, and for closing its connections.
+    /// The transport that requests for `url` end in: for its ``Transport/capabilities``, and for closing its
+    /// connections.
     ///
     /// Do not load with it: that would pass by the links in between. Call `next`.
     ///
@@ -42,8 +43,8 @@ extension InterceptorChain {
       return try turn.transport(for: url)
     }
 
-    /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells what was tried, with the
-    /// timeout beneath. `nil` takes it back. Does nothing for a closure.
+    /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells
+    /// what was tried, with the timeout beneath. `nil` takes it back. Does nothing for a closure.
     ///
     /// - Parameter makeError: Makes that error of the timeout.
     public func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {

@@ -17,7 +17,8 @@ extension InterceptorChain {
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///
-  /// A text that is no host pattern covers nothing, is in ``problems``, and is logged as an error when the chain is registered.
+  /// A text that is no host pattern covers nothing, is in ``problems``, and is logged as an error when the chain is
+  /// registered.
   ///
   /// Web-socket requests (`ws`, `wss`) are never covered. For rules that look at headers or the method, use
   /// ``RequestInterceptor/canInit(with:)``.

@@ -12,8 +12,8 @@ import Foundation
 ///   })
 /// ```
 ///
-/// A registry asks its chains newest first; the first whose scope covers a request and one of whose interceptors says `canInit`
-/// owns it.
+/// A registry asks its chains newest first; the first whose scope covers a request and one of whose interceptors says
+/// `canInit` owns it.
 public struct InterceptorChain: Sendable {
   /// The chain's name, unique in its registry.
   public let name: Name

@@ -15,8 +15,8 @@ public final class LoadContext: Sendable {
   public let credentialStorage: URLCredentialStorage?
   /// Header fields that every request gets which does not set them itself.
   public let additionalHeaders: [String: String]
-  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first, unless it is the 60 s that
-  /// nobody has set.
+  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first, unless it is
+  /// the 60 s that nobody has set.
   public let requestTimeout: TimeInterval
   /// Seconds after which a load times out, whatever its progress.
   public let resourceTimeout: TimeInterval
@@ -39,7 +39,8 @@ public final class LoadContext: Sendable {
     resourceTimeout = configuration.timeoutIntervalForResource
   }
 
-  /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests want.
+  /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests
+  /// want.
   public init() {
     limits = MessageLimits()
     cookieStorage = nil
@@ -53,7 +54,8 @@ public final class LoadContext: Sendable {
 
   /// Whether a load would be the same in either.
   func hasSameSettings(as other: LoadContext) -> Bool {
-    cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies && cookieAcceptPolicy == other.cookieAcceptPolicy
+    cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies
+      && cookieAcceptPolicy == other.cookieAcceptPolicy
       && credentialStorage === other.credentialStorage && additionalHeaders == other.additionalHeaders
       && requestTimeout == other.requestTimeout && resourceTimeout == other.resourceTimeout
   }

@@ -11,11 +11,11 @@ import Foundation
 /// }
 /// ```
 ///
-/// Conform to it with the errors of an interceptor that others are to use. They reach the app beneath a `URLError` with the code `unknown`; to
-/// choose the code, throw a `URLError` with yours under `NSUnderlyingErrorKey`.
+/// Conform to it with the errors of an interceptor that others are to use. They reach the app beneath a `URLError` with
+/// the code `unknown`; to choose the code, throw a `URLError` with yours under `NSUnderlyingErrorKey`.
 ///
-/// What an error of this shape says of itself is shown in logs, events and other errors: `message` and `description` carry no credentials, no
-/// query values and no bodies.
+/// What an error of this shape says of itself is shown in logs, events and other errors: `message` and `description`
+/// carry no credentials, no query values and no bodies.
 public protocol LoadError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
   /// What kind of failure it was.
   associatedtype Code: Hashable & Sendable
@@ -30,8 +30,8 @@ public protocol LoadError: Error, Sendable, CustomStringConvertible, CustomDebug
   var requestID: InterceptedRequest.ID? { get }
   /// The error that was thrown first, where there was one.
   var underlying: (any Error)? { get }
-  /// Whether the origin could not be reached, or did not answer as HTTP asks: whether trying later, or what is stored, may help.
-  /// Default: `false`.
+  /// Whether the origin could not be reached, or did not answer as HTTP asks: whether trying later, or what is stored,
+  /// may help. Default: `false`.
   var isNetworkFailure: Bool { get }
 }
 
@@ -39,7 +39,8 @@ extension LoadError {
   /// `false`: something else went wrong.
   public var isNetworkFailure: Bool { false }
 
-  /// Type, code, message and what is known of the place, on one line. URLs are shown without user info, query values and fragment.
+  /// Type, code, message and what is known of the place, on one line. URLs are shown without user info, query values
+  /// and fragment.
   public var description: String {
     var text = "\(Self.self).\(code): \(message.withRedactedURLs)"
     if let url { text += " [\(url.redacted)]" }
@@ -69,8 +70,8 @@ extension URLError {
   /// The outermost error of an interceptor, a transport or the core that this one was made from.
   public var loadError: (any LoadError)? { firstCause { $0 as? any LoadError } }
 
-  /// Whether it says that the origin could not be reached, or did not answer as HTTP asks. An interceptor's own error, thrown for reasons of
-  /// its own, is none.
+  /// Whether it says that the origin could not be reached, or did not answer as HTTP asks. An interceptor's own error,
+  /// thrown for reasons of its own, is none.
   public var isNetworkFailure: Bool {
     // A link that has given up says why beneath.
     loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)

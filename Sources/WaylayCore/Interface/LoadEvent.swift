@@ -67,7 +67,8 @@ extension LoadEvent: CustomStringConvertible, CustomDebugStringConvertible {
 
 /// The keys of a log line's metadata. They are stable: filter on them.
 ///
-/// A load logs one line at `.debug` when it ends. URLs are logged without user info and query values; header fields and bodies never are.
+/// A load logs one line at `.debug` when it ends. URLs are logged without user info and query values; header fields and
+/// bodies never are.
 public enum LogKey {
   /// The load's number.
   public static let load = "waylay.load"

@@ -6,13 +6,15 @@ extension MessageBody {
 
   /// The bytes of an `InputStream`, which can be read once.
   ///
-  /// Reading happens on a queue of its own, because a stream may block. The stream must not be used by anybody else from now on.
+  /// Reading happens on a queue of its own, because a stream may block. The stream must not be used by anybody else
+  /// from now on.
   public static func stream(reading stream: InputStream, length: Int64? = nil) -> MessageBody {
     let reader = InputStreamReader(stream)
     return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
   }
 
-  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics. It can be read once.
+  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics. It can be read
+  /// once.
   ///
   /// - Parameters:
   ///   - original: The body that is read.
@@ -30,7 +32,9 @@ extension MessageBody {
   package static func pipe(_ reader: BodyPipe.Reader, length: Int64? = nil) -> MessageBody {
     MessageBody(
       storage: .source(
-        Source(oneShot: length, trailers: { reader.trailers }, metrics: { reader.metrics }) { Chunks { try await reader.next() } }))
+        Source(oneShot: length, trailers: { reader.trailers }, metrics: { reader.metrics }) {
+          Chunks { try await reader.next() }
+        }))
   }
 }
 

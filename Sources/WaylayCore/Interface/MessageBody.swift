@@ -9,8 +9,8 @@ import HTTPTypes
 /// let text = String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self)
 /// ```
 ///
-/// Data, files and replayable streams can be read any number of times, at the same time too. A one-shot stream can be read once:
-/// whoever comes second gets ``WaylayError/Code/bodyConsumed`` with the first reader's name.
+/// Data, files and replayable streams can be read any number of times, at the same time too. A one-shot stream can be
+/// read once: whoever comes second gets ``WaylayError/Code/bodyConsumed`` with the first reader's name.
 public struct MessageBody: AsyncSequence, Sendable {
   /// A chunk. Never empty.
   public typealias Element = Data
@@ -120,7 +120,8 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Lets go of a body that nobody will read: a short one is read to its end, so that its connection can serve another request.
+  /// Lets go of a body that nobody will read: a short one is read to its end, so that its connection can serve another
+  /// request.
   public func discard() async {
     guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
     _ = try? await collect(upTo: Int(length))
@@ -134,7 +135,8 @@ public struct MessageBody: AsyncSequence, Sendable {
     let size = length.map { "has \($0) bytes, more" } ?? "has more bytes"
     return WaylayError(
       .bodyTooLarge,
-      "the body \(size) than the \(limit) that \(reader ?? "its reader") asked to collect: raise the limit of collect(upTo:), or read the body as a stream.",
+      "the body \(size) than the \(limit) that \(reader ?? "its reader") asked to collect: raise the limit of "
+        + "collect(upTo:), or read the body as a stream.",
       interceptor: reader)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// One link of an ``InterceptorChain``: it may answer a request, change it, send it on, retry it, or change the response on its way back.
+/// One link of an ``InterceptorChain``: it may answer a request, change it, send it on, retry it, or change the
+/// response on its way back.
 ///
 /// It mirrors `URLProtocol` verb by verb, so that whoever knows one knows the other:
 ///
@@ -27,8 +28,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// An interceptor is shared by all loads of its chain, which run at the same time: keep its state in an actor or behind a lock.
-/// To watch traffic without changing it, subscribe to ``InterceptorRegistry/events(bufferingNewest:)`` instead.
+/// An interceptor is shared by all loads of its chain, which run at the same time: keep its state in an actor or behind
+/// a lock. To watch traffic without changing it, subscribe to ``InterceptorRegistry/events(bufferingNewest:)`` instead.
 public protocol RequestInterceptor: Sendable {
   /// The name that errors and logs use. Default: the type's name.
   var name: String { get }
@@ -40,17 +41,19 @@ public protocol RequestInterceptor: Sendable {
 
   /// The form of `request` that equal requests share. Default: `request` itself.
   ///
-  /// Pure and idempotent. It is folded through the accepting interceptors in chain order, before any ``startLoading(_:next:)``.
+  /// Pure and idempotent. It is folded through the accepting interceptors in chain order, before any
+  /// ``startLoading(_:next:)``.
   func canonicalRequest(for request: URLRequest) -> URLRequest
 
   /// Loads `request`: answers it, or calls `next` and returns what comes back, changed or not.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, do not call it to answer yourself, and
-  ///     do not call it after returning.
+  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, do not call it to answer
+  ///     yourself, and do not call it after returning.
   /// - Returns: The response that the link before this one sees.
-  /// - Throws: A `URLError` reaches the app as it is. Any other error is wrapped in a `URLError` under `NSUnderlyingErrorKey`.
+  /// - Throws: A `URLError` reaches the app as it is. Any other error is wrapped in a `URLError` under
+  ///   `NSUnderlyingErrorKey`.
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// Where the connection of a request leads: one address to dial in place of what the URL's host resolves to.
 ///
-/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is checked against,
-/// cookies, redirects and errors. A route decides where the socket goes, and nothing else.
+/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is
+/// checked against, cookies, redirects and errors. A route decides where the socket goes, and nothing else.
 ///
 /// ```swift
 /// struct Dial: RequestInterceptor {
@@ -17,12 +17,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// A route is bound to the host and port of the URL that a request has when the route is put on it: were a later link to change the URL's host,
-/// the request would reach an address that was meant for another. Such a request is not sent, and fails with
-/// ``WaylayError/Code/routeMismatch``, unless the link takes the route off or sets another.
+/// A route is bound to the host and port of the URL that a request has when the route is put on it: were a later link
+/// to change the URL's host, the request would reach an address that was meant for another. Such a request is not sent,
+/// and fails with ``WaylayError/Code/routeMismatch``, unless the link takes the route off or sets another.
 ///
-/// A transport without ``TransportCapabilities/routes`` fails such a request rather than dial another address. Whoever has several
-/// addresses calls `next` with one after the other, or with several at once behind a ``DialGate``. A redirect starts without a route.
+/// A transport without ``TransportCapabilities/routes`` fails such a request rather than dial another address. Whoever
+/// has several addresses calls `next` with one after the other, or with several at once behind a ``DialGate``. A
+/// redirect starts without a route.
 public struct Route: Sendable, Hashable {
   /// The address to dial: an IPv4 or IPv6 literal, without brackets.
   public let address: String
@@ -30,25 +31,30 @@ public struct Route: Sendable, Hashable {
   public let port: Int?
   /// What lets one of several attempts through.
   public let gate: DialGate?
-  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing sent; `nil` for as
-  /// long as the transport waits anyway. A connection that is open already takes no time.
+  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing
+  /// sent; `nil` for as long as the transport waits anyway. A connection that is open already takes no time.
   public let connectTimeout: Duration?
-  /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so only with one.
+  /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so
+  /// only with one.
   public var whenConnected: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
   /// Whether a connection that was kept is out of the question: one is opened for this attempt.
   public var isFresh = false
-  /// Asked when the attempt is ended from our side: whether its connection, on which nothing has come since, is held to be dead.
+  /// Asked when the attempt is ended from our side: whether its connection, on which nothing has come since, is held to
+  /// be dead.
   public var isSuspect: (@Sendable () -> Bool)?
 
   /// Makes a route.
   ///
-  /// - Throws: ``WaylayError/Code/invalidRequest`` for what is not the literal of an address, a name for example, or not a port.
+  /// - Throws: ``WaylayError/Code/invalidRequest`` for what is not the literal of an address, a name for example, or
+  ///   not a port.
   public init(_ address: String, port: Int? = nil, gate: DialGate? = nil, connectTimeout: Duration? = nil) throws {
     var bytes = in6_addr()
     guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
-      throw WaylayError(.invalidRequest, "\"\(address)\" is not an IP address: a route needs a literal such as 203.0.113.7 or 2001:db8::7.")
+      throw WaylayError(
+        .invalidRequest,
+        "\"\(address)\" is not an IP address: a route needs a literal such as 203.0.113.7 or 2001:db8::7.")
     }
     guard port.map({ (1...65535).contains($0) }) ?? true else {
       throw WaylayError(.invalidRequest, "\(port ?? 0) is not a port: use 1 to 65535.")
@@ -59,9 +65,11 @@ public struct Route: Sendable, Hashable {
     self.connectTimeout = connectTimeout
   }
 
-  /// Whether both lead to the same address and port, through the same gate, in the same time; for which host does not matter.
+  /// Whether both lead to the same address and port, through the same gate, in the same time; for which host does not
+  /// matter.
   public static func == (one: Route, other: Route) -> Bool {
-    one.address == other.address && one.port == other.port && one.gate === other.gate && one.connectTimeout == other.connectTimeout
+    one.address == other.address && one.port == other.port && one.gate === other.gate
+      && one.connectTimeout == other.connectTimeout
   }
 
   /// Hashes address and port.
@@ -111,12 +119,13 @@ extension InterceptedRequest {
 
 /// Lets one of several attempts send the request: the first whose connection is open and, with TLS, verified.
 ///
-/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end before any byte of
-/// theirs is sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An attempt that fails before it has sent
-/// anything gives the gate back; one that has sent something keeps it. A gate serves the attempts of one request; the next request gets
-/// another.
+/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end
+/// before any byte of theirs is sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An
+/// attempt that fails before it has sent anything gives the gate back; one that has sent something keeps it. A gate
+/// serves the attempts of one request; the next request gets another.
 public final class DialGate: Sendable {
-  /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for it.
+  /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for
+  /// it.
   package final class Ticket: Sendable {
     let route: Route?
 

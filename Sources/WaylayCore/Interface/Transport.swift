@@ -18,8 +18,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// A transport follows no redirects and keeps no cookies: the core does, hop by hop. It answers no challenges: a 401 is a response. It
-/// throws ``TransportError``. What it needs to know of the load, and tells it, is in the request: ``InterceptedRequest/observer``.
+/// A transport follows no redirects and keeps no cookies: the core does, hop by hop. It answers no challenges: a 401 is
+/// a response. It throws ``TransportError``. What it needs to know of the load, and tells it, is in the request:
+/// ``InterceptedRequest/observer``.
 public protocol Transport: Sendable {
   /// What the transport can do beyond the plain exchange.
   var capabilities: TransportCapabilities { get }
@@ -29,7 +30,8 @@ public protocol Transport: Sendable {
   /// Cancelling the calling task ends the exchange; so does dropping the response's body.
   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse
 
-  /// Closes the kept connections to an address and port on which nothing is happening, so that the next request opens another one.
+  /// Closes the kept connections to an address and port on which nothing is happening, so that the next request opens
+  /// another one.
   ///
   /// An exchange that runs on such a connection goes on. Default: nothing.
   ///
@@ -38,7 +40,8 @@ public protocol Transport: Sendable {
   ///   - port: The port that was dialled.
   func closeIdleConnections(to address: String, port: Int)
 
-  /// Closes all connections, those in use too, because the network is another one; the next request opens a new one. Default: nothing.
+  /// Closes all connections, those in use too, because the network is another one; the next request opens a new one.
+  /// Default: nothing.
   ///
   /// An exchange that runs on such a connection fails with `networkConnectionLost`, unless it can be begun anew.
   func closeConnections()

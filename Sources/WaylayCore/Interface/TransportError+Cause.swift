@@ -73,7 +73,8 @@ extension TransportError.Cause {
       case .serverCertificateHasBadDate: .certificateExpired
       case .serverCertificateNotYetValid: .certificateNotYetValid
       case .clientCertificateRequired, .clientCertificateRejected: .clientCertificate
-      case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .zeroByteResource: .protocolViolation
+      case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .zeroByteResource:
+        .protocolViolation
       case .dataLengthExceedsMaximum: .limitExceeded
       case .cancelled: .cancelled
       default: .unknown

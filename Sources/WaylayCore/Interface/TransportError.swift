@@ -2,7 +2,8 @@ import Foundation
 
 /// What a transport throws when the network did not give an answer.
 ///
-/// An interceptor that retries looks at ``requestBytesSent``: at zero nothing has left this machine, so even a `POST` may go out again.
+/// An interceptor that retries looks at ``requestBytesSent``: at zero nothing has left this machine, so even a `POST`
+/// may go out again.
 ///
 /// ```swift
 /// do {
@@ -68,7 +69,8 @@ public struct TransportError: LoadError {
   ///   - message: What happened.
   ///   - underlying: The error of the library beneath.
   public init(
-    _ code: URLError.Code, cause: Cause? = nil, phase: Phase = .unknown, requestBytesSent: Int64? = nil, address: String? = nil,
+    _ code: URLError.Code, cause: Cause? = nil, phase: Phase = .unknown, requestBytesSent: Int64? = nil,
+    address: String? = nil,
     message: String, underlying: (any Error)? = nil
   ) {
     self.code = code
@@ -82,7 +84,8 @@ public struct TransportError: LoadError {
 }
 
 extension TransportError {
-  /// Cause, phase, code and message on one line. URLs in the message are shown without user info, query values and fragment.
+  /// Cause, phase, code and message on one line. URLs in the message are shown without user info, query values and
+  /// fragment.
   public var description: String {
     let place = address.map { " at \($0)" } ?? ""
     return "TransportError while \(phase)\(place): \(message.withRedactedURLs) (\(cause), URLError \(code.rawValue))"
@@ -92,8 +95,10 @@ extension TransportError {
   public var isNetworkFailure: Bool { !Self.ofRequest.contains(code) }
 
   private static let ofRequest: Set<URLError.Code> = [
-    .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired, .requestBodyStreamExhausted,
-    .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist, .noPermissionsToReadFile, .cannotOpenFile,
+    .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired,
+    .requestBodyStreamExhausted,
+    .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist, .noPermissionsToReadFile,
+    .cannotOpenFile,
     .cannotWriteToFile, .cannotCreateFile, .dataLengthExceedsMaximum, .appTransportSecurityRequiresSecureConnection,
     .resourceUnavailable,
   ]

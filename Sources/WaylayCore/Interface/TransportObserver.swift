@@ -1,6 +1,7 @@
 import Foundation
 
-/// The load that a request at a transport belongs to, as far as the transport is concerned: what it tells it, and what it has to know.
+/// The load that a request at a transport belongs to, as far as the transport is concerned: what it tells it, and what
+/// it has to know.
 ///
 /// ```swift
 /// func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
@@ -15,8 +16,9 @@ public struct TransportObserver: Sendable {
   let load: Load
   /// Where the code that sends the request is, for protocol classes of others beneath a session.
   let lineage: Lineage?
-  /// Whether the load itself ends the exchange when nothing happens for the request's ``InterceptedRequest/idleTimeout``. Otherwise, as for an
-  /// attempt that an interceptor has given a timeout of its own, that is the transport's business.
+  /// Whether the load itself ends the exchange when nothing happens for the request's
+  /// ``InterceptedRequest/idleTimeout``. Otherwise, as for an attempt that an interceptor has given a timeout of its
+  /// own, that is the transport's business.
   public let watchesTimeout: Bool
 
   /// Something was sent or has come: the idle timeout begins anew.
@@ -24,7 +26,8 @@ public struct TransportObserver: Sendable {
     load.touch()
   }
 
-  /// So many bytes of the request's body have been sent, from its beginning: the app hears of it, and the idle timeout begins anew.
+  /// So many bytes of the request's body have been sent, from its beginning: the app hears of it, and the idle timeout
+  /// begins anew.
   public func sent(_ total: Int64) {
     load.sent(total)
   }

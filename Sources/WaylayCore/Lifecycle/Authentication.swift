@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// The challenges that one load meets, and what it answers.
 ///
-/// A challenge is answered inside the load: the request runs through the chain once more, with a credential. The loading system never
-/// sees a challenge that it would answer past us, hang on or trap on (P14).
+/// A challenge is answered inside the load: the request runs through the chain once more, with a credential. The
+/// loading system never sees a challenge that it would answer past us, hang on or trap on (P14).
 struct Authentication {
   /// The answer to the last challenge.
   private struct Answer {
@@ -40,7 +40,8 @@ struct Authentication {
   /// Credentials that one load sends at most, whatever realms a server makes up.
   private static let maximumRounds = 20
 
-  /// Puts the last answer into the next request, if that goes to the origin the answer is for, and says what it is made of.
+  /// Puts the last answer into the next request, if that goes to the origin the answer is for, and says what it is made
+  /// of.
   mutating func authorize(_ request: inout URLRequest) -> AnsweredChallenge? {
     guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
     answer?.count += 1
@@ -75,9 +76,13 @@ struct Authentication {
       case .cancelAuthenticationChallenge: throw URLError(.cancelled)
       default: break
       }
-      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }) else { return nil }
+      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }) else {
+        return nil
+      }
       let next = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
-      guard next.field(for: hop.urlRequest, at: url) != nil, let body = try? await load.replay(hop.body) else { return nil }
+      guard next.field(for: hop.urlRequest, at: url) != nil, let body = try? await load.replay(hop.body) else {
+        return nil
+      }
       rounds += 1
       answer = next
       var again = hop
@@ -174,8 +179,9 @@ struct ChallengeAnswer: Sendable {
   }
 }
 
-/// Where the loads of one installation wait to have their challenges answered: one at a time for each realm, as an app that asks a person
-/// wants it. Realms do not wait for each other: to answer for one, an app may need a load of another.
+/// Where the loads of one installation wait to have their challenges answered: one at a time for each realm, as an app
+/// that asks a person wants it. Realms do not wait for each other: to answer for one, an app may need a load of
+/// another.
 final class ChallengeCoordinator: Sendable {
   /// The loads that wait for the answer to one question.
   private struct Line {
@@ -267,7 +273,8 @@ extension URLCredential {
     user == other.user && password == other.password
   }
 
-  /// The value of `Authorization` (RFC 7617, section 2), in UTF-8; `nil` without a password, or for a user that cannot be written in it.
+  /// The value of `Authorization` (RFC 7617, section 2), in UTF-8; `nil` without a password, or for a user that cannot
+  /// be written in it.
   fileprivate var basicField: String? {
     guard let user, let password, !user.contains(":") else { return nil }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
@@ -283,8 +290,8 @@ extension URL {
 }
 
 extension InterceptedRequest {
-  /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has none: they go ahead of a
-  /// challenge, as with `URLSession`.
+  /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has
+  /// none: they go ahead of a challenge, as with `URLSession`.
   mutating func moveUserInfo() {
     guard url.user != nil || url.password != nil else { return }
     if !fields.contains(.authorization), let field = url.userInfo?.basicField { fields[.authorization] = field }

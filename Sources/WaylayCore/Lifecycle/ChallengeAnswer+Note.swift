@@ -1,9 +1,10 @@
 import Foundation
 
-/// The credential that a request carries because a challenge was answered with it, for the links that see the request again.
+/// The credential that a request carries because a challenge was answered with it, for the links that see the request
+/// again.
 ///
-/// A `Digest` field is another one with each request, and the same user has one of each: whoever tells users apart goes by this. Its
-/// description says nothing of it, so that it is printed nowhere.
+/// A `Digest` field is another one with each request, and the same user has one of each: whoever tells users apart goes
+/// by this. Its description says nothing of it, so that it is printed nowhere.
 public struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflectable {
   /// The name.
   public let user: String
@@ -35,8 +36,8 @@ public enum AnsweredChallengeKey: InterceptedRequest.Key {
 }
 
 extension LoadContext {
-  /// What the session could answer a challenge of `url`'s origin with, without asking anybody: the URL's user info, else what its storage
-  /// holds for the origin.
+  /// What the session could answer a challenge of `url`'s origin with, without asking anybody: the URL's user info,
+  /// else what its storage holds for the origin.
   ///
   /// - Parameter url: What is to be loaded.
   public func challengeAnswers(for url: URL) -> [AnsweredChallenge] {

@@ -9,10 +9,11 @@ struct HTTPChallenge: Equatable, Sendable {
 
   var realm: String? { parameters["realm"] }
 
-  /// All challenges of a response, in the order of the server's liking. What cannot be read is left out; nothing in it is an error.
+  /// All challenges of a response, in the order of the server's liking. What cannot be read is left out; nothing in it
+  /// is an error.
   ///
-  /// A field may hold several challenges, and a challenge several parameters, both separated by commas: a token that is followed by `=` is
-  /// a parameter, any other one begins a challenge.
+  /// A field may hold several challenges, and a challenge several parameters, both separated by commas: a token that is
+  /// followed by `=` is a parameter, any other one begins a challenge.
   static func parse(_ fields: [String]) -> [HTTPChallenge] {
     fields.flatMap { field in
       var parser = Parser(rest: field.utf8[...])

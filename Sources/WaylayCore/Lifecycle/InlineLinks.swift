@@ -1,7 +1,7 @@
 import Foundation
 
-/// The links at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the core knows of
-/// ``InlineAnswering``.
+/// The links at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the core
+/// knows of ``InlineAnswering``.
 struct InlineLinks: Sendable {
   private let links: [any InlineAnswering]
 

@@ -2,7 +2,8 @@ import Foundation
 
 /// Where a load comes from: the registries and loop guards that it is already inside of, outermost first.
 ///
-/// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that interceptors see.
+/// It travels with the task that runs a chain, and, for code that leaves the task, in the tag of the requests that
+/// interceptors see.
 final class Lineage: Sendable {
   final class Entry: Sendable {
     /// The number of a registry or of a loop guard.
@@ -83,7 +84,8 @@ final class Lineage: Sendable {
     guard lineage.depth <= maximumDepth else {
       throw WaylayError(
         .loopDetected,
-        "a load came back into interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes requests of its own use a session that is not intercepted.",
+        "a load came back into interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes "
+          + "requests of its own use a session that is not intercepted.",
         url: load.url, requestID: load.id)
     }
     return lineage

@@ -17,7 +17,8 @@ extension Load {
     guard !Task.isCancelled else {
       let error = WaylayError(
         .answeredAfterCancellation,
-        "\(link.name) answered after its load had been cancelled; the answer was dropped. Check Task.isCancelled in long work.",
+        "\(link.name) answered after its load had been cancelled; the answer was dropped. Check Task.isCancelled in "
+          + "long work.",
         interceptor: link.name, url: url, requestID: id)
       report(.answerDropped, error: error)
       throw error
@@ -40,7 +41,8 @@ extension Load {
     }
   }
 
-  /// Whether an error is one that came from further in: what a link throws after `next` has thrown is nearly always that.
+  /// Whether an error is one that came from further in: what a link throws after `next` has thrown is nearly always
+  /// that.
   private static func isSame(_ one: any Error, _ other: any Error) -> Bool {
     guard type(of: one) == type(of: other) else { return false }
     let (one, other) = (one as NSError, other as NSError)

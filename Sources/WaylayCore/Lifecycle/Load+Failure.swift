@@ -1,7 +1,8 @@
 import Foundation
 
 extension Load {
-  /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule 5).
+  /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule
+  /// 5).
   func urlError(for error: any Error) -> URLError {
     var userInfo = URLError.failingURL(url)
     switch error {
@@ -27,7 +28,8 @@ extension Load {
     default:
       let culprit = origin(of: error) ?? "A part of the load"
       userInfo[NSLocalizedDescriptionKey] =
-        "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError with the code that the app should see."
+        "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
+        + "with the code that the app should see."
       userInfo[NSUnderlyingErrorKey] = error
       return URLError(.unknown, userInfo: userInfo)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Load {
-  /// What the links at the beginning of the chain answer at once, without leaving the loading system's call; `nil` when ``respond(after:)``
-  /// has to run.
+  /// What the links at the beginning of the chain answer at once, without leaving the loading system's call; `nil` when
+  /// ``respond(after:)`` has to run.
   ///
   /// - Returns: The answer, and whether it is the last: a redirect and a challenge have the load go on.
   func answerInline() throws -> (response: InterceptedResponse, isLast: Bool)? {
@@ -10,7 +10,9 @@ extension Load {
     let lineage = try Lineage.deeper(than: decision.outer, by: registry.lineageEntry, load: self)
     let request = try enter(selection, first, first.urlRequest, nil, lineage)
     guard let response = try selection.inline.answer(request, of: self) else { return nil }
-    guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else { return (response, false) }
+    guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
+      return (response, false)
+    }
     storeCookies(of: response, for: first.urlRequest)
     return (response, true)
   }
@@ -37,7 +39,9 @@ extension Load {
         }
       }
       // Those of the storage are put in anew for each hop.
-      if decision.hasStoredCookies, hop.number == first.number { hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie") }
+      if decision.hasStoredCookies, hop.number == first.number {
+        hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
+      }
       storeCookies(of: response, for: hop.urlRequest)
       guard let next = try await step(after: response, from: hop, &authentication) else { return response }
       await response.body.discard()
@@ -58,9 +62,12 @@ extension Load {
   }
 
   /// The request of the next round, or `nil` when `response` is the answer.
-  private func step(after response: InterceptedResponse, from hop: Hop, _ authentication: inout Authentication) async throws -> Hop? {
+  private func step(
+    after response: InterceptedResponse, from hop: Hop, _ authentication: inout Authentication
+  ) async throws -> Hop? {
     if let again = try await authentication.answer(response, to: hop, of: self) { return again }
-    guard let target = Redirect(after: response, to: hop.urlRequest), let next = try await redirect(to: target, after: response, from: hop)
+    guard let target = Redirect(after: response, to: hop.urlRequest),
+      let next = try await redirect(to: target, after: response, from: hop)
     else { return nil }
     report(.redirected, response: response)
     return next
@@ -68,7 +75,8 @@ extension Load {
 
   /// Brings a hop's request into the form that the links of a chain see, or the bare transport.
   private func enter(
-    _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?, _ lineage: Lineage
+    _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?,
+    _ lineage: Lineage
   ) throws -> InterceptedRequest {
     var canonical = urlRequest
     var body = hop.body

@@ -5,7 +5,8 @@ import HTTPTypes
 public struct RedirectPolicy: Sendable, Hashable {
   /// The most redirects that one load follows; one more fails it with `URLError.httpTooManyRedirects`.
   public var maximumHops: Int
-  /// Whether a redirect may lead from `https` to `http`. Off unless turned on: what was asked for under TLS stays there.
+  /// Whether a redirect may lead from `https` to `http`. Off unless turned on: what was asked for under TLS stays
+  /// there.
   public var allowsDowngrade: Bool
 
   /// Makes a policy.
@@ -56,20 +57,24 @@ struct Redirect {
   let keepsBody: Bool
   private let source: URL
 
-  /// The fields that never go to another origin: credentials and what asks for them, and what one side of a connection says to the other
-  /// (RFC 9110, section 7.6.1).
+  /// The fields that never go to another origin: credentials and what asks for them, and what one side of a connection
+  /// says to the other (RFC 9110, section 7.6.1).
   static let credentials: Set<String> = [
-    "authorization", "cookie", "cookie2", "proxy-authorization", "host", "www-authenticate", "proxy-authenticate", "connection",
+    "authorization", "cookie", "cookie2", "proxy-authorization", "host", "www-authenticate", "proxy-authenticate",
+    "connection",
     "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
   init?(after response: InterceptedResponse, to original: URLRequest) {
     let code = response.status.code
-    guard code / 100 == 3, [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location], let from = original.url,
+    guard code / 100 == 3, [301, 302, 303, 307, 308].contains(code), let location = response.fields[.location],
+      let from = original.url,
       var target = URL(string: location, relativeTo: from)?.absoluteURL
     else { return nil }
     // RFC 9110, section 10.2.2: a Location without a fragment inherits the one of the request.
-    if target.fragment == nil, let fragment = from.fragment, var parts = URLComponents(url: target, resolvingAgainstBaseURL: true) {
+    if target.fragment == nil, let fragment = from.fragment,
+      var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
+    {
       parts.percentEncodedFragment = fragment.addingPercentEncoding(withAllowedCharacters: .urlFragmentAllowed)
       target = parts.url ?? target
     }
@@ -77,12 +82,14 @@ struct Redirect {
     request = original
     request.url = target
     let method = (original.httpMethod ?? "GET").uppercased()
-    let becomesGet = code == 303 ? method != "HEAD" && method != "GET" : (code == 301 || code == 302) && method == "POST"
+    let becomesGet =
+      code == 303 ? method != "HEAD" && method != "GET" : (code == 301 || code == 302) && method == "POST"
     keepsBody = !becomesGet
     if becomesGet {
       request.httpMethod = "GET"
       for name in [
-        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Transfer-Encoding", "Expect",
+        "Content-Length", "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
+        "Transfer-Encoding", "Expect",
       ] {
         request.setValue(nil, forHTTPHeaderField: name)
       }
@@ -104,7 +111,8 @@ struct Redirect {
     if source.scheme?.lowercased() == "https", scheme == "http", !policy.allowsDowngrade {
       throw WaylayError(
         .redirectRefused,
-        "the server redirected from https to http: ask for the http URL yourself, or allow it with RedirectPolicy(allowsDowngrade: true).",
+        "the server redirected from https to http: ask for the http URL yourself, or allow it with "
+          + "RedirectPolicy(allowsDowngrade: true).",
         url: load.url, requestID: load.id)
     }
   }

@@ -44,7 +44,8 @@ extension Load {
 
   /// Puts the load under its timeouts and the registry's control.
   ///
-  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's end.
+  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's
+  ///   end.
   /// - Returns: `false` when the registry has been invalidated already.
   func watch(fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
     state.withLock { state in
@@ -95,7 +96,8 @@ extension Load {
     fail(
       WaylayError(
         .timedOut,
-        "nothing happened for \(idleLimit) s, or the whole load took longer than \(context.resourceTimeout) s, while \(place): answer sooner, or raise timeoutInterval.",
+        "nothing happened for \(idleLimit) s, or the whole load took longer than \(context.resourceTimeout) s, while "
+          + "\(place): answer sooner, or raise timeoutInterval.",
         interceptor: waitingFor, url: url, requestID: id))
   }
 

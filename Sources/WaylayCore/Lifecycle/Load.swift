@@ -1,12 +1,14 @@
-// The walk, 3 of 5: a `Load` is one request of the app until the last byte of its answer. `Load+Hops` runs it hop by hop: each time the request is
-// made anew for the chain, goes through the links (`Turn`, whose `next` leads to the next turn) and comes back with a response, a redirect or a
-// challenge. Behind the last link, in `Transport`, stands `Load+Sending`.
+// The walk, 3 of 5: a `Load` is one request of the app until the last byte of its answer. `Load+Hops` runs it hop by
+// hop: each time the request is made anew for the chain, goes through the links (`Turn`, whose `next` leads to the next
+// turn) and comes back with a response, a redirect or a challenge. Behind the last link, in `Transport`, stands
+// `Load+Sending`.
 
 import Foundation
 
 /// One load: from an app's request to the response of its last hop.
 ///
-/// It is what the bridge and a direct load share: the hops, the chains, cookies, redirects, timeouts and the report at the end.
+/// It is what the bridge and a direct load share: the hops, the chains, cookies, redirects, timeouts and the report at
+/// the end.
 final class Load: Sendable {
   struct State {
     /// The turn of the innermost interceptor that is running; with hedged requests, of one of them.
@@ -40,7 +42,8 @@ final class Load: Sendable {
   ///   - isUpload: Whether that body is one of an upload task.
   ///   - hop: How many redirects came before, where another object followed them.
   init(
-    _ decision: Installation.Decision, _ id: InterceptedRequest.ID = .next(), body: MessageBody?, isUpload: Bool, hop: Int = 0,
+    _ decision: Installation.Decision, _ id: InterceptedRequest.ID = .next(), body: MessageBody?, isUpload: Bool,
+    hop: Int = 0,
     delegate: (any LoadDelegate)? = nil
   ) {
     self.id = id

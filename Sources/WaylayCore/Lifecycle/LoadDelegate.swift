@@ -8,7 +8,8 @@ protocol LoadDelegate: Sendable {
   /// Another stream with the body of the load's request, when the first one has been read.
   func newBody() async throws -> MessageBody?
 
-  /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to ask.
+  /// Who is asked about challenges, to tell apart those that may have different users; `nil` when there is nobody to
+  /// ask.
   var delegateID: ObjectIdentifier? { get throws }
 
   /// A transport has sent so many bytes of a request's body, from its beginning.

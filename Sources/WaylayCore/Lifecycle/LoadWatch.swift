@@ -2,8 +2,8 @@ import Foundation
 
 /// The loads of a registry that are under way, with the timeouts of all of them on one timer.
 ///
-/// A load that makes progress only writes down the time; the timer looks at what is due and sleeps until the next deadline. So
-/// arming a timeout costs a dictionary entry, not a timer.
+/// A load that makes progress only writes down the time; the timer looks at what is due and sleeps until the next
+/// deadline. So arming a timeout costs a dictionary entry, not a timer.
 final class LoadWatch: Sendable {
   private struct State {
     var loads: [InterceptedRequest.ID: Load] = [:]

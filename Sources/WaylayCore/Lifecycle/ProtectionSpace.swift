@@ -2,8 +2,8 @@ import Foundation
 
 /// The realm of an origin that a credential is for (RFC 9110, section 11.5), by value.
 ///
-/// `URLProtectionSpace` compares by identity on Linux, so a storage there finds nothing by a space that describes the same realm: whoever
-/// looks goes through what is there.
+/// `URLProtectionSpace` compares by identity on Linux, so a storage there finds nothing by a space that describes the
+/// same realm: whoever looks goes through what is there.
 struct ProtectionSpace: Hashable, Sendable {
   let host: String
   let port: Int
@@ -32,7 +32,8 @@ struct ProtectionSpace: Hashable, Sendable {
   private func isDescribed(by other: URLProtectionSpace) -> Bool {
     !other.isProxy() && other.host.lowercased() == host && other.port == port && other.realm == realm
       // Apps write the constant or the scheme.
-      && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(other.protocol ?? "")
+      && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(
+        other.protocol ?? "")
       && [method, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
   }
 

@@ -101,12 +101,12 @@ extension InterceptorChain.Next {
     }
   }
 
-  /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an answer, such as
-  /// a revalidation.
+  /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an
+  /// answer, such as a revalidation.
   ///
-  /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task, cancels it, and gives the
-  /// request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the response are for the caller to store:
-  /// ``LoadContext/storeCookies(of:for:)``.
+  /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task,
+  /// cancels it, and gives the request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the
+  /// response are for the caller to store: ``LoadContext/storeCookies(of:for:)``.
   ///
   /// - Throws: What the rest of the chain throws.
   public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {

@@ -6,12 +6,14 @@ import Foundation
 final class WatchedBody: Sendable {
   private let load: Load
   private let response: InterceptedResponse
-  /// Whether whoever reads runs in the load's own task, which a timeout cancels. Otherwise the reading itself is interrupted.
+  /// Whether whoever reads runs in the load's own task, which a timeout cancels. Otherwise the reading itself is
+  /// interrupted.
   private let isOwnTask: Bool
   private let reading: Reading
   private let interruption = Interruptible<Data?>()
 
-  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody.Source` sees to it that there is only one.
+  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody.Source` sees to it that there is only
+  /// one.
   private final class Reading: @unchecked Sendable {
     private var chunks: MessageBody.AsyncIterator
 

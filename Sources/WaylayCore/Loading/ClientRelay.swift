@@ -2,9 +2,9 @@ import Foundation
 
 /// The way back to the loading system: a mailbox that is emptied where the client may be called.
 ///
-/// Events come from whatever thread runs the chain. They are kept under a lock and delivered in order on the task's own queue
-/// (Linux) or thread (Apple). There is one terminal event, even if two meet: after it, and after `stopLoading` for a cancelled task,
-/// the client is never called again (P17).
+/// Events come from whatever thread runs the chain. They are kept under a lock and delivered in order on the task's own
+/// queue (Linux) or thread (Apple). There is one terminal event, even if two meet: after it, and after `stopLoading`
+/// for a cancelled task, the client is never called again (P17).
 final class ClientRelay: Sendable {
   enum Event: Sendable {
     case response(HTTPURLResponse)

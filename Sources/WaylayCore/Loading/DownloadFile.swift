@@ -1,8 +1,10 @@
 import Foundation
 
-/// The file that the body of a download task is written to. It goes with this object, unless somebody has moved it or is to keep it.
+/// The file that the body of a download task is written to. It goes with this object, unless somebody has moved it or
+/// is to keep it.
 ///
-/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk after the other.
+/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk
+/// after the other.
 final class DownloadFile: @unchecked Sendable {
   let url: URL
   private let file: FileHandle
@@ -42,7 +44,8 @@ final class DownloadFile: @unchecked Sendable {
   private static func failure(_ error: any Error, at url: URL) -> WaylayError {
     WaylayError(
       .fileNotWritten,
-      "\(url.path) cannot be written, where a download is kept until the app takes it: look at the folder, its permissions and the free space.",
+      "\(url.path) cannot be written, where a download is kept until the app takes it: look at the folder, its "
+        + "permissions and the free space.",
       underlying: error)
   }
 }

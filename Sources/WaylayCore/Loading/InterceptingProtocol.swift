@@ -1,6 +1,7 @@
-// The walk, 1 of 5: the loading system asks `canInit` of the class that `ProtocolClasses` has made for an installation, keeps the decision that
-// `Registry` makes, makes an object and calls `startLoading`: `PlatformClient` reads what the task brings, and a `ClientRelay` runs the `Load`, which
-// `Lifecycle` takes through the chain. What comes back goes through the relay to the client, on the task's own queue.
+// The walk, 1 of 5: the loading system asks `canInit` of the class that `ProtocolClasses` has made for an installation,
+// keeps the decision that `Registry` makes, makes an object and calls `startLoading`: `PlatformClient` reads what the
+// task brings, and a `ClientRelay` runs the `Load`, which `Lifecycle` takes through the chain. What comes back goes
+// through the relay to the client, on the task's own queue.
 
 import Foundation
 
@@ -40,7 +41,8 @@ class InterceptingProtocol: PlatformProtocol {
     return false
   }
 
-  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19), where libcurl has WebSockets.
+  /// Whether a request is the handshake of a WebSocket task that must not be opened. Linux asks by the request (P19),
+  /// where libcurl has WebSockets.
   private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
     for link in installation.registry.snapshot.index.links(forWebSocket: request) {
       guard let link = link as? any WebSocketValidating else { continue }
@@ -60,9 +62,11 @@ class InterceptingProtocol: PlatformProtocol {
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }
-    // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a client can be told.
+    // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a
+    // client can be told.
     if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
-    // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would be opened.
+    // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would
+    // be opened.
     if decision == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {
       return client.fail(URLError(.unsupportedURL, userInfo: URLError.failingURL(url)), url: url)
     }
@@ -92,8 +96,8 @@ class InterceptingProtocol: PlatformProtocol {
 
   /// Starts the load.
   ///
-  /// - Returns: An answer that came inside this call, to be delivered as its last act: whatever the loader's queue does after
-  ///   the last word, the next load of any session waits for. So the load is gone by then.
+  /// - Returns: An answer that came inside this call, to be delivered as its last act: whatever the loader's queue does
+  ///   after the last word, the next load of any session waits for. So the load is gone by then.
   private func start(
     _ client: PlatformClient, body: MessageBody, in installation: Installation, _ context: LoadContext
   ) -> [ClientRelay.Event] {

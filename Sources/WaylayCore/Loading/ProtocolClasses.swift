@@ -1,8 +1,9 @@
 import Foundation
 
-// `URLProtocol` is used as a class, so isolation needs a class per installation. A generic subclass is a class of its own for each
-// type argument, and type arguments can be made at run time by opening an existential (platform fact P12): the number of an
-// installation is written in binary as a nest of types. A class costs about 1 kB and some microseconds, and is never freed.
+// `URLProtocol` is used as a class, so isolation needs a class per installation. A generic subclass is a class of its
+// own for each type argument, and type arguments can be made at run time by opening an existential (platform fact P12):
+// the number of an installation is written in binary as a nest of types. A class costs about 1 kB and some
+// microseconds, and is never freed.
 
 /// A number written as a type.
 protocol TypeNumber {}
@@ -25,7 +26,8 @@ enum ProtocolClasses {
     var last: UInt64 = 0
   }
 
-  // Global by nature: the loading system hands us a class, never an object. Nothing here is shared between classes but the table.
+  // Global by nature: the loading system hands us a class, never an object. Nothing here is shared between classes but
+  // the table.
   private static let state = Locked(State())
 
   /// Makes a class of its own for an installation and holds the installation until ``remove(_:)``.

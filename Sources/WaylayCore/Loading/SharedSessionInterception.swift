@@ -9,14 +9,14 @@ extension InterceptorRegistry {
   /// let (data, _) = try await URLSession.shared.data(from: url)
   /// ```
   ///
-  /// This is as global as the session: everything in the process that uses `URLSession.shared` is intercepted, whoever wrote it, and two
-  /// tests that run in parallel meet here. Call it at launch, before requests run, because the loading system does not expect its classes to
-  /// change under it; and prefer a session of your own, made from `configuration.intercepted(by:)`, wherever
-  /// the code lets you pass one.
+  /// This is as global as the session: everything in the process that uses `URLSession.shared` is intercepted, whoever
+  /// wrote it, and two tests that run in parallel meet here. Call it at launch, before requests run, because the
+  /// loading system does not expect its classes to change under it; and prefer a session of your own, made from
+  /// `configuration.intercepted(by:)`, wherever the code lets you pass one.
   ///
-  /// The interception called for last is asked first. Cookies, header fields and timeouts are those of the shared session. On
-  /// Linux it changes the configuration of the live session (platform fact P11); on Apple platforms it registers the protocol class, as
-  /// `URLProtocol.registerClass(_:)` documents.
+  /// The interception called for last is asked first. Cookies, header fields and timeouts are those of the shared
+  /// session. On Linux it changes the configuration of the live session (platform fact P11); on Apple platforms it
+  /// registers the protocol class, as `URLProtocol.registerClass(_:)` documents.
   ///
   /// - Returns: What undoes it. Dropping it undoes nothing.
   public func interceptSharedSession() -> SharedSessionInterception {
@@ -27,12 +27,13 @@ extension InterceptorRegistry {
 
   /// Sends requests of sessions that exist already through the registry's chains.
   ///
-  /// On Linux the sessions have no `urlCache` from now on: a look-up would take the question whose a request is to another thread (platform facts
-  /// P22, P24).
+  /// On Linux the sessions have no `urlCache` from now on: a look-up would take the question whose a request is to
+  /// another thread (platform facts P22, P24).
   ///
-  /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any thread. A request that
-  ///   is not ours goes its way as if this call had not been.
-  /// - Returns: What undoes it, and whether it holds for each of the sessions: on Apple platforms it can for `URLSession.shared` alone.
+  /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any
+  ///   thread. A request that is not ours goes its way as if this call had not been.
+  /// - Returns: What undoes it, and whether it holds for each of the sessions: on Apple platforms it can for
+  ///   `URLSession.shared` alone.
   package func intercept(
     _ sessions: [URLSession], where isOurs: @escaping @Sendable (URLRequest) -> Bool
   ) -> (interception: SharedSessionInterception, isComplete: Bool) {
@@ -61,7 +62,8 @@ public final class SharedSessionInterception: Sendable {
 
   /// Gives the shared session back what it had before. Loads under way go on; a second call does nothing.
   ///
-  /// A registry that is invalidated before does not end it: the shared session then fails its loads, closed, until this is called.
+  /// A registry that is invalidated before does not end it: the shared session then fails its loads, closed, until this
+  /// is called.
   public func end() {
     let ended = protocolClass.withLock { protocolClass in
       defer { protocolClass = nil }

@@ -7,18 +7,19 @@ extension URLSessionConfiguration {
   /// let session = URLSession(configuration: .default.intercepted(by: registry))
   /// ```
   ///
-  /// Each call makes an installation of its own: two sessions with different registries never meet, however equal their requests.
-  /// `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request, and its transport leads
-  /// through the one before. Protocol classes that are in the configuration already are still asked before the network.
+  /// Each call makes an installation of its own: two sessions with different registries never meet, however equal their
+  /// requests. `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request,
+  /// and its transport leads through the one before. Protocol classes that are in the configuration already are still
+  /// asked before the network.
   ///
-  /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs more than an
-  /// interceptor does (platform facts P22, P24).
+  /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs
+  /// more than an interceptor does (platform facts P22, P24).
   ///
-  /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy as on any configuration, before
-  /// the session is made from it.
+  /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy as on any
+  /// configuration, before the session is made from it.
   ///
-  /// Background configurations run outside the app's process and cannot be intercepted: on Apple platforms the system does not ask, and the
-  /// registry's logger gets an error. On Linux they cannot be made.
+  /// Background configurations run outside the app's process and cannot be intercepted: on Apple platforms the system
+  /// does not ask, and the registry's logger gets an error. On Linux they cannot be made.
   public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
     let copy = copied
     // The installation keeps the copy itself, so that what is set on it from now on counts.
@@ -32,17 +33,19 @@ extension URLSessionConfiguration {
 extension InterceptorRegistry {
   /// A protocol class for `configuration.protocolClasses`, for code that insists on setting them itself.
   ///
-  /// Each read makes an installation with a class of its own, with the registry's own configuration for what the loading system
-  /// hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which takes these from the
-  /// session's configuration.
+  /// Each read makes an installation with a class of its own, with the registry's own configuration for what the
+  /// loading system hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which
+  /// takes these from the session's configuration.
   public var protocolClass: URLProtocol.Type {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
   }
 
   func makeProtocolClass(
-    configuration: URLSessionConfiguration, followsSessions: Bool = false, where isOurs: (@Sendable (URLRequest) -> Bool)? = nil
+    configuration: URLSessionConfiguration, followsSessions: Bool = false,
+    where isOurs: (@Sendable (URLRequest) -> Bool)? = nil
   ) -> URLProtocol.Type {
-    let installation = Installation(self, configuration: configuration, followsSessions: followsSessions, isOurs: isOurs)
+    let installation = Installation(
+      self, configuration: configuration, followsSessions: followsSessions, isOurs: isOurs)
     if configuration.identifier != nil {
       logger?.error("a background session's requests are not intercepted: use a configuration without an identifier")
     }

@@ -2,9 +2,9 @@ import Foundation
 
 /// The loop guard's tag on a request, for code that leaves the task of its chain (rule 7 of "How a chain runs").
 ///
-/// On Linux it travels in `mainDocumentURL`, the one field of a request that survives into a protocol and reaches no wire (P7);
-/// on Apple platforms in a property of the request. It begins with a random number of this process, so that neither an
-/// app's data nor a server can make one.
+/// On Linux it travels in `mainDocumentURL`, the one field of a request that survives into a protocol and reaches no
+/// wire (P7); on Apple platforms in a property of the request. It begins with a random number of this process, so that
+/// neither an app's data nor a server can make one.
 enum RequestTag {
   /// 128 random bits, so that a tag cannot be guessed.
   private static let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()

@@ -60,7 +60,8 @@ final class ChainIndex: Sendable {
     let inline: InlineLinks
   }
 
-  /// The links of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain serves such a task.
+  /// The links of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain serves
+  /// such a task.
   func links(forWebSocket request: URLRequest) -> [any RequestInterceptor] {
     guard let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket,
       var components = URLComponents(url: url, resolvingAgainstBaseURL: true)

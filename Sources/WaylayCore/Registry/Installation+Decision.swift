@@ -1,6 +1,7 @@
-// The walk, 2 of 5: whose request is it? What the session adds is put in, a tag is taken out and read as a lineage; then `ChainIndex` goes through
-// the chains, newest first, and asks `InterceptorChain.Scope` and `canInit`. The `Decision` waits, on Linux in `PendingDecision`, for the protocol
-// object that is made next, and with it, in `Lifecycle`, the request becomes a `Load`.
+// The walk, 2 of 5: whose request is it? What the session adds is put in, a tag is taken out and read as a lineage;
+// then `ChainIndex` goes through the chains, newest first, and asks `InterceptorChain.Scope` and `canInit`. The
+// `Decision` waits, on Linux in `PendingDecision`, for the protocol object that is made next, and with it, in
+// `Lifecycle`, the request becomes a `Load`.
 
 import Foundation
 
@@ -30,7 +31,8 @@ extension Installation {
     ///   - context: Whose load it is; the installation's unless told otherwise.
     ///   - bySession: Whether a session has put its cookies into the request already.
     init(
-      _ request: URLRequest, in installation: Installation, context: LoadContext? = nil, for owner: URLProtocol.Type? = nil, bySession: Bool
+      _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
+      for owner: URLProtocol.Type? = nil, bySession: Bool
     ) {
       let context = context ?? installation.context
       self.context = context

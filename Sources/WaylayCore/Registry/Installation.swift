@@ -37,7 +37,8 @@ final class Installation: Sendable {
 
   var core: Core {
     Core(
-      challenges: challenges, protocolClass: protocolClass, configuration: configuration, followsSessions: followsSessions, state: state)
+      challenges: challenges, protocolClass: protocolClass, configuration: configuration,
+      followsSessions: followsSessions, state: state)
   }
 
   /// The same installation again.
@@ -52,8 +53,8 @@ final class Installation: Sendable {
   }
 
   /// - Parameters:
-  ///   - configuration: What the context and the transport are made from on first use; so what an app sets between `intercepted(by:)` and its first
-  ///     request counts.
+  ///   - configuration: What the context and the transport are made from on first use; so what an app sets between
+  ///     `intercepted(by:)` and its first request counts.
   ///   - followsSessions: Whether sessions were made from that configuration.
   ///   - isOurs: Which requests the loading system is to leave to it.
   init(
@@ -79,7 +80,8 @@ final class Installation: Sendable {
     }
   }
 
-  /// Whose load it is: an app may have changed a setting of the configuration between the first session and another one, or copied it.
+  /// Whose load it is: an app may have changed a setting of the configuration between the first session and another
+  /// one, or copied it.
   func context(of session: URLSession) -> LoadContext {
     let common = context
     guard followsSessions else { return common }

@@ -2,17 +2,19 @@ import Foundation
 
 /// A direct load: the same chains without a `URLSession` on top.
 ///
-/// It streams both ways with the transport's back pressure, serves downloads on Linux, and costs a fraction of a session's task.
+/// It streams both ways with the transport's back pressure, serves downloads on Linux, and costs a fraction of a
+/// session's task.
 extension InterceptorRegistry {
-  /// Loads `request` through the chain that accepts it, or through the bare transport, and returns as soon as the head is there.
+  /// Loads `request` through the chain that accepts it, or through the bare transport, and returns as soon as the head
+  /// is there.
   ///
   /// ```swift
   /// let response = try await registry.load(URLRequest(url: url))
   /// for try await chunk in response.body { print(chunk.count) }
   /// ```
   ///
-  /// Redirects are followed; cookies, additional header fields and timeouts are those of the registry's configuration. A response whose
-  /// body is dropped unread cancels its transfer.
+  /// Redirects are followed; cookies, additional header fields and timeouts are those of the registry's configuration.
+  /// A response whose body is dropped unread cancels its transfer.
   ///
   /// - Throws: A `URLError`, with the cause under `NSUnderlyingErrorKey`; so does the body.
   public func load(_ request: URLRequest) async throws -> InterceptedResponse {

@@ -20,8 +20,8 @@ extension InterceptorRegistry {
   /// let head = try await registry.download(for: request, to: file) { print($0.fraction ?? 0) }
   /// ```
   ///
-  /// The file appears whole or not at all: the body is written beside `destination` and moved there at the end, in place of what
-  /// was there. The body of an error status is written too, so look at the head.
+  /// The file appears whole or not at all: the body is written beside `destination` and moved there at the end, in
+  /// place of what was there. The body of an error status is written too, so look at the head.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -77,7 +77,8 @@ extension InterceptorRegistry {
       throw URLError(
         .cannotWriteToFile,
         underlying: WaylayError(
-          .fileNotWritten, "\(url.path) cannot be written: check that the folder exists, its permissions and the free space.",
+          .fileNotWritten,
+          "\(url.path) cannot be written: check that the folder exists, its permissions and the free space.",
           url: request.url, underlying: error))
     }
   }

@@ -14,18 +14,20 @@ public import Logging
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// Chains are asked newest first; the first that accepts a request owns it. A request that no chain accepts is never touched.
-/// Registering while requests run is safe and takes effect for the next request.
+/// Chains are asked newest first; the first that accepts a request owns it. A request that no chain accepts is never
+/// touched. Registering while requests run is safe and takes effect for the next request.
 ///
-/// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made inline does not die under
-/// its session. Sessions that are made by the thousand, in tests for example, should be matched by a call of it. On Linux connections and their
-/// thread go with the last session that has used them, unless the registry was given its transport. A registry that makes direct loads
-/// alone ends when it is let go, with its connections.
+/// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made
+/// inline does not die under its session. Sessions that are made by the thousand, in tests for example, should be
+/// matched by a call of it. On Linux connections and their thread go with the last session that has used them, unless
+/// the registry was given its transport. A registry that makes direct loads alone ends when it is let go, with its
+/// connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
     var installations: [Installation] = []
-    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is let go would stay.
+    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is let go
+    /// would stay.
     var direct: Installation.Core?
     var isInvalidated = false
   }
@@ -51,12 +53,14 @@ public final class InterceptorRegistry: Sendable {
   /// Makes a registry.
   ///
   /// - Parameters:
-  ///   - transport: What puts requests on the wire, in every session and in direct loads. Default: one per installation, with the
-  ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
+  ///   - transport: What puts requests on the wire, in every session and in direct loads. Default: one per
+  ///     installation, with the configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on
+  ///     Apple platforms.
   ///   - configuration: The storages, header fields and timeouts of direct loads (``load(_:)`` and its kin).
   ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
   ///   - redirects: How redirects are followed.
-  ///   - limits: How large heads may be and how many cookies are stored; for the transports that the registry makes itself.
+  ///   - limits: How large heads may be and how many cookies are stored; for the transports that the registry makes
+  ///     itself.
   ///   - interceptors: When there are any, they become one chain named `default`, for every `http` and `https` request.
   public convenience init(
     transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
@@ -70,7 +74,8 @@ public final class InterceptorRegistry: Sendable {
 
   /// The same with a clock for its timeouts.
   package init(
-    clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
+    clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default,
+    logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
@@ -122,15 +127,19 @@ public final class InterceptorRegistry: Sendable {
   /// What happens in the loads that start from now on.
   ///
   /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
-  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<LoadEvent> { hub.subscribe(bufferingNewest: limit) }
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<LoadEvent> {
+    hub.subscribe(bufferingNewest: limit)
+  }
 
-  /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule 7).
+  /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule
+  /// 7).
   func isReentry(from outer: Lineage?) -> Bool { outer?.contains(lineageEntry.origin) ?? false }
 
-  /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather than open.
+  /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather
+  /// than open.
   ///
-  /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry is left to whoever
-  /// made it, who may use it elsewhere.
+  /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry
+  /// is left to whoever made it, who may use it elsewhere.
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
@@ -150,8 +159,8 @@ public final class InterceptorRegistry: Sendable {
   /// Hears of a request of a session whose registry is invalidated; on Linux in the code that makes the request.
   package typealias LateListener = @Sendable (URLRequest) -> Void
 
-  /// Who hears of the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as long as the process runs,
-  /// so it had better hold little.
+  /// Who hears of the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as
+  /// long as the process runs, so it had better hold little.
   package var afterInvalidation: LateListener? {
     get { lateListener.withLock { $0 } }
     set { lateListener.withLock { $0 = newValue } }
@@ -160,7 +169,8 @@ public final class InterceptorRegistry: Sendable {
   static func invalidatedError(url: URL?) -> WaylayError {
     WaylayError(
       .registryInvalidated,
-      "the registry of this session was invalidated: make a new session from a configuration that is intercepted by a live registry.",
+      "the registry of this session was invalidated: make a new session from a configuration that is intercepted by a "
+        + "live registry.",
       url: url)
   }
 }

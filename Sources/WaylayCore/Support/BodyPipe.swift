@@ -3,8 +3,8 @@ package import HTTPTypes
 
 /// A body on its way from a producer that pushes to one reader that pulls.
 ///
-/// The producer holds the pipe, the body holds the ``Reader``. When the last reader goes away before the end, the producer is told
-/// through `onAbandon`: that is how a response dropped unread cancels its transfer.
+/// The producer holds the pipe, the body holds the ``Reader``. When the last reader goes away before the end, the
+/// producer is told through `onAbandon`: that is how a response dropped unread cancels its transfer.
 package final class BodyPipe: Sendable {
   fileprivate struct State {
     var chunks: [Data] = []

@@ -12,8 +12,11 @@ package enum ByteRange: Hashable, Sendable {
   package init(_ field: String) {
     let bytes = Array(field.utf8)
     let unit = bytes.prefix { $0 != UInt8(ascii: "=") }
-    let specs = bytes[unit.endIndex...].dropFirst().split(separator: UInt8(ascii: ",")).map(Self.trimmed).filter { !$0.isEmpty }
-    guard String(decoding: Self.trimmed(unit), as: UTF8.self).lowercased() == "bytes", specs.count == 1, let spec = specs.first,
+    let specs = bytes[unit.endIndex...].dropFirst().split(separator: UInt8(ascii: ",")).map(Self.trimmed).filter {
+      !$0.isEmpty
+    }
+    guard String(decoding: Self.trimmed(unit), as: UTF8.self).lowercased() == "bytes", specs.count == 1,
+      let spec = specs.first,
       let dash = spec.firstIndex(of: UInt8(ascii: "-"))
     else {
       self = .other

@@ -1,6 +1,7 @@
 import Foundation
 
-/// An error of this package whose description may be shown anywhere: it holds no credentials, no query values and no bodies.
+/// An error of this package whose description may be shown anywhere: it holds no credentials, no query values and no
+/// bodies.
 ///
 /// What such an error quotes of others it has redacted itself, by ``Swift/Error/redacted``.
 package protocol PlainlyDescribedError: Error, CustomStringConvertible {}
@@ -8,8 +9,8 @@ package protocol PlainlyDescribedError: Error, CustomStringConvertible {}
 extension Error {
   /// The error as logs, events and messages may show it: the one way to print an error in this package.
   ///
-  /// Errors of ours say what they say; those of the loading system say their code and what is beneath them, because their texts hold the URL;
-  /// of any other error the type is told alone, because its text may say anything.
+  /// Errors of ours say what they say; those of the loading system say their code and what is beneath them, because
+  /// their texts hold the URL; of any other error the type is told alone, because its text may say anything.
   package var redacted: String {
     switch self {
     case let error as any LoadError: return error.description
@@ -17,7 +18,8 @@ extension Error {
     case let error as URLError:
       let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error
       return "URLError \(error.code.rawValue)" + (beneath.map { ": \($0.redacted)" } ?? "")
-    case let error as POSIXError: return "POSIXError \(error.code.rawValue) (\(String(cString: strerror(error.code.rawValue))))"
+    case let error as POSIXError:
+      return "POSIXError \(error.code.rawValue) (\(String(cString: strerror(error.code.rawValue))))"
     case is CancellationError: return "CancellationError"
     case let error as CocoaError: return "CocoaError \(error.code.rawValue)" + Self.beneath(error as NSError)
     default:
@@ -35,13 +37,16 @@ extension Error {
 }
 
 extension String {
-  /// The text with every URL in it as ``Foundation/URL/redacted``: what libraries and other transports say of an address.
+  /// The text with every URL in it as ``Foundation/URL/redacted``: what libraries and other transports say of an
+  /// address.
   package var withRedactedURLs: String {
     guard contains("://") else { return self }
     var text = ""
     var rest = self[...]
     while let separator = rest.range(of: "://") {
-      let scheme = rest[..<separator.lowerBound].reversed().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+      let scheme = rest[..<separator.lowerBound].reversed().prefix {
+        $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
+      }
       let start = rest.index(separator.lowerBound, offsetBy: -scheme.count)
       let end = rest[separator.upperBound...].firstIndex { $0.isWhitespace || "\"'<>`".contains($0) } ?? rest.endIndex
       text += rest[..<start]

@@ -27,7 +27,9 @@ package final class EventHub<Event: Sendable>: Sendable {
       subscriber.finish()
       return stream
     }
-    subscriber.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) } }
+    subscriber.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.subscribers.removeValue(forKey: number) }
+    }
     return stream
   }
 

@@ -1,6 +1,7 @@
 package import Logging
 
-/// What registries, archives and rewriters log to where the app gives them no logger: nothing. Tests put one here, and search all that is said.
+/// What registries, archives and rewriters log to where the app gives them no logger: nothing. Tests put one here, and
+/// search all that is said.
 package enum FallbackLogger {
   private static let logger = Locked<Logger?>(nil)
 

@@ -1,7 +1,9 @@
-/// The hashes that Digest authentication names (RFC 7616): checksums that a protocol prescribes, not a protection of anything here.
+/// The hashes that Digest authentication names (RFC 7616): checksums that a protocol prescribes, not a protection of
+/// anything here.
 ///
-/// Written out, because swift-crypto would have every app that depends on the core compile a library of cryptography for these two: a first debug
-/// build of a package that uses WaylayCore alone takes 27 s of processor time, and swift-crypto 92 s more (Swift 6.3, Linux, two cores).
+/// Written out, because swift-crypto would have every app that depends on the core compile a library of cryptography
+/// for these two: a first debug build of a package that uses WaylayCore alone takes 27 s of processor time, and
+/// swift-crypto 92 s more (Swift 6.3, Linux, two cores).
 enum MessageDigest {
   /// MD5 (RFC 1321), in lower-case hexadecimal.
   static func md5(_ bytes: some Sequence<UInt8>) -> String {
@@ -49,7 +51,8 @@ enum MessageDigest {
       }
       state = zip(state, v).map { $0 &+ $1 }
     }
-    return hexadecimal(state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } })
+    return hexadecimal(
+      state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } })
   }
 
   /// The message in blocks of 64 bytes: a one, zeros, and its length in bits.

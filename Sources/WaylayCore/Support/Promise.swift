@@ -2,8 +2,9 @@ import Foundation
 
 /// A value that somebody else brings, once, for one who waits.
 ///
-/// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is awaited, the thread
-/// sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes after (compare U13).
+/// The value goes through a lock rather than through the continuation: when a continuation is resumed before it is
+/// awaited, the thread sanitizer of Swift 6.3 on Linux does not see that what came before is ordered before what comes
+/// after (compare U13).
 package final class Promise<Value: Sendable>: Sendable {
   private struct State {
     /// Until it is taken: what is kept here longer than it is wanted could not be dropped by whoever has it.

@@ -4,7 +4,9 @@ extension UInt8 {
 
   private var isAlphanumeric: Bool {
     switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
     default: false
     }
   }
@@ -22,9 +24,12 @@ extension String {
 }
 
 extension FixedWidthInteger {
-  /// The number that decimal digits alone make; `nil` for a sign, a blank, an empty text, and a number that is too large.
+  /// The number that decimal digits alone make; `nil` for a sign, a blank, an empty text, and a number that is too
+  /// large.
   package init?(decimal text: some StringProtocol) {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Self(text) else {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let number = Self(text)
+    else {
       return nil
     }
     self = number

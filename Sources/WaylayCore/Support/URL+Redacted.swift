@@ -16,7 +16,9 @@ extension URL {
 
   /// The URL without user name and password.
   package var withoutUserInfo: URL {
-    guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+    guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+      return self
+    }
     parts.user = nil
     parts.password = nil
     return parts.url ?? self

@@ -29,8 +29,11 @@ package struct Waiters: Sendable {
 }
 
 extension Locked {
-  /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed any more.
-  package func wait(at waiters: any WritableKeyPath<State, Waiters> & Sendable, unless isNeedless: (State) -> Bool) async {
+  /// Suspends the task until somebody wakes the waiters, or until it is cancelled; not at all when that is not needed
+  /// any more.
+  package func wait(
+    at waiters: any WritableKeyPath<State, Waiters> & Sendable, unless isNeedless: (State) -> Bool
+  ) async {
     let number = withLock { $0[keyPath: waiters].number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -140,12 +140,14 @@ final class Exchange: Sendable {
     pipe?.finish(error.map { .failure($0) } ?? .success(()))
     response.settle(
       .failure(
-        error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
+        error
+          ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
   }
 
   private func transportError(_ error: any Error) -> any Error {
     let sent = state.withLock { $0.requestBytesSent }
-    // An error that is not the loading system's comes from a protocol class beneath, and whoever knows it is to find it as it is.
+    // An error that is not the loading system's comes from a protocol class beneath, and whoever knows it is to find it
+    // as it is.
     guard let error = error as? URLError else { return error }
     let phase: TransportError.Phase =
       switch error.code {

@@ -7,7 +7,8 @@ struct FieldSection {
   private(set) var bytes: Int
   private var lines = 0
   private var list = HTTPFields()
-  /// The value of the last field with the lines that it goes on in, where it goes on: kept apart, so that each line costs itself alone.
+  /// The value of the last field with the lines that it goes on in, where it goes on: kept apart, so that each line
+  /// costs itself alone.
   private var folded: String?
 
   init(bytes: Int = 0) {

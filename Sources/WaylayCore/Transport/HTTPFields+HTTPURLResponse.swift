@@ -4,8 +4,8 @@ package import HTTPTypes
 extension HTTPFields {
   /// The header fields of a response of the loading system, which has joined those that occur more than once.
   ///
-  /// Sorted by name, because their order is lost. `Set-Cookie`, the one field that cannot be joined (RFC 9110, section 5.3), is
-  /// taken apart again.
+  /// Sorted by name, because their order is lost. `Set-Cookie`, the one field that cannot be joined (RFC 9110, section
+  /// 5.3), is taken apart again.
   ///
   /// - Throws: An error that names the limit that they are over.
   package init(_ response: HTTPURLResponse, limits: MessageLimits = MessageLimits()) throws(TransportError) {
@@ -24,18 +24,22 @@ extension HTTPFields {
     }
   }
 
-  /// The fields by their names, those that occur more than once joined by `", "`, cookies of a request by `"; "`. A field that came before in other letters keeps those.
+  /// The fields by their names, those that occur more than once joined by `", "`, cookies of a request by `"; "`. A
+  /// field that came before in other letters keeps those.
   var joinedByName: [String: String] {
     var joined = [String: String](minimumCapacity: count)
     guard count > Self.few else {
       for index in indices {
         let field = self[index]
         let name = (self[..<index].first { $0.name == field.name } ?? field).name.rawName
-        if let before = joined.updateValue(field.value, forKey: name) { joined[name] = before + field.name.separator + field.value }
+        if let before = joined.updateValue(field.value, forKey: name) {
+          joined[name] = before + field.name.separator + field.value
+        }
       }
       return joined
     }
-    // The letters in which a name came first, and all values under it: each field costs the same, however many there are.
+    // The letters in which a name came first, and all values under it: each field costs the same, however many there
+    // are.
     var first = [String: String](minimumCapacity: count)
     var values: [String: [String]] = [:]
     for field in self {
@@ -47,14 +51,17 @@ extension HTTPFields {
         values[letters, default: [joined[letters] ?? ""]].append(field.value)
       }
     }
-    for (letters, all) in values { joined[letters] = all.joined(separator: letters.lowercased() == "cookie" ? "; " : ", ") }
+    for (letters, all) in values {
+      joined[letters] = all.joined(separator: letters.lowercased() == "cookie" ? "; " : ", ")
+    }
     return joined
   }
 
   /// Fields up to which comparing each with each is cheaper than a table.
   private static let few = 32
 
-  /// Takes joined `Set-Cookie` values apart: a comma begins a new cookie when a name and `=` follow it, which no date has.
+  /// Takes joined `Set-Cookie` values apart: a comma begins a new cookie when a name and `=` follow it, which no date
+  /// has.
   package static func cookies(in joined: String) -> [String] {
     var parts: [Substring] = []
     var start = joined.startIndex
@@ -74,6 +81,7 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-  /// What stands between the values of a field that occurs more than once, when they are put in one (RFC 9110, section 5.3; RFC 6265, section 5.4).
+  /// What stands between the values of a field that occurs more than once, when they are put in one (RFC 9110, section
+  /// 5.3; RFC 6265, section 5.4).
   fileprivate var separator: String { self == .cookie ? "; " : ", " }
 }

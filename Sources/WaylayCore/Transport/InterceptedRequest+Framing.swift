@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// What a transport looks at before it writes a request.
 extension InterceptedRequest {
-  /// Refuses a method or fields that would break out of their line, or have a server find the message's end elsewhere than the transport does:
-  /// what is behind that end would be taken for another request (RFC 9112, section 11.2).
+  /// Refuses a method or fields that would break out of their line, or have a server find the message's end elsewhere
+  /// than the transport does: what is behind that end would be taken for another request (RFC 9112, section 11.2).
   ///
   /// - Throws: ``WaylayError/Code/invalidRequest`` and ``WaylayError/Code/limitExceeded``, before anything is sent.
   func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
@@ -38,7 +38,9 @@ extension InterceptedRequest {
     guard let route, let owner = route.owner, owner != Route.Owner(url) else { return }
     throw WaylayError(
       .routeMismatch,
-      "the request is for \(Route.Owner(url)), and its route to \(route.address) was made for \(owner): a link that changes a request's host stands before the one that sets the route, or sets its route to nil or to one of the new host.",
+      "the request is for \(Route.Owner(url)), and its route to \(route.address) was made for \(owner): a link that "
+        + "changes a request's host stands before the one that sets the route, or sets its route to nil or to one of "
+        + "the new host.",
       url: url, requestID: id)
   }
 
@@ -66,7 +68,8 @@ extension InterceptedRequest {
   }
 
   private static let framing: [String: Framing] = [
-    "transfer-encoding": .never("is the transport's to set: leave it out, a body of unknown length is sent in chunks anyway"),
+    "transfer-encoding": .never(
+      "is the transport's to set: leave it out, a body of unknown length is sent in chunks anyway"),
     "upgrade": .never("asks for another protocol, which no transport goes on in: leave it out"),
     "trailer": .never("announces fields behind the body, which no transport sends: leave it out"),
     "connection": .connection, "te": .trailersOnly, "host": .host, "content-length": .length,

@@ -1,6 +1,7 @@
-// The walk, 4 of 5: behind the last link the request loses its tag and gets the load's observer, and the installation names the transport: the
-// registry's own, or the platform's, made on first use. `CurlTransport`, in `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`,
-// here, on Apple platforms and for what libcurl cannot do: an `Exchange` for each request, found by its task in `ExchangeTable`.
+// The walk, 4 of 5: behind the last link the request loses its tag and gets the load's observer, and the installation
+// names the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
+// `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`, here, on Apple platforms and for what libcurl cannot
+// do: an `Exchange` for each request, found by its task in `ExchangeTable`.
 
 import Foundation
 
@@ -14,7 +15,8 @@ extension Load {
       throw MessageBody.consumed(by: reader, wantedBy: "the transport")
     }
     request.address(
-      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout))
+      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
+    )
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
     let transport = try installation.transport(for: request.url)
@@ -38,13 +40,15 @@ extension Load {
     guard transport.capabilities.contains(.routes) else {
       throw WaylayError(
         .transportIncapable,
-        "the request has a route to \(route.address), and \(name) cannot dial another address than the host's: use CurlTransport, on Linux.",
+        "the request has a route to \(route.address), and \(name) cannot dial another address than the host's: use "
+          + "CurlTransport, on Linux.",
         url: request.url, requestID: id)
     }
     guard route.gate == nil || transport.capabilities.contains(.gates) else {
       throw WaylayError(
         .transportIncapable,
-        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 for it.",
+        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 for "
+          + "it.",
         url: request.url, requestID: id)
     }
   }

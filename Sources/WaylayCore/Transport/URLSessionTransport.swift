@@ -2,13 +2,15 @@ import Foundation
 
 /// The transport over one inner `URLSession`.
 ///
-/// It is what a registry uses on Apple platforms, and on Linux where libcurl cannot be used or foreign protocol classes are to be asked: one
-/// per installation, never one per request, so that connections are reused. The inner session knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no challenges; foreign
-/// protocol classes of the configuration are still asked before the network.
+/// It is what a registry uses on Apple platforms, and on Linux where libcurl cannot be used or foreign protocol classes
+/// are to be asked: one per installation, never one per request, so that connections are reused. The inner session
+/// knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no
+/// challenges; foreign protocol classes of the configuration are still asked before the network.
 ///
-/// On Linux an inner session has limits that no code around it can lift (platform facts U1 to U6): a slow reader does not hold
-/// the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not work; and a request body that
-/// is a stream is written to a temporary file first, because the loading system reads it on the one queue that all sessions share.
+/// On Linux an inner session has limits that no code around it can lift (platform facts U1 to U6): a slow reader does
+/// not hold the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not
+/// work; and a request body that is a stream is written to a temporary file first, because the loading system reads it
+/// on the one queue that all sessions share.
 public final class URLSessionTransport: Transport {
   private struct State {
     var session: URLSession?
@@ -25,7 +27,8 @@ public final class URLSessionTransport: Transport {
   ///
   /// - Parameters:
   ///   - configuration: Timeouts, proxies, TLS and connection limits of the inner session. Its storages are not used.
-  ///   - limits: How large heads may be that are sent and taken. The inner session has read a head before they are looked at.
+  ///   - limits: How large heads may be that are sent and taken. The inner session has read a head before they are
+  ///     looked at.
   public init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
     self.limits = limits
     let inner = configuration.copied
@@ -51,7 +54,8 @@ public final class URLSessionTransport: Transport {
     guard request.route == nil else {
       throw WaylayError(
         .transportIncapable,
-        "the request has a route, and URLSession cannot dial another address than its host's: use CurlTransport, on Linux.",
+        "the request has a route, and URLSession cannot dial another address than its host's: use CurlTransport, on "
+          + "Linux.",
         url: request.url, requestID: request.id)
     }
     try request.checkFraming(limits)
@@ -59,7 +63,8 @@ public final class URLSessionTransport: Transport {
     var urlRequest = request.untagged
     // The session knows it: the body is data or a file by now.
     urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-    // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has given another.
+    // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has
+    // given another.
     if request.observer?.watchesTimeout == true { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
@@ -94,7 +99,8 @@ public final class URLSessionTransport: Transport {
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
       let session = state.session ?? openSession()
       state.session = session
-      let task = exchange.upload.makeTask(request, in: session, showsBody: exchange.showsBody, toForeignClasses: hasForeignClasses)
+      let task = exchange.upload.makeTask(
+        request, in: session, showsBody: exchange.showsBody, toForeignClasses: hasForeignClasses)
       exchanges.add(exchange, for: task)
       return task
     }

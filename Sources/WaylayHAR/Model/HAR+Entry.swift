@@ -63,7 +63,8 @@ extension HAR {
 
     /// Makes a request. Its lists of cookies and of the query are made from the header fields and the URL, whose
     /// fragment is left out.
-    public init(method: String, url: String, httpVersion: String = "HTTP/1.1", headers: [Field] = [], body: Body? = nil) {
+    public init(method: String, url: String, httpVersion: String = "HTTP/1.1", headers: [Field] = [], body: Body? = nil)
+    {
       self.method = method
       self.url = String(url.prefix { $0 != "#" })
       self.httpVersion = httpVersion

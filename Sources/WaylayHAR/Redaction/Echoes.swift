@@ -80,7 +80,8 @@ struct Echoes {
       }
     }
     while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
-    guard let decoded = Data(base64Encoded: Data(standard)), plain.contains(where: { decoded.firstRange(of: $0) != nil })
+    guard let decoded = Data(base64Encoded: Data(standard)),
+      plain.contains(where: { decoded.firstRange(of: $0) != nil })
     else { return nil }
     if plain.contains(where: { decoded.elementsEqual($0) }) { return replacement }
     let redacted = Data(plain.reduce(Array(decoded)) { removed($1, from: $0) }).base64EncodedString()

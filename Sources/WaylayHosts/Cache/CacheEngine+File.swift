@@ -37,17 +37,22 @@ extension CacheEngine {
         for record in content.entries { Self.load(record, into: &state.table, now: now, date: date) }
       }
     } catch {
-      options.logger?.warning("the file of kept host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
+      options.logger?.warning(
+        "the file of kept host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
     }
   }
 
   private static func load(_ record: Content.Record, into table: inout CacheTable, now: Duration, date: Date) {
     let age = date.timeIntervalSince1970 - record.stored
     // A record of the future says that a clock was wrong: nobody knows how old it is.
-    guard let host = try? HostName(record.host), !host.isAddress, record.lifetime > 0, age >= 0, age < 1e9 else { return }
+    guard let host = try? HostName(record.host), !host.isAddress, record.lifetime > 0, age >= 0, age < 1e9 else {
+      return
+    }
     let lifetime = Duration.seconds(min(record.lifetime, 1e9)).clamped(to: table.options.timeToLive)
     let candidates = record.candidates.compactMap { place -> HostResolution.Candidate? in
-      guard let address = try? HostAddress(place.address), place.port.map({ (1...65535).contains($0) }) ?? true else { return nil }
+      guard let address = try? HostAddress(place.address), place.port.map({ (1...65535).contains($0) }) ?? true else {
+        return nil
+      }
       return HostResolution.Candidate(address, port: place.port, protocols: place.protocols)
     }
     guard !candidates.isEmpty, .seconds(age) < lifetime + table.options.maximumStaleness else { return }
@@ -67,7 +72,8 @@ extension CacheEngine {
   private func saveNow() {
     state.withLock { $0.saving = nil }
     do { try save() } catch {
-      options.logger?.warning("host addresses cannot be kept: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
+      options.logger?.warning(
+        "host addresses cannot be kept: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
     }
   }
 
@@ -77,9 +83,12 @@ extension CacheEngine {
     let entries = state.withLock { $0.table.entries }
     let records = entries.map { query, entry in
       Content.Record(
-        host: query.host.description, port: query.port, source: entry.resolution.source, stored: date - (now - entry.stored).seconds,
+        host: query.host.description, port: query.port, source: entry.resolution.source,
+        stored: date - (now - entry.stored).seconds,
         lifetime: (entry.expires - entry.stored).seconds,
-        candidates: entry.resolution.candidates.map { .init(address: $0.address.literal, port: $0.port, protocols: $0.protocols) })
+        candidates: entry.resolution.candidates.map {
+          .init(address: $0.address.literal, port: $0.port, protocols: $0.protocols)
+        })
     }
     try PrivateFile(file).write(JSONEncoder().encode(Content(entries: records)))
   }

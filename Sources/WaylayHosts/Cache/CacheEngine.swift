@@ -1,5 +1,5 @@
-/// The moving part of a cache: look-ups that are under way, and who waits for them. Its tasks hold it, the cache holds it, and it ends with
-/// the cache.
+/// The moving part of a cache: look-ups that are under way, and who waits for them. Its tasks hold it, the cache holds
+/// it, and it ends with the cache.
 final class CacheEngine: Sendable {
   /// A look-up that is under way.
   struct Flight {
@@ -13,8 +13,8 @@ final class CacheEngine: Sendable {
   struct State {
     var table: CacheTable
     var flights: [HostQuery: Flight] = [:]
-    /// What came of a look-up, for waiters that have not woken up yet. Goes through the lock rather than through the continuation (compare
-    /// U13).
+    /// What came of a look-up, for waiters that have not woken up yet. Goes through the lock rather than through the
+    /// continuation (compare U13).
     var outcomes: [Int: Result<ResolutionCache.Answer, any Error>] = [:]
     var cancelledWaiters: Set<Int> = []
     var numbers = 0
@@ -114,7 +114,9 @@ final class CacheEngine: Sendable {
         return (nil, nil)
       }
       state.outcomes[waiter] = .failure(CancellationError())
-      guard let flight = state.flights[query], flight.waiters.isEmpty, !flight.isBackground else { return (continuation, nil) }
+      guard let flight = state.flights[query], flight.waiters.isEmpty, !flight.isBackground else {
+        return (continuation, nil)
+      }
       state.flights[query] = nil
       return (continuation, flight.task)
     }
@@ -161,14 +163,17 @@ final class CacheEngine: Sendable {
     do {
       let resolution = try result.get()
       guard !resolution.candidates.isEmpty else {
-        throw HostError(.resolverFailed, "\(resolution.source) answered without an address.", host: query.host.description)
+        throw HostError(
+          .resolverFailed, "\(resolution.source) answered without an address.", host: query.host.description)
       }
       table.store(resolution, for: query, at: now)
       return .success(ResolutionCache.Answer(resolution: resolution, age: .zero, isStale: false, isCached: false))
     } catch {
       let error =
         error as? HostError
-        ?? HostError(.resolverFailed, "\(resolver.name) failed: \(error.redacted).", host: query.host.description, underlying: error)
+        ?? HostError(
+          .resolverFailed, "\(resolver.name) failed: \(error.redacted).", host: query.host.description,
+          underlying: error)
       return table.fail(error, for: query, at: now).map { .success($0) } ?? .failure(error)
     }
   }
@@ -180,7 +185,8 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Look-ups that began in the old network may wait for what does not come any more: they begin anew, for those who wait.
+  /// Look-ups that began in the old network may wait for what does not come any more: they begin anew, for those who
+  /// wait.
   func networkChanged() {
     resolver.networkChanged()
     let now = clock.time()
@@ -209,7 +215,9 @@ final class CacheEngine: Sendable {
         state.flights = [:]
         (state.prefetching, state.saving) = (nil, nil)
       }
-      return (flights.map(\.task) + [state.prefetching, state.saving].compactMap { $0 }, flights.flatMap(\.waiters.values))
+      return (
+        flights.map(\.task) + [state.prefetching, state.saving].compactMap { $0 }, flights.flatMap(\.waiters.values)
+      )
     }
     for task in tasks { task.cancel() }
     for waiter in waiters { waiter.resume() }

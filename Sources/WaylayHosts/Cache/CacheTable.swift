@@ -67,7 +67,8 @@ struct CacheTable: Sendable {
     uses &+= 1
     let refreshes = options.refreshFraction.map { stored + lifetime * ($0 >= 0 ? min($0, 1) : 0) } ?? stored + lifetime
     entries[query] = Entry(
-      resolution: resolution, stored: stored, expires: stored + lifetime, refreshes: refreshes, usedStaleUntil: nil, lastUse: uses)
+      resolution: resolution, stored: stored, expires: stored + lifetime, refreshes: refreshes, usedStaleUntil: nil,
+      lastUse: uses)
     if entries.count > options.capacity { evict() }
   }
 
@@ -76,7 +77,8 @@ struct CacheTable: Sendable {
     if error.code == .noSuchHost {
       // An answer too: the host is gone, and what was known of it is wrong (RFC 8767, section 4).
       entries[query] = nil
-      remember(error, for: query, until: now + (error.timeToLive ?? .zero).clamped(to: options.negativeTimeToLive), at: now)
+      remember(
+        error, for: query, until: now + (error.timeToLive ?? .zero).clamped(to: options.negativeTimeToLive), at: now)
       return nil
     }
     if var entry = entries[query], now < entry.expires + options.maximumStaleness {

@@ -7,11 +7,13 @@
 /// cache.prefetch([HostQuery(try HostName("api.example.com"))])
 /// ```
 ///
-/// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their time is over. When no
-/// look-up succeeds, an answer whose time is over is used (RFC 8767). Look-ups of the same host at the same time are one; who stops waiting
-/// does not disturb the others, and when nobody waits any more the look-up ends. That a host does not exist is kept too.
+/// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their
+/// time is over. When no look-up succeeds, an answer whose time is over is used (RFC 8767). Look-ups of the same host
+/// at the same time are one; who stops waiting does not disturb the others, and when nobody waits any more the look-up
+/// ends. That a host does not exist is kept too.
 ///
-/// The cache goes with its last reference, and with it every look-up that is under way. A cache in front of a cache keeps answers too long.
+/// The cache goes with its last reference, and with it every look-up that is under way. A cache in front of a cache
+/// keeps answers too long.
 public final class ResolutionCache: HostResolver {
   /// An answer, and how the cache came by it.
   public struct Answer: Sendable, Hashable {
@@ -28,7 +30,9 @@ public final class ResolutionCache: HostResolver {
   private let engine: CacheEngine
 
   /// Makes a cache in front of a resolver. The file of the options is read now.
-  public init(_ resolver: any HostResolver, options: Options = Options(), clock: any Clock<Duration> = ContinuousClock()) {
+  public init(
+    _ resolver: any HostResolver, options: Options = Options(), clock: any Clock<Duration> = ContinuousClock()
+  ) {
     engine = CacheEngine(resolver, options: options, clock: HostClock(clock))
     engine.load()
   }
@@ -40,26 +44,28 @@ public final class ResolutionCache: HostResolver {
   /// The name of the resolver behind it.
   public var name: String { engine.resolver.name }
 
-  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is time to. `nil` for a
-  /// host whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
+  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is
+  /// time to. `nil` for a host whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
   public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
 
   /// The answer that is there, or that the resolver gives.
   ///
-  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the look-up goes on for others who wait for it.
+  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the look-up goes on for
+  ///   others who wait for it.
   public func answer(_ query: HostQuery) async throws -> Answer { try await engine.answer(query) }
 
   /// The addresses of a host: ``answer(_:)`` without its story.
   public func resolve(_ query: HostQuery) async throws -> HostResolution { try await answer(query).resolution }
 
-  /// Looks hosts up now and keeps their answers fresh from now on, whether anybody asks or not. Replaces the hosts of an earlier call; an
-  /// empty list ends it.
+  /// Looks hosts up now and keeps their answers fresh from now on, whether anybody asks or not. Replaces the hosts of
+  /// an earlier call; an empty list ends it.
   public func prefetch(_ queries: [HostQuery]) { engine.prefetch(queries) }
 
   /// Forgets one host.
   public func remove(_ query: HostQuery) { engine.remove(query) }
 
-  /// Forgets everything: the network is another one. Look-ups that are under way begin anew, and so do those of the prefetch list.
+  /// Forgets everything: the network is another one. Look-ups that are under way begin anew, and so do those of the
+  /// prefetch list.
   public func networkChanged() { engine.networkChanged() }
 
   /// Writes the file of the options now. Otherwise it is written a second after an answer has come.

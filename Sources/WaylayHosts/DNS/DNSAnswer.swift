@@ -14,7 +14,8 @@ struct DNSAnswer: Sendable {
 
   /// Reads the answer to a question.
   ///
-  /// - Throws: `HostError`: `malformedAnswer` when it is none to that question, `resolverFailed` when the server says that it failed.
+  /// - Throws: `HostError`: `malformedAnswer` when it is none to that question, `resolverFailed` when the server says
+  ///   that it failed.
   init(to question: DNSQuestion, id: UInt16 = 0, in message: DNSMessage) throws {
     func refuse(_ reason: String, _ code: HostError.Code = .malformedAnswer) -> HostError {
       HostError(code, "The answer to \(question.name) cannot be used: \(reason).", host: question.name.description)
@@ -24,15 +25,19 @@ struct DNSAnswer: Sendable {
     guard message.questions == [question] else { throw refuse("it repeats another question") }
     guard !message.flags.isTruncated else { throw refuse("it is truncated", .resolverFailed) }
     guard [0, 3].contains(message.flags.responseCode) else {
-      throw refuse("the server failed with the code \(message.flags.responseCode) (2: its own failure, 5: it refuses)", .resolverFailed)
+      throw refuse(
+        "the server failed with the code \(message.flags.responseCode) (2: its own failure, 5: it refuses)",
+        .resolverFailed)
     }
     var current = question.name
     var lowest = UInt32.max
-    // Aliases are followed inside of the answer only, in whatever order they stand; what is said of other names does not count.
+    // Aliases are followed inside of the answer only, in whatever order they stand; what is said of other names does
+    // not count.
     for _ in 0...Self.maximumAliases {
       let own = message.answers.filter { $0.name == current && $0.recordClass == DNSRecord.internet }
       let records = own.filter { $0.type == question.type }
-      guard records.isEmpty, let alias = own.first(where: { $0.type == .cname }), case .alias(let target) = alias.data else {
+      guard records.isEmpty, let alias = own.first(where: { $0.type == .cname }), case .alias(let target) = alias.data
+      else {
         let timeToLive = records.map(\.timeToLive).min() ?? Self.negativeTimeToLive(of: message, for: current)
         self.init(
           name: current, records: records, timeToLive: min(lowest, timeToLive),
@@ -67,10 +72,13 @@ struct DNSAnswer: Sendable {
     return services.sorted { $0.priority < $1.priority }
   }
 
-  /// The lower of the SOA record's own time and its last number (RFC 2308, section 5); zero without one that is above the name.
+  /// The lower of the SOA record's own time and its last number (RFC 2308, section 5); zero without one that is above
+  /// the name.
   private static func negativeTimeToLive(of message: DNSMessage, for name: DNSName) -> UInt32 {
     for record in message.authorities where record.type == .soa && name.isAtOrBelow(record.name) {
-      if case .authority(_, _, let numbers) = record.data, let minimum = numbers.last { return min(record.timeToLive, minimum) }
+      if case .authority(_, _, let numbers) = record.data, let minimum = numbers.last {
+        return min(record.timeToLive, minimum)
+      }
     }
     return 0
   }

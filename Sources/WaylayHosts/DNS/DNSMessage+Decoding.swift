@@ -9,7 +9,9 @@ extension DNSMessage {
     flags = Flags(rawValue: try reader.word())
     let counts = try (0..<4).map { _ in Int(try reader.word()) }
     // Each takes some bytes at least: a count that cannot be true is refused before anything is read.
-    guard counts[0] * 5 + (counts[1] + counts[2] + counts[3]) * 11 <= reader.remaining else { throw DNSReader.truncated }
+    guard counts[0] * 5 + (counts[1] + counts[2] + counts[3]) * 11 <= reader.remaining else {
+      throw DNSReader.truncated
+    }
     for _ in 0..<counts[0] {
       questions.append(
         DNSQuestion(name: try reader.name(), type: .init(rawValue: try reader.word()), recordClass: try reader.word()))
@@ -47,7 +49,8 @@ extension DNSRecord.Content {
       self = .address(address)
     case .cname: self = .alias(try reader.name())
     case .soa:
-      self = .authority(server: try reader.name(), mailbox: try reader.name(), numbers: try (0..<5).map { _ in try reader.long() })
+      self = .authority(
+        server: try reader.name(), mailbox: try reader.name(), numbers: try (0..<5).map { _ in try reader.long() })
     case .https:
       var service = ServiceBinding(priority: try reader.word(), target: try reader.name(allowsPointers: false))
       while reader.remaining > 0 {

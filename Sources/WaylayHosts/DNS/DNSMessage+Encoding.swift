@@ -22,8 +22,8 @@ extension DNSMessage {
 
   /// A query as a client sends it: recursion wanted, and room for a large answer.
   ///
-  /// - Parameter isPadded: Whether it is filled up to a multiple of 128 bytes, so that its length does not tell the name (RFC 8467, section
-  ///   4.1).
+  /// - Parameter isPadded: Whether it is filled up to a multiple of 128 bytes, so that its length does not tell the
+  ///   name (RFC 8467, section 4.1).
   static func query(_ name: DNSName, _ type: DNSRecord.Kind, id: UInt16 = 0, isPadded: Bool) throws -> [UInt8] {
     var message = DNSMessage(id: id, questions: [DNSQuestion(name: name, type: type)])
     message.flags.wantsRecursion = true
@@ -34,7 +34,8 @@ extension DNSMessage {
     let bare = try message.encoded().count + 4
     let padding = (128 - bare % 128) % 128
     options.data = .opaque(
-      [0, 12, UInt8(truncatingIfNeeded: padding >> 8), UInt8(truncatingIfNeeded: padding)] + [UInt8](repeating: 0, count: padding))
+      [0, 12, UInt8(truncatingIfNeeded: padding >> 8), UInt8(truncatingIfNeeded: padding)]
+        + [UInt8](repeating: 0, count: padding))
     message.additionals = [options]
     return try message.encoded()
   }

@@ -35,7 +35,8 @@ extension DNSMessage {
       form = try JSONDecoder().decode(Form.self, from: json)
     } catch {
       throw HostError(
-        .malformedAnswer, "The answer is not DNS in JSON: \(error.redacted)", host: question.name.description, underlying: error)
+        .malformedAnswer, "The answer is not DNS in JSON: \(error.redacted)", host: question.name.description,
+        underlying: error)
     }
     // Nothing but the name ties the answer to the question: what is said of other names is ignored, as always.
     questions = [question]
@@ -47,7 +48,9 @@ extension DNSMessage {
   }
 
   private static func record(_ record: Form.Record) -> DNSRecord? {
-    func name(_ text: some StringProtocol) -> DNSName? { try? DNSName(text.hasSuffix(".") ? String(text.dropLast()) : String(text)) }
+    func name(_ text: some StringProtocol) -> DNSName? {
+      try? DNSName(text.hasSuffix(".") ? String(text.dropLast()) : String(text))
+    }
     let type = DNSRecord.Kind(rawValue: record.type)
     let content: DNSRecord.Content?
     switch type {

@@ -1,5 +1,5 @@
-/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are (RFC 1035, section
-/// 2.3.3).
+/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are
+/// (RFC 1035, section 2.3.3).
 struct DNSName: Hashable, Sendable {
   /// Length and bytes of each label, without the empty label at the end.
   let wire: [UInt8]
@@ -52,7 +52,8 @@ struct DNSName: Hashable, Sendable {
 }
 
 extension DNSName: CustomStringConvertible {
-  /// Dotted text; bytes that are not printable, and dots and backslashes inside of labels, as `\DDD` (RFC 1035, section 5.1).
+  /// Dotted text; bytes that are not printable, and dots and backslashes inside of labels, as `\DDD` (RFC 1035, section
+  /// 5.1).
   var description: String {
     guard !wire.isEmpty else { return "." }
     return labels.map { label in

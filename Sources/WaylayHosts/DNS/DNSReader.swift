@@ -43,8 +43,8 @@ struct DNSReader {
 
   /// Reads a name.
   ///
-  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a circle; and few follow
-  /// each other, so that a message of pointers costs no more time than its length allows.
+  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a
+  /// circle; and few follow each other, so that a message of pointers costs no more time than its length allows.
   mutating func name(allowsPointers: Bool = true) throws -> DNSName {
     var wire: [UInt8] = []
     var cursor = position
@@ -69,7 +69,9 @@ struct DNSReader {
         guard allowsPointers else { throw Self.broken("a name is compressed where it must not be") }
         guard cursor + 2 <= (after == nil ? end : bytes.count) else { throw Self.truncated }
         let target = (length & 0x3F) << 8 | Int(bytes[cursor + 1])
-        guard target < segment else { throw Self.broken("a pointer leads to byte \(target), which is not before byte \(segment)") }
+        guard target < segment else {
+          throw Self.broken("a pointer leads to byte \(target), which is not before byte \(segment)")
+        }
         jumps += 1
         guard jumps <= 64 else { throw Self.broken("a name has more than 64 pointers") }
         after = after ?? cursor + 2

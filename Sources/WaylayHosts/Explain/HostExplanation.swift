@@ -48,7 +48,8 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
     guard let first = rows.first else { return [] }
     let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
-      let line = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }.joined(separator: "  ")
+      let line = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+        .joined(separator: "  ")
       return String(line.reversed().drop { $0 == " " }.reversed())
     }
   }
@@ -62,7 +63,8 @@ extension [HostAttempt] {
         + map { attempt in
           [
             attempt.candidate?.description ?? "the system's way", attempt.candidate?.source ?? "",
-            attempt.outcome.description + (attempt.isSuspectedHijack ? " (suspected hijack)" : ""), "\(attempt.start.milliseconds) ms",
+            attempt.outcome.description + (attempt.isSuspectedHijack ? " (suspected hijack)" : ""),
+            "\(attempt.start.milliseconds) ms",
             "\(attempt.duration.milliseconds) ms",
           ]
         }

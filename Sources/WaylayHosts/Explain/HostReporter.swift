@@ -35,12 +35,14 @@ final class HostReporter: Sendable {
     log(attempt, request, host)
     let duration = ban.map { max($0.until - now, .zero) }
     hub.send {
-      HostEvent(id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration, error: attempt.error)
+      HostEvent(
+        id: request.id, kind: .attempted, host: host, url: request.url, attempt: attempt, ban: duration,
+        error: attempt.error)
     }
   }
 
-  /// Says aloud that something is not routed: once, or once for each host that it is about; on the standard error where the app has given no
-  /// logger.
+  /// Says aloud that something is not routed: once, or once for each host that it is about; on the standard error where
+  /// the app has given no logger.
   func warnOnce(_ what: Logger.Message, _ error: HostError, about host: HostName? = nil) {
     let isFirst = state.withLock { state in
       // More hosts than that are made up by somebody.
@@ -61,7 +63,9 @@ final class HostReporter: Sendable {
       if let error = error as? HostError { metadata[LogKey.error] = "\(error.message)" }
       logger.debug("host \(kind)", metadata: metadata)
     }
-    hub.send { HostEvent(id: request.id, kind: kind, host: host, url: request.url, attempt: nil, ban: nil, error: error) }
+    hub.send {
+      HostEvent(id: request.id, kind: kind, host: host, url: request.url, attempt: nil, ban: nil, error: error)
+    }
   }
 
   /// A suspected hijack is news for whoever runs the app; everything else is detail.
@@ -70,7 +74,8 @@ final class HostReporter: Sendable {
     guard let logger, logger.logLevel <= level else { return }
     var metadata: Logger.Metadata = [
       LogKey.load: "\(request.id)", HostLogKey.host: "\(host)", HostLogKey.outcome: "\(attempt.outcome)",
-      LogKey.milliseconds: "\(attempt.duration.milliseconds)", HostLogKey.address: "\(attempt.candidate?.description ?? "system")",
+      LogKey.milliseconds: "\(attempt.duration.milliseconds)",
+      HostLogKey.address: "\(attempt.candidate?.description ?? "system")",
     ]
     if let source = attempt.candidate?.source { metadata[HostLogKey.source] = "\(source)" }
     switch attempt.error {

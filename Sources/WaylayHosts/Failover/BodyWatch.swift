@@ -1,4 +1,5 @@
-/// A body on its way from an address: when it is cut, or stays away until nobody wants it any more, the address hears of it.
+/// A body on its way from an address: when it is cut, or stays away until nobody wants it any more, the address hears
+/// of it.
 final class BodyWatch: Sendable {
   private let reading: Reading
   private let clock: HostClock

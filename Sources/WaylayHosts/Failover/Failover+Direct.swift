@@ -4,11 +4,14 @@ extension Failover {
   /// How long a kept connection is taken to be alive after something has come from its address.
   private static let freshness: Duration = .seconds(1)
 
-  /// Whether an address is so well known that the request goes there without a race, which costs as much as a short load: then how long its
-  /// connection may take, `.some(nil)` for no limit of its own. An open connection takes no time.
+  /// Whether an address is so well known that the request goes there without a race, which costs as much as a short
+  /// load: then how long its connection may take, `.some(nil)` for no limit of its own. An open connection takes no
+  /// time.
   func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
     let now = clock.time()
-    guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else { return nil }
+    guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else {
+      return nil
+    }
     if isOnly, !policy.fallback.allowsSystem { return .some(nil) }
     let limit = policy.attempts.stagger ?? health.deadline(of: entry.candidate, at: authority)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not given up.

@@ -2,11 +2,13 @@ extension Failover {
   /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
   func allFailed() -> URLError {
     let attempts = log.attempts
-    let error = HostError(allFailed: attempts, host: authority.host.description, heldBack: log.state.withLock { $0.heldBack })
+    let error = HostError(
+      allFailed: attempts, host: authority.host.description, heldBack: log.state.withLock { $0.heldBack })
     return error.urlError(Self.code(of: attempts), of: request)
   }
 
-  /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds nothing of the load.
+  /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds
+  /// nothing of the load.
   var account: @Sendable (WaylayError) -> any Error {
     { [log, clock, start, authority] timeout in
       HostError(timedOut: log.table(start: start, now: clock.time()), host: authority.host.description, timeout)
@@ -27,7 +29,8 @@ extension Failover {
     let failures = attempts.filter { $0.finding.isAddressFault || $0.outcome == .failed }
     let telling =
       failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding.isSuspectedHijack }
-      ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError } ?? failures.last
+      ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError }
+      ?? failures.last
     if let error = telling?.error as? TransportError { return error.code }
     return telling?.finding == .responseRejected ? .badServerResponse : .timedOut
   }
@@ -54,7 +57,8 @@ extension HostError {
   init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
     let story = Self.story(of: attempts, orElse: "none was tried yet")
     self.init(
-      .timedOut, "the request's timeout was over before an address of \(host) had answered: \(story).", host: host, underlying: timeout)
+      .timedOut, "the request's timeout was over before an address of \(host) had answered: \(story).", host: host,
+      underlying: timeout)
     self.attempts = attempts
   }
 

@@ -6,8 +6,8 @@ extension Failover {
     case over
   }
 
-  /// How long an address that has the request may be silent before another is tried beside it; `nil` when that is not wanted. Well within the
-  /// request's own timeout, so that the other one has time to answer.
+  /// How long an address that has the request may be silent before another is tried beside it; `nil` when that is not
+  /// wanted. Well within the request's own timeout, so that the other one has time to answer.
   var silence: Duration? {
     policy.silence.map { min($0, timeout / 3) }
   }
@@ -17,8 +17,9 @@ extension Failover {
     policy.silence.map { min($0, timeout * 9 / 10) }
   }
 
-  /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only idempotent, such as PUT and
-  /// DELETE, may be repeated after it has failed, but two of them side by side end in either order, and a later change may be undone.
+  /// Whether the request may be with two servers at once: it is safe (RFC 9110, section 9.2.1). One that is only
+  /// idempotent, such as PUT and DELETE, may be repeated after it has failed, but two of them side by side end in
+  /// either order, and a later change may be undone.
   var isHedgeable: Bool {
     request.isSafe && request.body.isReplayable
   }
@@ -31,7 +32,9 @@ extension Failover {
 
   /// When the attempt that has taken the request has been silent for too long.
   func silenceEnd(_ attempts: Attempts, _ gate: DialGate) -> Duration? {
-    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimant(attempts, gate) else { return nil }
+    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimant(attempts, gate) else {
+      return nil
+    }
     return attempts.running[index].map { $0 + silence }
   }
 
@@ -49,9 +52,11 @@ extension Failover {
     }
   }
 
-  /// What is tried beside an attempt that is silent: the other candidates; at last its own address on another connection, if it is on one that
-  /// was kept and may be dead (after a NAT has forgotten it, for example).
-  func hedge(_ attempts: Attempts, _ gate: DialGate, _ plan: Plan, _ index: Int) -> (entries: [Ranking.Entry], plan: Plan)? {
+  /// What is tried beside an attempt that is silent: the other candidates; at last its own address on another
+  /// connection, if it is on one that was kept and may be dead (after a NAT has forgotten it, for example).
+  func hedge(
+    _ attempts: Attempts, _ gate: DialGate, _ plan: Plan, _ index: Int
+  ) -> (entries: [Ranking.Entry], plan: Plan)? {
     let silent = attempts.entries[index]
     let others = attempts.waiting + attempts.running.keys.filter { $0 != index }.sorted()
     var entries = (others.map { attempts.entries[$0] } + plan.spares).filter { $0.candidate != silent.candidate }
@@ -109,10 +114,15 @@ extension Failover {
     }
   }
 
-  /// The request was given up by the app, or by its timeout. An address that had it and was silent for long is not trusted by the next one.
+  /// The request was given up by the app, or by its timeout. An address that had it and was silent for long is not
+  /// trusted by the next one.
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
     let elapsed = clock.time() - begin
     guard let limit = giveUpLimit, elapsed >= limit else { return }
-    if isSent { health.demoted(candidate, at: authority) } else { health.overtaken(candidate, at: authority, after: elapsed) }
+    if isSent {
+      health.demoted(candidate, at: authority)
+    } else {
+      health.overtaken(candidate, at: authority, after: elapsed)
+    }
   }
 }

@@ -19,7 +19,9 @@ extension Failover {
   ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else {
       if let route = gate?.claimant {
-        if route.address == candidate.address.literal, route.port == candidate.port { wasGivenUp(candidate, since: begin, isSent: true) }
+        if route.address == candidate.address.literal, route.port == candidate.port {
+          wasGivenUp(candidate, since: begin, isSent: true)
+        }
       } else {
         wasGivenUp(candidate, since: begin, isSent: gate == nil)
       }
@@ -27,7 +29,8 @@ extension Failover {
     }
     if let skipped = error as? Skipped {
       guard let found = skipped.error else {
-        let late = Late(candidate: candidate, begin: begin, duration: clock.time() - begin, error: Self.lateElsewhere, isOwn: false)
+        let late = Late(
+          candidate: candidate, begin: begin, duration: clock.time() - begin, error: Self.lateElsewhere, isOwn: false)
         log.state.withLock { $0.late.append(late) }
         return .late
       }
@@ -74,18 +77,20 @@ extension Failover {
     return watched(response, of: candidate)
   }
 
-  /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else any more.
+  /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else
+  /// any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
     guard response.body.inMemory == nil, let patience = giveUpLimit else { return response }
-    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in health.demoted(candidate, at: authority)
+    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in
+      health.demoted(candidate, at: authority)
     }
     var response = response
     response.body = .relaying(response.body, length: response.body.length) { try await watch.next() }
     return response
   }
 
-  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is banned, and one
-  /// that was only slower is not; until then nobody is to blame.
+  /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is
+  /// banned, and one that was only slower is not; until then nobody is to blame.
   func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?
@@ -103,22 +108,26 @@ extension Failover {
   }
 
   private static let lateElsewhere = TransportError(
-    .timedOut, phase: .connecting, requestBytesSent: 0, message: "another request that tried this address was not connected in time.")
+    .timedOut, phase: .connecting, requestBytesSent: 0,
+    message: "another request that tried this address was not connected in time.")
 
   /// Bans an address, and closes its idle connections.
   ///
   /// - Returns: The ban, unless another request has had it banned since this attempt began.
   func ban(_ candidate: HostCandidate, _ outcome: HostAttempt.Outcome, since begin: Duration) -> AddressBan? {
     // What fails because the network has gone says nothing of the address in the next one.
-    guard health.epoch == epoch, let ban = health.failed(candidate, at: authority, outcome, since: begin) else { return nil }
+    guard health.epoch == epoch, let ban = health.failed(candidate, at: authority, outcome, since: begin) else {
+      return nil
+    }
     transport?.closeIdleConnections(to: candidate.address.literal, port: candidate.port)
     return ban
   }
 
-  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed on this request
-  /// alone.
+  /// Holds a failure against an address. One whose certificate was verified is not banned: its server may have failed
+  /// on this request alone.
   private func hold(
-    _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error, wasVerified: Bool
+    _ outcome: HostAttempt.Outcome, against candidate: HostCandidate, since begin: Duration, error: any Error,
+    wasVerified: Bool
   ) {
     guard !wasVerified else {
       if health.epoch == epoch { health.demoted(candidate, at: authority) }

@@ -83,7 +83,11 @@ extension Failover {
         case .timer: attempts.alarm = nil
         case .ended(let index, let tried):
           guard let end = try end(of: index, tried, &attempts, gate, plan) else { continue }
-          if case .again(let done) = end, attempts.hedge == .running { attempts.done.formUnion(done) } else { return end }
+          if case .again(let done) = end, attempts.hedge == .running {
+            attempts.done.formUnion(done)
+          } else {
+            return end
+          }
         case .hedged(let result):
           if let end = try hedged(result, &attempts, gate) { return end }
         }
@@ -103,13 +107,17 @@ extension Failover {
     return attempts.lastStart.map { now >= $0 + stagger } ?? true ? best(attempts, now) : nil
   }
 
-  /// The best of those that wait, by what is known now: other requests may have found out something since they were ranked.
+  /// The best of those that wait, by what is known now: other requests may have found out something since they were
+  /// ranked.
   private func best(_ attempts: Attempts, _ now: Duration) -> Int? {
     if let index = attempts.waiting.first(where: attempts.connected.contains) { return index }
     // At first nothing has happened since.
-    guard attempts.lastStart != nil || !attempts.done.isEmpty, attempts.waiting.count > 1 else { return attempts.waiting.first }
+    guard attempts.lastStart != nil || !attempts.done.isEmpty, attempts.waiting.count > 1 else {
+      return attempts.waiting.first
+    }
     let candidates = attempts.waiting.map(attempts.candidate)
-    let first = Ranking(candidates, records: health.records(of: candidates, at: authority), at: now).entries.first?.candidate
+    let first = Ranking(candidates, records: health.records(of: candidates, at: authority), at: now).entries.first?
+      .candidate
     return attempts.waiting.first { attempts.candidate($0) == first }
   }
 
@@ -122,7 +130,8 @@ extension Failover {
     switch tried.result {
     case .success(let response):
       guard let answer = try accept(response, of: candidate, since: begin) else {
-        tried.probe?.end(.failed(HostError(.responseRejected, "the response check has rejected the answer to another request.")))
+        tried.probe?.end(
+          .failed(HostError(.responseRejected, "the response check has rejected the answer to another request.")))
         return .again(without: attempts.done.union([candidate]))
       }
       tried.probe?.end(.connected)
@@ -162,8 +171,8 @@ extension Failover {
 // MARK: - Time
 
 extension Failover {
-  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it has the attempt wait
-  /// for a free connection, which is not the address's fault.
+  /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it
+  /// has the attempt wait for a free connection, which is not the address's fault.
   private func connectTimeout(of candidate: HostCandidate, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
     // In a race nobody waits for the late ones, unless the system's way does.
     let isAwaited = policy.fallback.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
@@ -175,7 +184,9 @@ extension Failover {
     guard let gate else { return nil }
     if gate.isClaimed { return silenceEnd(attempts, gate) }
     var times: [Duration] = []
-    if let stagger = plan.stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart { times.append(last + stagger) }
+    if let stagger = plan.stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart {
+      times.append(last + stagger)
+    }
     // The gate is claimed without a word, and then silence counts.
     if let silence, attempts.hedge == .possible, isHedgeable, let first = attempts.running.values.min() {
       times.append(first + silence > now ? first + silence : now + silence / 4)

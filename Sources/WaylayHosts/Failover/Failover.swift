@@ -1,6 +1,8 @@
-/// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is over.
+/// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is
+/// over.
 ///
-/// Everything it needs is given to it, the time too; it keeps nothing beyond the request but what it tells the health book.
+/// Everything it needs is given to it, the time too; it keeps nothing beyond the request but what it tells the health
+/// book.
 struct Failover: Sendable {
   let request: InterceptedRequest
   let authority: HostHealth.Authority
@@ -69,9 +71,13 @@ struct Failover: Sendable {
     func table(start: Duration, now: Duration) -> [HostAttempt] {
       let state = state.withLock { $0 }
       let late = state.late.map {
-        HostAttempt($0.candidate, $0.isOwn ? .timedOut : .skipped, start: $0.begin - start, duration: $0.duration, error: $0.error)
+        HostAttempt(
+          $0.candidate, $0.isOwn ? .timedOut : .skipped, start: $0.begin - start, duration: $0.duration, error: $0.error
+        )
       }
-      let open = state.running.map { HostAttempt($0.candidate, .unfinished, start: $0.begin - start, duration: now - $0.begin) }
+      let open = state.running.map {
+        HostAttempt($0.candidate, .unfinished, start: $0.begin - start, duration: now - $0.begin)
+      }
       return state.attempts + late + open
     }
 
@@ -105,8 +111,9 @@ struct Failover: Sendable {
     if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
-    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once, for as long as is
-    // allowed; not that long when the system's way is left, which needs time of its own within the request's timeout.
+    // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
+    // for as long as is allowed; not that long when the system's way is left, which needs time of its own within the
+    // request's timeout.
     let patience = lastPatience
     let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
     if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: patience) { return response }
@@ -116,7 +123,9 @@ struct Failover: Sendable {
   }
 
   /// Rounds of attempts until one has answered; `nil` when none has.
-  private func rounds(_ entries: [Ranking.Entry], stagger: Duration?, limit: Duration? = nil) async throws -> InterceptedResponse? {
+  private func rounds(
+    _ entries: [Ranking.Entry], stagger: Duration?, limit: Duration? = nil
+  ) async throws -> InterceptedResponse? {
     var entries = entries
     while !entries.isEmpty {
       switch try await round(entries, Plan(stagger: hasGates ? stagger : nil, longest: limit)) {
@@ -127,7 +136,8 @@ struct Failover: Sendable {
     return nil
   }
 
-  /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with it.
+  /// Whether requests are held back until their connection is verified. A closure in place of a chain is trusted with
+  /// it.
   var hasGates: Bool { transport?.capabilities.contains(.gates) ?? true }
 
   var isSecure: Bool { request.url.scheme?.lowercased() == "https" }
@@ -145,7 +155,9 @@ struct Failover: Sendable {
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
-  func attempt(_ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil, isFresh: Bool = false) async -> Tried {
+  func attempt(
+    _ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil, isFresh: Bool = false
+  ) async -> Tried {
     guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: authority) else {
       return Tried(result: await dial(candidate, gate: gate, limit: limit, isFresh: isFresh), probe: nil)
     }
@@ -164,7 +176,8 @@ struct Failover: Sendable {
   }
 
   private func dial(
-    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false, whenConnected: (@Sendable () -> Void)? = nil
+    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false,
+    whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
     let begin = clock.time()
     log.state.withLock { $0.running.append((candidate, begin)) }
@@ -214,15 +227,18 @@ struct Failover: Sendable {
   /// Why an answer is not taken for the host's own.
   func rejection(of response: InterceptedResponse) -> HostError? {
     guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
-    return HostError(.responseRejected, "the response check has rejected the answer: \(reason).", host: authority.host.description)
+    return HostError(
+      .responseRejected, "the response check has rejected the answer: \(reason).", host: authority.host.description)
   }
 
   /// Writes an attempt down and tells who listens.
   func note(
-    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration, lasting duration: Duration? = nil,
+    _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration,
+    lasting duration: Duration? = nil,
     error: (any Error)? = nil, ban: AddressBan? = nil
   ) {
-    let attempt = HostAttempt(candidate, outcome, start: begin - start, duration: duration ?? clock.time() - begin, error: error)
+    let attempt = HostAttempt(
+      candidate, outcome, start: begin - start, duration: duration ?? clock.time() - begin, error: error)
     log.state.withLock { $0.attempts.append(attempt) }
     report(attempt, ban)
   }

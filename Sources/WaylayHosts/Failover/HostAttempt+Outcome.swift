@@ -1,5 +1,6 @@
 extension HostAttempt.Outcome {
-  /// What an error says about the address that it came from; `nil` when it is the request's own fault and no other address would help.
+  /// What an error says about the address that it came from; `nil` when it is the request's own fault and no other
+  /// address would help.
   init?(_ error: any Error) {
     guard let error = error as? TransportError else { return nil }
     switch error.cause {
@@ -10,7 +11,8 @@ extension HostAttempt.Outcome {
     case let cause where cause.isCertificate: self = .certificateRefused
     case .handshakeFailed: self = .handshakeFailed
     case .notTLS, .protocolViolation: self = .notUnderstood
-    case .unknown where error.code == .unknown && (error.phase == .connecting || error.phase == .securing): self = .closed
+    case .unknown where error.code == .unknown && (error.phase == .connecting || error.phase == .securing):
+      self = .closed
     default: return nil
     }
   }

@@ -14,7 +14,9 @@ public struct HostAttempt: Sendable {
   public let error: (any Error)?
 
   /// Makes an attempt.
-  public init(_ candidate: HostCandidate?, _ outcome: Outcome, start: Duration, duration: Duration, error: (any Error)? = nil) {
+  public init(
+    _ candidate: HostCandidate?, _ outcome: Outcome, start: Duration, duration: Duration, error: (any Error)? = nil
+  ) {
     self.candidate = candidate
     self.outcome = outcome
     self.start = start
@@ -60,7 +62,9 @@ public struct HostAttempt: Sendable {
     public static let failed = Outcome(description: "failed")
 
     /// Whether it looks as if somebody else than the host's owner had answered.
-    public var isSuspectedHijack: Bool { self == .certificateRefused || self == .notUnderstood || self == .responseRejected }
+    public var isSuspectedHijack: Bool {
+      self == .certificateRefused || self == .notUnderstood || self == .responseRejected
+    }
 
     /// Whether it is about the address, whatever the host.
     var isOfAddress: Bool { [.refused, .unreachable, .timedOut].contains(self) }

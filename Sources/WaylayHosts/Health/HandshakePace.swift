@@ -1,6 +1,7 @@
 /// How long it takes to connect and agree on TLS in this network, over all addresses: what deadlines follow.
 ///
-/// Mean and mean deviation as TCP estimates round trips (RFC 6298, section 2), so that a slow network gets long deadlines and bans nobody.
+/// Mean and mean deviation as TCP estimates round trips (RFC 6298, section 2), so that a slow network gets long
+/// deadlines and bans nobody.
 package struct HandshakePace: Sendable, Hashable {
   private var mean: Duration?
   private var deviation: Duration = .zero

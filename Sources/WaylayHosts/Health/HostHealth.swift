@@ -60,7 +60,8 @@ package final class HostHealth: Sendable {
   package func isProven(_ candidate: HostCandidate, at authority: Authority) -> Bool {
     let now = clock.time()
     return state.withLock {
-      $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil } ?? false
+      $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil }
+        ?? false
     }
   }
 
@@ -94,8 +95,8 @@ package final class HostHealth: Sendable {
     change(candidate, at: authority) { $0.late() }
   }
 
-  /// An address has failed: it is banned for a time that grows with its failures. Attempts that were under way together have found out the same,
-  /// which counts once.
+  /// An address has failed: it is banned for a time that grows with its failures. Attempts that were under way together
+  /// have found out the same, which counts once.
   ///
   /// - Parameter begin: When the attempt began; `nil` counts it in any case.
   /// - Returns: The ban, if it is a new one.
@@ -106,7 +107,9 @@ package final class HostHealth: Sendable {
     let now = clock.time()
     let bans = policy.bans
     if outcome.isOfAddress {
-      share(candidate) { $0.failed(AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: 0)), at: now) }
+      share(candidate) {
+        $0.failed(AddressBan(cause: outcome, until: now + bans.duration(of: outcome, failures: 0)), at: now)
+      }
     }
     return change(candidate, at: authority) { record in
       if let begin, let last = record.lastFailure, last > begin, record.ban(at: now) != nil { return nil }
@@ -140,7 +143,9 @@ package final class HostHealth: Sendable {
   }
 
   @discardableResult
-  private func change<Result>(_ candidate: HostCandidate, at authority: Authority, _ body: (inout AddressRecord) -> Result) -> Result {
+  private func change<Result>(
+    _ candidate: HostCandidate, at authority: Authority, _ body: (inout AddressRecord) -> Result
+  ) -> Result {
     state.withLock { state in
       let key = Endpoint(candidate)
       let isNew = state.authorities[authority]?[key] == nil

@@ -1,7 +1,7 @@
 /// Who tries an address that has not answered yet: one request at a time. The others wait for what comes of it.
 ///
-/// Without this a hundred requests at once would each find out by themselves that an address is bad, and wait for each other's connections
-/// meanwhile. Safe from any thread.
+/// Without this a hundred requests at once would each find out by themselves that an address is bad, and wait for each
+/// other's connections meanwhile. Safe from any thread.
 package final class Probes: Sendable {
   /// What is tried: an address of a host.
   package struct Target: Hashable, Sendable {

@@ -1,7 +1,8 @@
 /// The candidates of a request in the order in which they are tried.
 ///
-/// Proven addresses by their measured time, then those of which nothing is known, then those that others have overtaken, at last the banned
-/// ones, the one that failed longest ago first. Within each group the families alternate (RFC 8305, section 4).
+/// Proven addresses by their measured time, then those of which nothing is known, then those that others have
+/// overtaken, at last the banned ones, the one that failed longest ago first. Within each group the families alternate
+/// (RFC 8305, section 4).
 package struct Ranking: Sendable {
   package struct Entry: Sendable, Hashable {
     package let candidate: HostCandidate

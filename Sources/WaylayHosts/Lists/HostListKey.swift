@@ -7,7 +7,8 @@ import Foundation
 /// let keys = [try HostListKey("2026", base64: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")]
 /// ```
 ///
-/// An app that ships with two keys can be served lists signed by either: sign with the old one until enough installations know the new one.
+/// An app that ships with two keys can be served lists signed by either: sign with the old one until enough
+/// installations know the new one.
 public struct HostListKey: Hashable, Sendable {
   /// The name that a list gives beside its signature.
   public let name: String
@@ -21,7 +22,9 @@ public struct HostListKey: Hashable, Sendable {
     do {
       _ = try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
     } catch {
-      throw HostError(.invalidKey, "the key \"\(name)\" has \(publicKey.count) bytes, and an Ed25519 public key has 32.", underlying: error)
+      throw HostError(
+        .invalidKey, "the key \"\(name)\" has \(publicKey.count) bytes, and an Ed25519 public key has 32.",
+        underlying: error)
     }
     self.name = name
     self.publicKey = publicKey
@@ -31,7 +34,9 @@ public struct HostListKey: Hashable, Sendable {
   ///
   /// - Throws: ``HostError/Code/invalidKey``.
   public init(_ name: String, base64: String) throws {
-    guard let bytes = Data(base64Encoded: base64) else { throw HostError(.invalidKey, "the key \"\(name)\" is not Base64.") }
+    guard let bytes = Data(base64Encoded: base64) else {
+      throw HostError(.invalidKey, "the key \"\(name)\" is not Base64.")
+    }
     try self.init(name, bytes)
   }
 
@@ -52,16 +57,19 @@ public struct HostListSigner: Sendable {
     try HostListSigner(name, privateKey: Curve25519.Signing.PrivateKey().rawRepresentation)
   }
 
-  /// Makes a signer from a private key of 32 bytes (RFC 8032, section 5.1.5), as `openssl genpkey -algorithm ed25519` makes them.
+  /// Makes a signer from a private key of 32 bytes (RFC 8032, section 5.1.5), as `openssl genpkey -algorithm ed25519`
+  /// makes them.
   ///
   /// - Throws: ``HostError/Code/invalidKey``.
   public init(_ name: String, privateKey: Data) throws {
     do {
-      key = try HostListKey(name, Curve25519.Signing.PrivateKey(rawRepresentation: privateKey).publicKey.rawRepresentation)
+      key = try HostListKey(
+        name, Curve25519.Signing.PrivateKey(rawRepresentation: privateKey).publicKey.rawRepresentation)
     } catch let error as HostError {
       throw error
     } catch {
-      throw HostError(.invalidKey, "the private key \"\(name)\" has \(privateKey.count) bytes, and an Ed25519 private key has 32.")
+      throw HostError(
+        .invalidKey, "the private key \"\(name)\" has \(privateKey.count) bytes, and an Ed25519 private key has 32.")
     }
     self.privateKey = privateKey
   }

@@ -11,13 +11,14 @@ extension HostRules {
   /// ]}
   /// ```
   ///
-  /// A rule without addresses asks the resolver. `host` is a ``HostPattern``, each address a ``HostEndpoint``. Other members beside `rules`
-  /// are left to the app; other members of a rule are mistakes, because a misspelt `exclude` would route what must not be routed.
+  /// A rule without addresses asks the resolver. `host` is a ``HostPattern``, each address a ``HostEndpoint``. Other
+  /// members beside `rules` are left to the app; other members of a rule are mistakes, because a misspelt `exclude`
+  /// would route what must not be routed.
   ///
   /// A list that comes over a connection which cannot be trusted should be signed: see ``SignedHostList``.
   ///
-  /// - Throws: ``HostError/Code/invalidRule`` with the number of the entry, counted from 0, and its host; no rule is taken from such a
-  ///   list.
+  /// - Throws: ``HostError/Code/invalidRule`` with the number of the entry, counted from 0, and its host; no rule is
+  ///   taken from such a list.
   public init(json: Data) throws {
     try self.init(entries: JSONList(json).entries("rules"))
   }
@@ -28,7 +29,8 @@ extension HostRules {
 
   private static func rule(_ entry: Any, number: Int) throws -> HostRule {
     guard let members = entry as? [String: Any] else {
-      throw HostError(.invalidRule, "entry \(number) is not an object: write {\"host\": \"api.example.com\", \"addresses\": […]}.")
+      throw HostError(
+        .invalidRule, "entry \(number) is not an object: write {\"host\": \"api.example.com\", \"addresses\": […]}.")
     }
     guard let host = members["host"] as? String else {
       throw HostError(.invalidRule, "entry \(number) has no \"host\", or one that is not a text.")
@@ -72,7 +74,8 @@ struct JSONList {
 
   init(_ data: Data) throws {
     guard data.count <= Self.maximumSize else {
-      throw HostError(.invalidRule, "the list has \(data.count) bytes, and \(Self.maximumSize) is the most that is read.")
+      throw HostError(
+        .invalidRule, "the list has \(data.count) bytes, and \(Self.maximumSize) is the most that is read.")
     }
     let value: Any
     do {
@@ -87,18 +90,23 @@ struct JSONList {
   }
 
   func entries(_ name: String) throws -> [Any] {
-    guard let entries = members[name] as? [Any] else { throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a list.") }
+    guard let entries = members[name] as? [Any] else {
+      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a list.")
+    }
     return entries
   }
 
   func text(_ name: String) throws -> String {
-    guard let text = members[name] as? String else { throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a text.") }
+    guard let text = members[name] as? String else {
+      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a text.")
+    }
     return text
   }
 
   /// A whole number, not negative.
   func number(_ name: String) throws -> UInt64 {
-    guard let number = members[name] as? NSNumber, let value = UInt64(exactly: number.doubleValue), value <= 1 << 53 else {
+    guard let number = members[name] as? NSNumber, let value = UInt64(exactly: number.doubleValue), value <= 1 << 53
+    else {
       throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a whole number from 0 to 2^53.")
     }
     return value

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to trust.
+/// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to
+/// trust.
 ///
 /// ```swift
 /// // On the server, or in a test:
@@ -13,11 +14,11 @@ import Foundation
 ///
 /// To keep the last good list, and to refuse older ones, give it to a ``TrustedHostList``; this is only one list.
 ///
-/// The file is a JSON object: `payload` is the Base64 of the signed bytes, `signatures` a list of objects with the `key`'s name and the
-/// Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z", "rules": […]}`, the rules being those of
-/// ``HostRules/init(json:)``. A signature is Ed25519 (RFC 8032) over the text `waylay host list, version 1`, a zero byte and the payload's
-/// bytes, so that a key which signs other things as well cannot be made to sign a list by accident. Nothing of the payload is read before a
-/// signature has been found good.
+/// The file is a JSON object: `payload` is the Base64 of the signed bytes, `signatures` a list of objects with the
+/// `key`'s name and the Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z",
+/// "rules": […]}`, the rules being those of ``HostRules/init(json:)``. A signature is Ed25519 (RFC 8032) over the text
+/// `waylay host list, version 1`, a zero byte and the payload's bytes, so that a key which signs other things as well
+/// cannot be made to sign a list by accident. Nothing of the payload is read before a signature has been found good.
 public struct SignedHostList: Sendable {
   static let context = Data("waylay host list, version 1".utf8) + [0]
 
@@ -35,15 +36,16 @@ public struct SignedHostList: Sendable {
   /// - Parameters:
   ///   - file: The file.
   ///   - keys: The keys that are trusted; one good signature by one of them is enough.
-  /// - Throws: ``HostError/Code/listForged`` when no trusted key has signed it, ``HostError/Code/invalidRule`` when one has, and the list
-  ///   is wrong all the same.
+  /// - Throws: ``HostError/Code/listForged`` when no trusted key has signed it, ``HostError/Code/invalidRule`` when one
+  ///   has, and the list is wrong all the same.
   public init(_ file: Data, keys: [HostListKey]) throws {
     let envelope = try Envelope(file)
     guard let key = envelope.signer(among: keys) else {
       let named = envelope.signatures.map { "\"\($0.key)\"" }.joined(separator: ", ")
       let trusted = keys.map { "\"\($0.name)\"" }.joined(separator: ", ")
       throw HostError(
-        .listForged, "no trusted key has signed the list. It names \(named.isEmpty ? "none" : named); trusted are \(trusted).")
+        .listForged,
+        "no trusted key has signed the list. It names \(named.isEmpty ? "none" : named); trusted are \(trusted).")
     }
     let payload = try JSONList(envelope.payload)
     serial = try payload.number("serial")
@@ -63,15 +65,21 @@ public struct SignedHostList: Sendable {
   ///   - serial: The list's number; at most 2^53.
   ///   - expires: When the list ends; fractions of a second are dropped.
   ///   - signers: Who signs it.
-  /// - Throws: ``HostError/Code/invalidRule`` when the list could not be read again, ``HostError/Code/invalidKey`` without a signer.
+  /// - Throws: ``HostError/Code/invalidRule`` when the list could not be read again, ``HostError/Code/invalidKey``
+  ///   without a signer.
   public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
-    guard !signers.isEmpty else { throw HostError(.invalidKey, "without a signer nobody would take the list: give at least one.") }
+    guard !signers.isEmpty else {
+      throw HostError(.invalidKey, "without a signer nobody would take the list: give at least one.")
+    }
     var payload = Data(#"{"serial":\#(serial),"expires":"\#(expires.formatted(.iso8601))","rules":"#.utf8)
     payload.append(rules)
     payload.append(UInt8(ascii: "}"))
-    let signatures = try signers.map { ["key": $0.key.name, "signature": try $0.signature(for: context + payload).base64EncodedString()] }
+    let signatures = try signers.map {
+      ["key": $0.key.name, "signature": try $0.signature(for: context + payload).base64EncodedString()]
+    }
     let file = try JSONSerialization.data(
-      withJSONObject: ["payload": payload.base64EncodedString(), "signatures": signatures], options: [.sortedKeys, .withoutEscapingSlashes])
+      withJSONObject: ["payload": payload.base64EncodedString(), "signatures": signatures],
+      options: [.sortedKeys, .withoutEscapingSlashes])
     _ = try SignedHostList(file, keys: signers.map(\.key))
     return file
   }
@@ -83,7 +91,9 @@ public struct SignedHostList: Sendable {
 
     init(_ file: Data) throws {
       let list = try JSONList(file)
-      guard let payload = Data(base64Encoded: try list.text("payload")) else { throw HostError(.invalidRule, "\"payload\" is not Base64.") }
+      guard let payload = Data(base64Encoded: try list.text("payload")) else {
+        throw HostError(.invalidRule, "\"payload\" is not Base64.")
+      }
       self.payload = payload
       signatures = try list.entries("signatures").compactMap { entry in
         guard let members = entry as? [String: Any], let key = members["key"] as? String,
@@ -96,7 +106,10 @@ public struct SignedHostList: Sendable {
     func signer(among keys: [HostListKey]) -> HostListKey? {
       // Enough for any rotation: somebody else's file must not keep the processor busy with its signatures.
       for (name, bytes) in signatures.prefix(16) {
-        if let key = keys.first(where: { $0.name == name && $0.isValid(bytes, for: SignedHostList.context + payload) }) { return key }
+        if let key = keys.first(where: { $0.name == name && $0.isValid(bytes, for: SignedHostList.context + payload) })
+        {
+          return key
+        }
       }
       return nil
     }

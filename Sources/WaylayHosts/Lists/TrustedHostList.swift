@@ -10,9 +10,9 @@ import Foundation
 /// try list.update(with: file)
 /// ```
 ///
-/// A list that is forged, older than the one before, or expired is refused: ``update(with:)`` throws, and the last good list stays in
-/// force. The serial number outlives the process, and the list that was stored with it too, so that nobody can bring back an old list by
-/// waiting for a launch.
+/// A list that is forged, older than the one before, or expired is refused: ``update(with:)`` throws, and the last good
+/// list stays in force. The serial number outlives the process, and the list that was stored with it too, so that
+/// nobody can bring back an old list by waiting for a launch.
 ///
 /// One object for a file: two that write to the same one may each forget what the other has seen.
 public final class TrustedHostList: Sendable {
@@ -37,7 +37,8 @@ public final class TrustedHostList: Sendable {
   ///
   /// - Parameters:
   ///   - keys: The keys that are trusted.
-  ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only until the process ends.
+  ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only
+  ///     until the process ends.
   ///   - policy: What holds when the last good list has expired.
   ///   - clock: Tells when that is: the date goes with its time.
   ///   - logger: For what could not be read or stored.
@@ -47,8 +48,12 @@ public final class TrustedHostList: Sendable {
     clock: any Clock<Duration> = ContinuousClock(),
     logger: Logger = Logger(label: "waylay.hosts")
   ) throws {
-    guard !keys.isEmpty else { throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.") }
-    guard Set(keys.map(\.name)).count == keys.count else { throw HostError(.invalidKey, "two keys have the same name.") }
+    guard !keys.isEmpty else {
+      throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.")
+    }
+    guard Set(keys.map(\.name)).count == keys.count else {
+      throw HostError(.invalidKey, "two keys have the same name.")
+    }
     self.keys = keys
     self.file = file.map { PrivateFile($0) }
     self.policy = policy
@@ -66,8 +71,8 @@ public final class TrustedHostList: Sendable {
 
   /// Puts a list in force, and stores it.
   ///
-  /// The list in force, given again, is no mistake and changes nothing. A list that cannot be stored is in force all the same, with a line
-  /// in the log.
+  /// The list in force, given again, is no mistake and changes nothing. A list that cannot be stored is in force all
+  /// the same, with a line in the log.
   ///
   /// - Throws: ``HostError/Code/listForged``, ``HostError/Code/listOutdated``, ``HostError/Code/listExpired`` or
   ///   ``HostError/Code/invalidRule``; the last good list then stays.
@@ -76,14 +81,18 @@ public final class TrustedHostList: Sendable {
     let list = try SignedHostList(file, keys: keys)
     let now = clock.date()
     guard list.expires > now else {
-      throw HostError(.listExpired, "the list of serial \(list.serial) expired at \(list.expires), and it is \(now): fetch a newer one.")
+      throw HostError(
+        .listExpired,
+        "the list of serial \(list.serial) expired at \(list.expires), and it is \(now): fetch a newer one.")
     }
     try state.withLock { state in
       if let last = state.serial {
-        let isSame = list.serial == last && state.list.map { $0.rules == list.rules && $0.expires == list.expires } ?? true
+        let isSame =
+          list.serial == last && state.list.map { $0.rules == list.rules && $0.expires == list.expires } ?? true
         guard list.serial > last || isSame else {
           throw HostError(
-            .listOutdated, "the list has serial \(list.serial), and \(last) was accepted before: a new list needs a higher number.")
+            .listOutdated,
+            "the list has serial \(list.serial), and \(last) was accepted before: a new list needs a higher number.")
         }
       }
       // Under the lock, so that of two lists at once the later is what is stored and in force.
@@ -106,7 +115,8 @@ public final class TrustedHostList: Sendable {
       try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
     } catch {
       logger.warning(
-        "a list of hosts is in force, and could not be stored", metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
+        "a list of hosts is in force, and could not be stored",
+        metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
     }
   }
 
@@ -117,11 +127,14 @@ public final class TrustedHostList: Sendable {
       let serial = try stored.number("serial")
       // First of all, so that a list which cannot be used any more still keeps older ones out.
       state.withLock { $0.serial = serial }
-      guard let data = Data(base64Encoded: try stored.text("list")) else { throw HostError(.invalidRule, "\"list\" is not Base64.") }
+      guard let data = Data(base64Encoded: try stored.text("list")) else {
+        throw HostError(.invalidRule, "\"list\" is not Base64.")
+      }
       let list = try SignedHostList(data, keys: keys)
       state.withLock { enforce(list, &$0) }
     } catch {
-      logger.warning("the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
+      logger.warning(
+        "the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
     }
   }
 }

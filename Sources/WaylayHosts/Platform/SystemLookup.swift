@@ -24,7 +24,9 @@ enum SystemLookup {
       guard let address = address(entry), !found.contains(address) else { continue }
       found.append(address)
     }
-    guard !found.isEmpty else { throw HostError(.noSuchHost, "the system knows the host, and no address of it.", host: host) }
+    guard !found.isEmpty else {
+      throw HostError(.noSuchHost, "the system knows the host, and no address of it.", host: host)
+    }
     return found
   }
 

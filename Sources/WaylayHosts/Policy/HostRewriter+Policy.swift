@@ -14,13 +14,14 @@ extension HostRewriter {
     public var deadlines = Deadlines()
     /// How long an address that failed is kept for last.
     public var bans = Bans()
-    /// How long an address may take from the beginning of the attempt to the head of its answer, once it has taken the request, before the next
-    /// one is tried beside it, or its own once more where the connection was a kept one; at most a third of the request's timeout. `nil` for
-    /// no limit. Default: 3 seconds.
+    /// How long an address may take from the beginning of the attempt to the head of its answer, once it has taken the
+    /// request, before the next one is tried beside it, or its own once more where the connection was a kept one; at
+    /// most a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
-    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http` it is banned. For safe
-    /// methods alone (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is ever with two servers at once, though it is sent
-    /// again once it has failed. Giving up after so long, or by a timeout, counts against the address too.
+    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http`
+    /// it is banned. For safe methods alone (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is ever
+    /// with two servers at once, though it is sent again once it has failed. Giving up after so long, or by a timeout,
+    /// counts against the address too.
     public var silence: Duration? = .seconds(3)
     /// What an answer over plain `http` must look like to be taken for the host's own; `nil` takes every answer.
     public var responseCheck: ResponseCheck?
@@ -47,12 +48,13 @@ extension HostRewriter {
 
     /// Whether several addresses are tried at once.
     public struct Attempts: Hashable, Sendable {
-      /// How long to wait for a connection, TLS included, before the next address is tried beside it; `nil`: one after the other.
+      /// How long to wait for a connection, TLS included, before the next address is tried beside it; `nil`: one after
+      /// the other.
       let stagger: Duration?
 
-      /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is connected and
-      /// verified gets the request (RFC 8305, section 5). Needs a transport with `TransportCapabilities.gates`; without, it is one by
-      /// one.
+      /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is
+      /// connected and verified gets the request (RFC 8305, section 5). Needs a transport with
+      /// `TransportCapabilities.gates`; without, it is one by one.
       public static func race(stagger: Duration) -> Attempts { Attempts(stagger: max(stagger, .milliseconds(10))) }
       /// The next address is tried when the one before has failed, or is late by its deadline.
       public static let oneByOne = Attempts(stagger: nil)

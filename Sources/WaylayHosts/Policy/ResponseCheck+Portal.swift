@@ -9,21 +9,26 @@ extension ResponseCheck {
   /// It rejects
   /// - the status 511, which is for portals (RFC 6585, section 6);
   /// - a redirect to a literal address, a single label or a local name, unless that is the request's own host;
-  /// - a redirect to a host that has no parent of at least two labels in common with the request's, and is not below one of `hosts`;
-  /// - a successful answer in HTML to a request that cannot have asked for it: its `Accept` names no type of HTML and no wildcard for one, or
-  ///   its path ends as those of other files do, `.json` or `.png` for example.
+  /// - a redirect to a host that has no parent of at least two labels in common with the request's, and is not below
+  ///   one of `hosts`;
+  /// - a successful answer in HTML to a request that cannot have asked for it: its `Accept` names no type of HTML and
+  ///   no wildcard for one, or its path ends as those of other files do, `.json` or `.png` for example.
   ///
-  /// It cannot see a portal that answers in HTML to a request whose `Accept` is missing or `*/*`, which is what `URLSession` sends by itself: give
-  /// the requests of your API an `Accept`. Nor one that answers in the type that was asked for, changes the body of a real answer, or sits at a
-  /// name below the host's own parent, a public suffix such as `co.uk` included. A field that only your server sends says more: see
-  /// ``header(_:equals:)``. And no check takes the place of `https`.
+  /// It cannot see a portal that answers in HTML to a request whose `Accept` is missing or `*/*`, which is what
+  /// `URLSession` sends by itself: give the requests of your API an `Accept`. Nor one that answers in the type that was
+  /// asked for, changes the body of a real answer, or sits at a name below the host's own parent, a public suffix such
+  /// as `co.uk` included. A field that only your server sends says more: see ``header(_:equals:)``. And no check takes
+  /// the place of `https`.
   ///
   /// - Parameter hosts: Names that the host's redirects may lead to, and to whatever is below them.
   public static func noPortal(redirectsWithin hosts: [String] = []) -> ResponseCheck {
     let allowed = hosts.map(folded)
     return ResponseCheck(byRequest: { request, response in
       if response.status.code == 511 { return "the status 511 says that the network wants a login" }
-      if let target = redirectTarget(of: response), let reason = suspicion(of: target, from: request.url.host, allowed) { return reason }
+      if let target = redirectTarget(of: response), let reason = suspicion(of: target, from: request.url.host, allowed)
+      {
+        return reason
+      }
       guard (200..<300).contains(response.status.code), isHTML(response), !mayWantHTML(request) else { return nil }
       return "it is a page in HTML, and the request is for something else"
     })
@@ -40,7 +45,9 @@ extension ResponseCheck {
     let (target, source) = (folded(target), source.map(folded) ?? "")
     if target == source || allowed.contains(where: { target == $0 || target.hasSuffix(".\($0)") }) { return nil }
     let name = try? HostName(target)
-    if name?.isAddress ?? true || name?.isLocal ?? true { return "the redirect leads to \(target), which is not on the internet" }
+    if name?.isAddress ?? true || name?.isLocal ?? true {
+      return "the redirect leads to \(target), which is not on the internet"
+    }
     let common = zip(labels(target), labels(source)).prefix { $0 == $1 }.count
     return common >= 2 ? nil : "the redirect leads to \(target), another owner's host"
   }
@@ -55,8 +62,10 @@ extension ResponseCheck {
 
   /// Endings of what is no page: data, pictures, code, sound, films, fonts, archives.
   private static let otherEndings: Set<String> = [
-    "json", "xml", "txt", "csv", "pdf", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "css", "js", "mjs", "wasm", "mp3", "m4a",
-    "aac", "ogg", "mp4", "m4v", "mov", "webm", "m3u8", "ts", "mpd", "woff", "woff2", "ttf", "otf", "zip", "gz", "apk", "ipa", "bin",
+    "json", "xml", "txt", "csv", "pdf", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "css", "js", "mjs",
+    "wasm", "mp3", "m4a",
+    "aac", "ogg", "mp4", "m4v", "mov", "webm", "m3u8", "ts", "mpd", "woff", "woff2", "ttf", "otf", "zip", "gz", "apk",
+    "ipa", "bin",
   ]
 
   private static func mayWantHTML(_ request: InterceptedRequest) -> Bool {

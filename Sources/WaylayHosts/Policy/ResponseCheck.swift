@@ -5,21 +5,24 @@
 /// policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])
 /// ```
 ///
-/// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker who knows it. An
-/// answer that is rejected bans its address as a suspected hijack, and an idempotent request goes to the next one. Not asked for `https`.
+/// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker
+/// who knows it. An answer that is rejected bans its address as a suspected hijack, and an idempotent request goes to
+/// the next one. Not asked for `https`.
 public struct ResponseCheck: Sendable {
   private let reject: @Sendable (InterceptedRequest?, InterceptedResponse) -> String?
 
   /// Makes a check from a closure.
   ///
-  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the body.
+  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the
+  ///   body.
   public init(_ reject: @escaping @Sendable (InterceptedResponse) -> String?) {
     self.reject = { _, response in reject(response) }
   }
 
   /// Makes a check from a closure that looks at the request too.
   ///
-  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the bodies.
+  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the
+  ///   bodies.
   public init(byRequest reject: @escaping @Sendable (InterceptedRequest, InterceptedResponse) -> String?) {
     self.reject = { request, response in request.flatMap { reject($0, response) } }
   }
@@ -33,7 +36,9 @@ public struct ResponseCheck: Sendable {
   /// - Parameters:
   ///   - response: The answer.
   ///   - request: What it answers; without, checks that look at the request take every answer.
-  public func rejection(of response: InterceptedResponse, to request: InterceptedRequest? = nil) -> String? { reject(request, response) }
+  public func rejection(of response: InterceptedResponse, to request: InterceptedRequest? = nil) -> String? {
+    reject(request, response)
+  }
 
   /// The status is one of these.
   public static func status(in statuses: ClosedRange<Int>) -> ResponseCheck {

@@ -13,8 +13,9 @@ extension BootstrapLoader {
 
   /// The whole answer of the first address that gives one.
   ///
-  /// The next address is tried beside the others after 250 ms, or at once when one fails. The first that is connected and verified gets the
-  /// question; when that is silent for a third of its time another one gets it too, which is harmless: it is the same server's.
+  /// The next address is tried beside the others after 250 ms, or at once when one fails. The first that is connected
+  /// and verified gets the question; when that is silent for a third of its time another one gets it too, which is
+  /// harmless: it is the same server's.
   ///
   /// - Throws: ``HostError/Code/resolverFailed`` or ``HostError/Code/resolverTimedOut`` when none does.
   func load(_ request: URLRequest) async throws -> Answer {
@@ -34,7 +35,9 @@ extension BootstrapLoader {
         running += 1
         lastStart = clock.time()
         group.addTask { [gate] in
-          do { return .ended(index, .success(try await attempt(request, at: index, gate: gate, isFresh: isFresh))) } catch {
+          do {
+            return .ended(index, .success(try await attempt(request, at: index, gate: gate, isFresh: isFresh)))
+          } catch {
             return .ended(index, .failure(error))
           }
         }

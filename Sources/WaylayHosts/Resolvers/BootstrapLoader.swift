@@ -1,7 +1,7 @@
 /// Loads from a server whose addresses are given, so that looking a host up never needs looking a host up.
 ///
-/// The URL keeps the server's name, and the certificate is checked against it. Nothing is followed, stored or sent along: no redirects, no
-/// cookies, no credentials.
+/// The URL keeps the server's name, and the certificate is checked against it. Nothing is followed, stored or sent
+/// along: no redirects, no cookies, no credentials.
 struct BootstrapLoader: Sendable {
   /// How long an address that failed is asked last.
   private static let ban: Duration = .seconds(30)
@@ -32,22 +32,27 @@ struct BootstrapLoader: Sendable {
   ///   - bodyLimit: The most bytes of an answer.
   /// - Throws: ``HostError/Code/invalidResolver`` when the server could never be reached this way.
   init(
-    _ url: URL, at addresses: [HostAddress], transport: (any Transport)?, clock: HostClock, attemptLimit: Duration = .seconds(3),
+    _ url: URL, at addresses: [HostAddress], transport: (any Transport)?, clock: HostClock,
+    attemptLimit: Duration = .seconds(3),
     bodyLimit: Int = 65_536
   ) throws {
-    guard let host = url.host, !host.isEmpty, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http" else {
+    guard let host = url.host, !host.isEmpty, let scheme = url.scheme?.lowercased(),
+      scheme == "https" || scheme == "http"
+    else {
       throw HostError(.invalidResolver, "\"\(url)\" is not the URL of a server: write https://dns.example/dns-query.")
     }
     let isLiteral = (try? HostAddress(host)) != nil
     guard isLiteral || !addresses.isEmpty else {
       throw HostError(
-        .invalidResolver, "\(host) would have to be looked up before it can look anything up: give its addresses.", host: host)
+        .invalidResolver, "\(host) would have to be looked up before it can look anything up: give its addresses.",
+        host: host)
     }
     let transport = transport ?? PlatformTransport.make(.ephemeral, logger: nil)
     guard addresses.isEmpty || transport.capabilities.contains(.routes) else {
       throw HostError(
         .invalidResolver,
-        "\(type(of: transport)) cannot dial a given address: use CurlTransport, on Linux, or a URL whose host is an address, https://192.0.2.53/dns-query for example.",
+        "\(type(of: transport)) cannot dial a given address: use CurlTransport, on Linux, or a URL whose host is an "
+          + "address, https://192.0.2.53/dns-query for example.",
         host: host)
     }
     endpoints = try addresses.map { try HostEndpoint($0) }
@@ -97,7 +102,8 @@ struct BootstrapLoader: Sendable {
     }
     do {
       let limit = attemptLimit
-      return try await withTimeLimit(limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")) {
+      return try await withTimeLimit(limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit)."))
+      {
         [transport, bodyLimit, routed] in
         let response = try await transport.load(routed)
         return (try await response.body.collect(upTo: bodyLimit), response)
@@ -106,7 +112,8 @@ struct BootstrapLoader: Sendable {
       throw error
     } catch {
       try Task.checkCancellation()
-      throw HostError(.resolverFailed, "\((error as? TransportError)?.message ?? "\(error.redacted)")", underlying: error)
+      throw HostError(
+        .resolverFailed, "\((error as? TransportError)?.message ?? "\(error.redacted)")", underlying: error)
     }
   }
 }

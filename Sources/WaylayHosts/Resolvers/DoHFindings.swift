@@ -30,7 +30,8 @@ struct DoHFindings: Sendable {
     } else {
       let bindings = answer(serviceName, .https)?.services.filter(\.isUsable) ?? []
       for binding in bindings.prefix(Self.maximumTargets) where binding.target != .root && !isOwn(binding.target) {
-        wanted += addressQuestions(binding.target) + (binding.isAlias ? [DNSQuestion(name: binding.target, type: .https)] : [])
+        wanted +=
+          addressQuestions(binding.target) + (binding.isAlias ? [DNSQuestion(name: binding.target, type: .https)] : [])
       }
     }
     wanted = wanted.filter { !asked.contains($0) }
@@ -65,7 +66,8 @@ struct DoHFindings: Sendable {
     if let alias = own.first(where: \.isAlias) {
       let found = self.answer(alias.target, .https)?.services.filter { !$0.isAlias } ?? []
       // Without services of its own, the other name is a host with addresses and nothing else.
-      return found.isEmpty ? [(alias.target, ServiceBinding(priority: 1, target: .root))] : found.map { (alias.target, $0) }
+      return found.isEmpty
+        ? [(alias.target, ServiceBinding(priority: 1, target: .root))] : found.map { (alias.target, $0) }
     }
     return own.map { (answer.name == serviceName ? name : answer.name, $0) }
   }
@@ -110,7 +112,8 @@ struct DoHFindings: Sendable {
       let seconds = found.map(\.timeToLive).min() ?? 0
       let reason = found.contains(where: \.isNameMissing) ? "does not exist" : "has no address"
       return HostError(
-        .noSuchHost, "\(query.host), says \(source), \(reason).", host: query.host.description, timeToLive: .seconds(seconds))
+        .noSuchHost, "\(query.host), says \(source), \(reason).", host: query.host.description,
+        timeToLive: .seconds(seconds))
     }
     for case .failure(let error)? in results.reversed() { return error }
     return HostError(.resolverTimedOut, "\(source) did not answer in time.", host: query.host.description)

@@ -33,7 +33,9 @@ extension DoHResolver {
       return .failure(error)
     } catch {
       return .failure(
-        HostError(.resolverFailed, "\(name) did not answer: \(error.redacted)", host: question.name.description, underlying: error))
+        HostError(
+          .resolverFailed, "\(name) did not answer: \(error.redacted)", host: question.name.description,
+          underlying: error))
     }
   }
 }

@@ -5,7 +5,8 @@ extension DoHResolver {
     let mediaType = response.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""
     guard response.status == .ok, Self.mediaTypes(of: options.method).contains(mediaType) else {
       throw HostError(
-        .resolverFailed, "\(name) answered \(response.status.code) with the type \"\(mediaType)\" instead of a DNS message.",
+        .resolverFailed,
+        "\(name) answered \(response.status.code) with the type \"\(mediaType)\" instead of a DNS message.",
         host: question.name.description)
     }
     let message = options.method == .json ? try DNSMessage(json: body, question) : try DNSMessage(decoding: Array(body))
@@ -27,7 +28,9 @@ extension DoHResolver {
     case .json:
       items = [("name", question.name.description), ("type", String(question.type.rawValue))]
       // A name has at most 253 characters: with the padding every question has the same length.
-      if options.isPadded { items.append(("random_padding", String(repeating: "0", count: max(0, 256 - question.name.wire.count)))) }
+      if options.isPadded {
+        items.append(("random_padding", String(repeating: "0", count: max(0, 256 - question.name.wire.count))))
+      }
     default:
       let message = Data(try DNSMessage.query(question.name, question.type, isPadded: options.isPadded))
       if options.method == .post { body = message } else { items = [("dns", message.base64URL)] }
@@ -44,7 +47,9 @@ extension DoHResolver {
 
   private func url(with items: [(name: String, value: String)]) throws -> URL {
     var text = url.absoluteString
-    for template in ["{?dns}", "%7B?dns%7D", "%7B%3Fdns%7D"] where text.hasSuffix(template) { text.removeLast(template.count) }
+    for template in ["{?dns}", "%7B?dns%7D", "%7B%3Fdns%7D"] where text.hasSuffix(template) {
+      text.removeLast(template.count)
+    }
     // Names and values hold letters, digits, hyphens, underscores and dots only.
     let query = items.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     if !query.isEmpty { text += (text.contains("?") ? "&" : "?") + query }

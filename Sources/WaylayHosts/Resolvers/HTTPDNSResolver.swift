@@ -20,7 +20,8 @@ public protocol HTTPDNSService: Sendable {
   /// What events and logs call it. Default: the type's name.
   var name: String { get }
 
-  /// The service. With `https` its certificate is checked against the URL's host; with `http` whoever is between can answer in its place.
+  /// The service. With `https` its certificate is checked against the URL's host; with `http` whoever is between can
+  /// answer in its place.
   var url: URL { get }
 
   /// Where the service is. May be empty when the URL's host is an address.
@@ -31,8 +32,8 @@ public protocol HTTPDNSService: Sendable {
 
   /// Reads the body of a `200 OK`.
   ///
-  /// - Throws: ``HostError/Code/noSuchHost`` when the service says that there is no such host; anything else for an answer that cannot be
-  ///   used.
+  /// - Throws: ``HostError/Code/noSuchHost`` when the service says that there is no such host; anything else for an
+  ///   answer that cannot be used.
   func answer(to query: HostQuery, from body: Data) throws -> HTTPDNSAnswer
 }
 
@@ -80,7 +81,8 @@ public struct HTTPDNSResolver: HostResolver {
   ) throws {
     self.service = service
     self.privateAddresses = privateAddresses
-    loader = try BootstrapLoader(service.url, at: service.addresses, transport: transport, clock: HostClock(clock), attemptLimit: limit)
+    loader = try BootstrapLoader(
+      service.url, at: service.addresses, transport: transport, clock: HostClock(clock), attemptLimit: limit)
   }
 
   /// The service's name.
@@ -110,7 +112,8 @@ public struct HTTPDNSResolver: HostResolver {
     } catch let error as WaylayError where error.code == .invalidHost {
       throw HostError(error, host: host)
     } catch {
-      throw HostError(.malformedAnswer, "the answer of \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
+      throw HostError(
+        .malformedAnswer, "the answer of \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
     }
     guard !answer.addresses.isEmpty else {
       throw HostError(.noSuchHost, "\(name) has no address for the host.", host: host, timeToLive: answer.timeToLive)

@@ -28,14 +28,16 @@ package struct HostClock: Clock {
   private init<Other: Clock<Duration>>(following clock: Other) {
     let (start, date) = (clock.now, Date())
     self.init(
-      now: { start.duration(to: clock.now) }, date: { date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1)) },
+      now: { start.duration(to: clock.now) },
+      date: { date.addingTimeInterval(start.duration(to: clock.now) / .seconds(1)) },
       sleep: { try await clock.sleep(for: $0) })
   }
 
   /// The machine's clock.
   package static let system: HostClock = {
     let start = ContinuousClock.now
-    return HostClock(now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
+    return HostClock(
+      now: { start.duration(to: .now) }, date: { Date() }, sleep: { try await Task.sleep(for: min($0, .seconds(1e9))) })
   }()
 
   /// Waits so long, or throws `CancellationError` as soon as the task is cancelled.
@@ -53,5 +55,7 @@ extension HostClock {
 
   package var now: Instant { Instant(offset: time()) }
   package var minimumResolution: Duration { .nanoseconds(1) }
-  package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await sleep(deadline.offset - time()) }
+  package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await sleep(deadline.offset - time())
+  }
 }

@@ -2,7 +2,8 @@
 public struct HostQuery: Hashable, Sendable, CustomStringConvertible {
   /// The host. Never the literal of an address.
   public var host: HostName
-  /// The URL's port. An HTTPS record belongs to a host and a port (RFC 9460, section 9.1); addresses belong to the host alone.
+  /// The URL's port. An HTTPS record belongs to a host and a port (RFC 9460, section 9.1); addresses belong to the host
+  /// alone.
   public var port: Int
 
   /// Makes a query.

@@ -26,8 +26,8 @@ public struct HostResolution: Hashable, Sendable {
     public var address: HostAddress
     /// The port, where an HTTPS record or a rule names one; `nil` for the URL's.
     public var port: Int?
-    /// The protocols that an HTTPS record promises there, as in ALPN (`h2`, `h3`), its default `http/1.1` included; empty where none is
-    /// known.
+    /// The protocols that an HTTPS record promises there, as in ALPN (`h2`, `h3`), its default `http/1.1` included;
+    /// empty where none is known.
     public var protocols: [String]
 
     /// Makes a candidate.

@@ -2,8 +2,9 @@
 ///
 /// ### Use an existing resolver
 ///
-/// ``StaticResolver`` for a table, ``DoHResolver`` for DNS over HTTPS, ``HTTPDNSResolver`` for a vendor's service, ``SystemResolver`` for
-/// what the system says; several of them in order as ``ResolverChain``. ``ResolutionCache`` keeps the answers.
+/// ``StaticResolver`` for a table, ``DoHResolver`` for DNS over HTTPS, ``HTTPDNSResolver`` for a vendor's service,
+/// ``SystemResolver`` for what the system says; several of them in order as ``ResolverChain``. ``ResolutionCache``
+/// keeps the answers.
 ///
 /// ### Implement a custom resolver
 ///
@@ -17,8 +18,9 @@
 /// }
 /// ```
 ///
-/// A resolver keeps no answers: the cache does. It throws ``HostError``: ``HostError/Code/notListed`` when it does not know the host,
-/// ``HostError/Code/noSuchHost`` when it knows that there is none, another code when it failed. It ends when its task is cancelled.
+/// A resolver keeps no answers: the cache does. It throws ``HostError``: ``HostError/Code/notListed`` when it does not
+/// know the host, ``HostError/Code/noSuchHost`` when it knows that there is none, another code when it failed. It ends
+/// when its task is cancelled.
 public protocol HostResolver: Sendable {
   /// What events and logs call it. Default: the type's name.
   var name: String { get }

@@ -1,9 +1,10 @@
 /// Whether a resolver may say that a public name has a private address.
 ///
-/// A name that anybody may register, and that leads into somebody's own network, is how a web page reaches the router at home (DNS
-/// rebinding). So answers for public names lose their loopback, private, link-local, multicast and reserved addresses, and an answer that
-/// has no others is an error. Names that are not public, single labels and those below `local`, `localhost`, `internal` and `home.arpa`,
-/// are not looked at, and neither are the addresses of a rule: these were written by hand.
+/// A name that anybody may register, and that leads into somebody's own network, is how a web page reaches the router
+/// at home (DNS rebinding). So answers for public names lose their loopback, private, link-local, multicast and
+/// reserved addresses, and an answer that has no others is an error. Names that are not public, single labels and those
+/// below `local`, `localhost`, `internal` and `home.arpa`, are not looked at, and neither are the addresses of a rule:
+/// these were written by hand.
 ///
 /// ```swift
 /// let resolver = SystemResolver(privateAddresses: .allow(for: [try HostPattern("*.corp.example.com")]))
@@ -46,7 +47,9 @@ extension HostResolution {
     guard screened.candidates.isEmpty else { return screened }
     throw HostError(
       .answerRefused,
-      "\(source) gives a public name no public address: \(screened.refusals.map(\.description).joined(separator: ", ")). If the name is yours, allow private addresses for it.",
+      "\(source) gives a public name no public address: "
+        + "\(screened.refusals.map(\.description).joined(separator: ", ")). If the name is yours, allow private "
+        + "addresses for it.",
       host: query.host.description)
   }
 }
@@ -81,7 +84,9 @@ extension HostAddress {
     func isWithin(_ network: UInt32, _ bits: UInt32) -> Bool { address >> (32 - bits) == network >> (32 - bits) }
     if isWithin(0, 8) { return "is an address of \"this network\" (RFC 1122, section 3.2.1.3)" }
     if isWithin(0x7F00_0000, 8) { return "is a loopback address (RFC 1122, section 3.2.1.3)" }
-    if isWithin(0x0A00_0000, 8) || isWithin(0xAC10_0000, 12) || isWithin(0xC0A8_0000, 16) { return "is a private address (RFC 1918)" }
+    if isWithin(0x0A00_0000, 8) || isWithin(0xAC10_0000, 12) || isWithin(0xC0A8_0000, 16) {
+      return "is a private address (RFC 1918)"
+    }
     if isWithin(0xA9FE_0000, 16) { return "is a link-local address (RFC 3927)" }
     if isWithin(0x6440_0000, 10) { return "is an address shared by a provider's customers (RFC 6598)" }
     if isWithin(0xC000_0000, 24) { return "is an address for protocols (RFC 6890)" }

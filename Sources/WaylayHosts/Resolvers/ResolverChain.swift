@@ -4,9 +4,9 @@
 /// let resolver = ResolverChain([doh, try StaticResolver(shippedAddresses), SystemResolver()])
 /// ```
 ///
-/// The next one is asked when one does not list the host, fails, takes too long, or gives an answer that is refused. That a host does not
-/// exist is an answer too, and ends the search, unless ``init(_:limit:trustsAbsence:clock:)`` is told otherwise: a name of an office
-/// network exists for the system's resolver only.
+/// The next one is asked when one does not list the host, fails, takes too long, or gives an answer that is refused.
+/// That a host does not exist is an answer too, and ends the search, unless ``init(_:limit:trustsAbsence:clock:)`` is
+/// told otherwise: a name of an office network exists for the system's resolver only.
 public struct ResolverChain: HostResolver {
   /// The names of its resolvers, in order.
   public let name: String
@@ -35,14 +35,16 @@ public struct ResolverChain: HostResolver {
 
   /// The first answer.
   ///
-  /// - Throws: ``HostError/Code/noSuchHost`` when a resolver that is trusted with it says so, ``HostError/Code/notListed`` when none of
-  ///   them lists the host, else
-  ///   ``HostError/Code/resolverFailed`` with what each of them said.
+  /// - Throws: ``HostError/Code/noSuchHost`` when a resolver that is trusted with it says so,
+  ///   ``HostError/Code/notListed`` when none of them lists the host, else ``HostError/Code/resolverFailed`` with what
+  ///   each of them said.
   public func resolve(_ query: HostQuery) async throws -> HostResolution {
     var failures: [(name: String, error: HostError)] = []
     for resolver in resolvers {
       do {
-        return try await withTimeLimit(limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")) {
+        return try await withTimeLimit(
+          limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")
+        ) {
           try await resolver.resolve(query)
         }
       } catch {
@@ -65,7 +67,9 @@ public struct ResolverChain: HostResolver {
     guard failures.contains(where: { $0.error.code != .notListed }) else {
       return HostError(.notListed, "no resolver of the chain lists the host.", host: host)
     }
-    if let absence = failures.last(where: { $0.error.code != .notListed })?.error, absence.code == .noSuchHost { return absence }
+    if let absence = failures.last(where: { $0.error.code != .notListed })?.error, absence.code == .noSuchHost {
+      return absence
+    }
     let story = failures.map { "\($0.name): \($0.error.message)" }.joined(separator: " ")
     return HostError(.resolverFailed, "no resolver answers. \(story)", host: host, underlying: failures.last?.error)
   }

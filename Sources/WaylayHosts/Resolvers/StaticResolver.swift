@@ -4,8 +4,8 @@
 /// let resolver = try StaticResolver(["api.example.com": ["203.0.113.7", "2001:db8::7"], "*.cdn.example.com": ["203.0.113.9"]])
 /// ```
 ///
-/// Of use as the first or the last of a ``ResolverChain``: addresses that an app ships with, for when nothing else answers. Addresses that
-/// must be dialled belong into the endpoints of a ``HostRule``.
+/// Of use as the first or the last of a ``ResolverChain``: addresses that an app ships with, for when nothing else
+/// answers. Addresses that must be dialled belong into the endpoints of a ``HostRule``.
 public struct StaticResolver: HostResolver {
   /// What events and logs call it.
   public let name: String

@@ -1,10 +1,10 @@
 /// Asks the system (`getaddrinfo`), as everything that is not routed does.
 ///
-/// What it says is what a hijacker of the network's DNS wants it to say: as the only resolver it protects from nothing. It is of use as the
-/// last of a ``ResolverChain``.
+/// What it says is what a hijacker of the network's DNS wants it to say: as the only resolver it protects from nothing.
+/// It is of use as the last of a ``ResolverChain``.
 ///
-/// The system does not say how long an answer holds, and a look-up cannot be called off: it runs on a thread of its own, and whoever waits
-/// for it can stop waiting.
+/// The system does not say how long an answer holds, and a look-up cannot be called off: it runs on a thread of its
+/// own, and whoever waits for it can stop waiting.
 public struct SystemResolver: HostResolver {
   /// What events and logs call it.
   public let name = "system"
@@ -22,7 +22,8 @@ public struct SystemResolver: HostResolver {
   ///   - privateAddresses: Whether public names may have private addresses.
   ///   - clock: What the limit is measured on.
   public init(
-    timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10), privateAddresses: PrivateAddressPolicy = .refuse,
+    timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10),
+    privateAddresses: PrivateAddressPolicy = .refuse,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.timeToLive = timeToLive
@@ -38,7 +39,9 @@ public struct SystemResolver: HostResolver {
   public func resolve(_ query: HostQuery) async throws -> HostResolution {
     let host = query.host.description
     let error = HostError(.resolverTimedOut, "the system did not answer within \(limit).", host: host)
-    let addresses = try await withTimeLimit(limit, on: clock, else: error) { [lookups] in try await lookups.addresses(of: host) }
+    let addresses = try await withTimeLimit(limit, on: clock, else: error) { [lookups] in
+      try await lookups.addresses(of: host)
+    }
     return try HostResolution(addresses.map { HostResolution.Candidate($0) }, timeToLive: timeToLive, source: name)
       .screened(for: query, by: privateAddresses)
   }
@@ -57,7 +60,8 @@ private final class SystemLookups: Sendable {
       return true
     }
     guard isFree else {
-      throw HostError(.resolverFailed, "\(Self.most) look-ups of the system hang already: is the network there?", host: host)
+      throw HostError(
+        .resolverFailed, "\(Self.most) look-ups of the system hang already: is the network there?", host: host)
     }
     let promise = Promise<[HostAddress]>()
     return try await withTaskCancellationHandler {

@@ -55,6 +55,7 @@ extension HostRule: CustomStringConvertible {
   /// The pattern and what is done, on one line.
   public var description: String {
     if isExclusion { return "\(pattern): left alone" }
-    return endpoints.isEmpty ? "\(pattern): resolver" : "\(pattern): \(endpoints.map(\.description).joined(separator: ", "))"
+    return endpoints.isEmpty
+      ? "\(pattern): resolver" : "\(pattern): \(endpoints.map(\.description).joined(separator: ", "))"
   }
 }

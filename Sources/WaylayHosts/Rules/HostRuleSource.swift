@@ -45,7 +45,8 @@ public final class HostRuleSource: Sendable {
 
   /// The rule for a host now; `nil` when there is none.
   ///
-  /// - Throws: ``HostError/Code/listExpired`` for a host that the expired list routes, under ``SignedHostList/ExpiryPolicy/fail``.
+  /// - Throws: ``HostError/Code/listExpired`` for a host that the expired list routes, under
+  ///   ``SignedHostList/ExpiryPolicy/fail``.
   public func match(_ host: HostName, port: Int) throws -> HostRule? {
     let (rules, expiry) = state.withLock { ($0.rules, $0.expiry) }
     guard let rule = rules.match(host, port: port) else { return nil }
@@ -56,7 +57,8 @@ public final class HostRuleSource: Sendable {
     default:
       guard !rule.isExclusion else { return rule }
       throw HostError(
-        .listExpired, "the signed list of hosts expired at \(expiry.date), and its policy is to fail: fetch a newer list.",
+        .listExpired,
+        "the signed list of hosts expired at \(expiry.date), and its policy is to fail: fetch a newer list.",
         host: host.description)
     }
   }

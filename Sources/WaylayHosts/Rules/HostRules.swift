@@ -5,9 +5,10 @@
 /// let rule = rules.match(try HostName("API.example.com"), port: 443)
 /// ```
 ///
-/// The longest pattern goes first: `api.example.com` before `*.example.com` before `*`, whether it routes or excludes; of two that are
-/// equally long, the one with a port. The order of the list does not matter, and its length hardly does: a look-up costs a hash for each
-/// label. Literals of addresses, single labels and names below `local` match only patterns that name them; `*` does not.
+/// The longest pattern goes first: `api.example.com` before `*.example.com` before `*`, whether it routes or excludes;
+/// of two that are equally long, the one with a port. The order of the list does not matter, and its length hardly
+/// does: a look-up costs a hash for each label. Literals of addresses, single labels and names below `local` match only
+/// patterns that name them; `*` does not.
 ///
 /// A value: to replace the rules of a running rewriter, give its ``HostRuleSource`` others.
 public struct HostRules: Sendable {
@@ -31,15 +32,16 @@ public struct HostRules: Sendable {
     for (index, rule) in rules.enumerated() {
       if let other = table.insert(rule.pattern, index: index) {
         throw HostError(
-          .invalidRule, "entries \(other) and \(index) are both for \"\(rule.pattern)\": a pattern can have one rule only.",
+          .invalidRule,
+          "entries \(other) and \(index) are both for \"\(rule.pattern)\": a pattern can have one rule only.",
           host: rule.pattern.description)
       }
     }
     self.init(rules: rules, table: table)
   }
 
-  /// Makes rules from a table of patterns and endpoints: see ``HostPattern`` and ``HostEndpoint``. A pattern without endpoints asks the
-  /// resolver.
+  /// Makes rules from a table of patterns and endpoints: see ``HostPattern`` and ``HostEndpoint``. A pattern without
+  /// endpoints asks the resolver.
   ///
   /// - Throws: ``HostError`` for a text that is neither, and for two spellings of one pattern.
   public init(_ table: [String: [String]]) throws {

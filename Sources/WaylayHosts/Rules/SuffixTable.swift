@@ -1,12 +1,14 @@
 extension HostName {
   /// Whether it is an address, a single label or below `local` or `localhost`: left alone unless a rule names it.
-  var isLeftAlone: Bool { isAddress || isSingleLabel || description.hasSuffix(".local") || description.hasSuffix(".localhost") }
+  var isLeftAlone: Bool {
+    isAddress || isSingleLabel || description.hasSuffix(".local") || description.hasSuffix(".localhost")
+  }
 }
 
 /// Finds the longest pattern for a name, with one pass over the name's bytes, from its end, and no allocation.
 ///
-/// An open hash table from suffixes to nodes. The hash goes from the last byte to the first, so that one pass yields the hash of every
-/// suffix.
+/// An open hash table from suffixes to nodes. The hash goes from the last byte to the first, so that one pass yields
+/// the hash of every suffix.
 struct SuffixTable: Sendable {
   /// The patterns that end alike.
   private struct Node: Sendable {
@@ -38,8 +40,8 @@ struct SuffixTable: Sendable {
   /// What `*` stands for.
   private var everything = Choices()
   private var nodes: [Node] = []
-  /// For each bucket zero, or a node's number plus one and, in the upper half, the upper half of its hash, so that hardly any other node is
-  /// looked at. A power of two of them, at most half of them taken.
+  /// For each bucket zero, or a node's number plus one and, in the upper half, the upper half of its hash, so that
+  /// hardly any other node is looked at. A power of two of them, at most half of them taken.
   private var buckets: [UInt64]
 
   init(minimumCapacity: Int = 0) {
@@ -54,7 +56,8 @@ struct SuffixTable: Sendable {
     let suffix = Array(name.description.utf8)
     let hash = suffix.reversed().reduce(Self.seed, Self.step)
     let node = suffix.withUnsafeBufferPointer { find(hash, $0, from: 0) } ?? append(suffix, hash)
-    return pattern.isWildcard ? nodes[node].below.insert(index, pattern.port) : nodes[node].exact.insert(index, pattern.port)
+    return pattern.isWildcard
+      ? nodes[node].below.insert(index, pattern.port) : nodes[node].exact.insert(index, pattern.port)
   }
 
   /// The index of the longest pattern for a name.

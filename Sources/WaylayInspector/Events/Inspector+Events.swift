@@ -11,10 +11,11 @@ extension Inspector {
   /// }
   /// ```
   ///
-  /// An exchange comes when it begins, when its head is there, as its bodies grow, and when it ends; changes that the reader has had no time for
-  /// come as one. So whoever reads slowly sees fewer steps, and the last one in any case.
+  /// An exchange comes when it begins, when its head is there, as its bodies grow, and when it ends; changes that the
+  /// reader has had no time for come as one. So whoever reads slowly sees fewer steps, and the last one in any case.
   ///
-  /// - Parameter limit: Exchanges kept for a slow reader. Beyond it the oldest are dropped, and ``Event/lost(_:)`` says so.
+  /// - Parameter limit: Exchanges kept for a slow reader. Beyond it the oldest are dropped, and ``Event/lost(_:)`` says
+  ///   so.
   public func events(bufferingNewest limit: Int = 1_000) -> Events {
     let mailbox = Mailbox(limit: limit)
     let number = memory.withLock { memory -> Int in
@@ -31,11 +32,13 @@ extension Inspector {
     case exchange(Exchange)
     /// All that was kept has been let go of by ``Inspector/clear()``.
     case cleared
-    /// So many exchanges have changed without the reader's hearing of it, because it was slow or they were not kept any more.
+    /// So many exchanges have changed without the reader's hearing of it, because it was slow or they were not kept any
+    /// more.
     case lost(Int)
   }
 
-  /// What happens in an ``Inspector``, for one reader. It ends with the inspector, or when the reader's task is cancelled.
+  /// What happens in an ``Inspector``, for one reader. It ends with the inspector, or when the reader's task is
+  /// cancelled.
   public struct Events: AsyncSequence, Sendable {
     /// One thing that happened.
     public typealias Element = Event

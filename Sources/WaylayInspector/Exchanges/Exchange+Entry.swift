@@ -1,7 +1,8 @@
 import Foundation
 
 extension Inspector.Exchange {
-  /// The fields that an entry of an inspector has beside those of HAR 1.2. This is all that a page, or another program, has to know.
+  /// The fields that an entry of an inspector has beside those of HAR 1.2. This is all that a page, or another program,
+  /// has to know.
   ///
   /// | Field | In | Type | Meaning |
   /// |---|---|---|---|
@@ -39,7 +40,8 @@ extension Inspector.Exchange {
     public static let resourceType = "_resourceType"
   }
 
-  /// Makes an exchange of an entry: one that an inspector has written, or any other, whose state is known by its answer then.
+  /// Makes an exchange of an entry: one that an inspector has written, or any other, whose state is known by its answer
+  /// then.
   public init(_ entry: HAR.Entry) {
     let fields = entry.extensions
     self.entry = entry

@@ -4,13 +4,16 @@ import WaylayRecording
 extension Inspector.Exchange {
   /// The entry of an exchange as its messages are: with its secrets. It is redacted before anybody sees it.
   static func entry(of raw: RawExchange, _ slot: Slot, now: UInt64, limit: Int) -> HAR.Entry {
-    func since(_ time: UInt64) -> Duration { .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0) }
+    func since(_ time: UInt64) -> Duration {
+      .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0)
+    }
     let failed = raw.error.map { Failure($0, hasAnswer: raw.response != nil) }
     var response = raw.response
     response?.trailers = raw.trailers
     let metrics = response?.metrics
     var entry = HAR.Entry(
-      raw.request, body: raw.requestBody.seen(limit), response, responseBody: raw.responseBody.seen(limit), started: slot.started,
+      raw.request, body: raw.requestBody.seen(limit), response, responseBody: raw.responseBody.seen(limit),
+      started: slot.started,
       head: raw.head.map(since), elapsed: since(raw.end ?? now))
     var attempts = slot.attempts?.all.map { Attempt($0, since) } ?? []
     if attempts.isEmpty, let last = Attempt(response, raw.error, failed) { attempts = [last] }
@@ -22,7 +25,8 @@ extension Inspector.Exchange {
     }
     entry.extensions = fields(
       id: slot.number, state: raw.isWebSocket ? .unseen : raw.end == nil ? .open : failed == nil ? .finished : .failed,
-      source: raw.response.map { Source($0) }, failure: failed, attempts: attempts, isReused: metrics?.isConnectionReused,
+      source: raw.response.map { Source($0) }, failure: failed, attempts: attempts,
+      isReused: metrics?.isConnectionReused,
       truncated: entry.request.body?.isTruncated ?? false || entry.response.body.isTruncated)
     return entry
   }
@@ -42,7 +46,9 @@ extension Inspector.Exchange.Source {
 
   /// Whether the cache that is nearest has answered (RFC 9211, section 2: the last member of the list).
   private static func isHit(_ fields: HTTPFields) -> Bool {
-    guard let name = HTTPField.Name("Cache-Status"), let member = fields[name]?.split(separator: ",").last else { return false }
+    guard let name = HTTPField.Name("Cache-Status"), let member = fields[name]?.split(separator: ",").last else {
+      return false
+    }
     return member.split(separator: ";").dropFirst().contains { $0.trimmingCharacters(in: .whitespaces) == "hit" }
   }
 }
@@ -75,7 +81,9 @@ extension Inspector.Exchange.Failure {
 
 extension Inspector.Exchange.Attempt {
   init(_ raw: RawAttempt, _ since: (UInt64) -> Duration) {
-    address = raw.metrics?.address ?? raw.error.flatMap { Inspector.Exchange.Failure.transportError(in: $0)?.address } ?? raw.address
+    address =
+      raw.metrics?.address ?? raw.error.flatMap { Inspector.Exchange.Failure.transportError(in: $0)?.address }
+      ?? raw.address
     at = since(raw.began).milliseconds
     time = raw.ended.map { max(0, (since($0) - since(raw.began)).milliseconds) }
     status = raw.status
@@ -93,7 +101,8 @@ extension Inspector.Exchange.Attempt {
       isConnectionReused = response.metrics?.isConnectionReused
       time = response.metrics?.firstByte?.milliseconds
     } else {
-      guard response == nil, let error, let address = Inspector.Exchange.Failure.transportError(in: error)?.address else { return nil }
+      guard response == nil, let error, let address = Inspector.Exchange.Failure.transportError(in: error)?.address
+      else { return nil }
       self.address = address
       status = nil
       failure = failed

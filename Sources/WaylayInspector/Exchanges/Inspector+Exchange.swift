@@ -9,8 +9,8 @@ extension Inspector {
   /// }
   /// ```
   ///
-  /// It is a view of ``entry``, which says the same to whatever reads HTTP archives: an exchange is made of such an entry again by
-  /// ``init(_:)``.
+  /// It is a view of ``entry``, which says the same to whatever reads HTTP archives: an exchange is made of such an
+  /// entry again by ``init(_:)``.
   public struct Exchange: Sendable, Hashable, Identifiable {
     /// Its number, in the order in which exchanges began.
     public let id: ID
@@ -20,7 +20,8 @@ extension Inspector {
     public let source: Source?
     /// Why it failed, where it did.
     public let failure: Failure?
-    /// What went to the network for it. With ``Inspector/attempts`` in the chain, each attempt; the last one alone otherwise.
+    /// What went to the network for it. With ``Inspector/attempts`` in the chain, each attempt; the last one alone
+    /// otherwise.
     public let attempts: [Attempt]
     /// Whether a connection that was open already was used; `nil` where that is not known.
     public let isConnectionReused: Bool?

@@ -1,15 +1,16 @@
 import Foundation
 
 extension Inspector.Exchange {
-  /// A command for `curl` that sends the request again; see `HAR.Request.curlCommand(isMultiline:)`. Where only the beginning of its body is known, the
-  /// first line is a remark that says so.
+  /// A command for `curl` that sends the request again; see `HAR.Request.curlCommand(isMultiline:)`. Where only the
+  /// beginning of its body is known, the first line is a remark that says so.
   ///
   /// - Parameter isMultiline: Whether each option has a line of its own.
   public func curlCommand(isMultiline: Bool = true) -> String {
     Self.remark(request.body, "# ") + request.curlCommand(isMultiline: isMultiline)
   }
 
-  /// A stub for `WaylayMocks` that gives the same answer to such a request, as Swift source; `nil` where nothing was answered.
+  /// A stub for `WaylayMocks` that gives the same answer to such a request, as Swift source; `nil` where nothing was
+  /// answered.
   ///
   /// ```swift
   /// print(exchange.swiftStub() ?? "")
@@ -18,14 +19,18 @@ extension Inspector.Exchange {
   /// // }
   /// ```
   ///
-  /// Redacted values of the URL are left open. Where only the beginning of the answer's body is known, the first line is a remark that says so.
+  /// Redacted values of the URL are left open. Where only the beginning of the answer's body is known, the first line
+  /// is a remark that says so.
   ///
   /// - Parameter replacement: What stands in place of secrets.
   public func swiftStub(replacement: String = Redaction.standard.replacement) -> String? {
     guard let response else { return nil }
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
-    let method = known.contains(request.method) ? ".\(request.method.lowercased())" : ".named(\(Self.literal(request.method)))"
-    let type = response.headers.first { $0.name.lowercased() == "content-type" }.map { ", type: \(Self.literal($0.value))" } ?? ""
+    let method =
+      known.contains(request.method) ? ".\(request.method.lowercased())" : ".named(\(Self.literal(request.method)))"
+    let type =
+      response.headers.first { $0.name.lowercased() == "content-type" }.map { ", type: \(Self.literal($0.value))" }
+      ?? ""
     let status = response.status == 200 ? "" : ", status: \(response.status)"
     var lines = ["Stub(\(method), \(Self.url(request.url, replacement))) {"]
     if response.body.data.isEmpty, type.isEmpty {
@@ -49,16 +54,21 @@ extension Inspector.Exchange {
 
   /// Fields that say how an answer came over the wire, or when; the type is said with the body.
   private static let noise: Set<String> = [
-    "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive", "transfer-encoding",
+    "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
+    "transfer-encoding",
   ]
 
   /// The URL as it is; as a pattern, where a part of it was a secret.
   private static func url(_ url: String, _ replacement: String) -> String {
     guard !replacement.isEmpty, url.contains(replacement) else { return "URL(string: \(literal(url)))!" }
     // What has a meaning in patterns is written with percent signs.
-    let start = url.range(of: "://").map { url[$0.upperBound...].firstIndex { "/?".contains($0) } ?? url.endIndex } ?? url.startIndex
+    let start =
+      url.range(of: "://").map { url[$0.upperBound...].firstIndex { "/?".contains($0) } ?? url.endIndex }
+      ?? url.startIndex
     var path = String(url[start...])
-    for (character, escaped) in [("*", "%2A"), ("(", "%28"), ("/:", "/%3A")] { path = path.replacing(character, with: escaped) }
+    for (character, escaped) in [("*", "%2A"), ("(", "%28"), ("/:", "/%3A")] {
+      path = path.replacing(character, with: escaped)
+    }
     return literal((url[..<start] + path).replacing(replacement, with: "*"))
   }
 

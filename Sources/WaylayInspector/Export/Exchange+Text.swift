@@ -39,7 +39,11 @@ extension Inspector.Exchange {
     guard line.unicodeScalars.contains(where: isControl) else { return line }
     var result = ""
     for scalar in line.unicodeScalars {
-      if isControl(scalar) { result += "\\u{\(String(scalar.value, radix: 16))}" } else { result.unicodeScalars.append(scalar) }
+      if isControl(scalar) {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
     }
     return result
   }

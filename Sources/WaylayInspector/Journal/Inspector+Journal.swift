@@ -11,12 +11,12 @@ extension Inspector {
   /// let earlier = try Inspector.Journal.read(directory.appendingPathComponent("traffic.journal")).exchanges
   /// ```
   ///
-  /// Each exchange is a line: a check (CRC-32 of the rest, in eight digits of base 16), a blank, and its entry as JSON, without secrets. A line that was
-  /// being written when the process ended is known by its check, and left out. An exchange is written some milliseconds after it has
-  /// ended; one that is open is not.
+  /// Each exchange is a line: a check (CRC-32 of the rest, in eight digits of base 16), a blank, and its entry as JSON,
+  /// without secrets. A line that was being written when the process ended is known by its check, and left out. An
+  /// exchange is written some milliseconds after it has ended; one that is open is not.
   ///
-  /// When the file has half of the bytes that it may have, it gets the ending `.old`, in place of the one that had it, and a new one is begun.
-  /// Both are for their owner alone.
+  /// When the file has half of the bytes that it may have, it gets the ending `.old`, in place of the one that had it,
+  /// and a new one is begun. Both are for their owner alone.
   public final class Journal: Sendable {
     /// The file.
     public let file: URL
@@ -44,7 +44,8 @@ extension Inspector {
         let (handle, size) = try Self.open(file)
         state = Locked(State(handle: handle, size: size))
       } catch {
-        throw HARError(.unwritable, "\(file.lastPathComponent) cannot be opened for writing.", file: file, underlying: error)
+        throw HARError(
+          .unwritable, "\(file.lastPathComponent) cannot be opened for writing.", file: file, underlying: error)
       }
     }
 
@@ -52,7 +53,9 @@ extension Inspector {
     public var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// The one before it.
-    static func old(_ file: URL) -> URL { file.deletingLastPathComponent().appendingPathComponent(file.lastPathComponent + ".old") }
+    static func old(_ file: URL) -> URL {
+      file.deletingLastPathComponent().appendingPathComponent(file.lastPathComponent + ".old")
+    }
 
     private static func open(_ file: URL) throws -> (FileHandle, Int) {
       let descriptor = Foundation.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -92,7 +95,9 @@ extension Inspector {
     }
 
     private static func replace(_ other: URL, by file: URL) throws {
-      guard rename(file.path, other.path) == 0 || errno == ENOENT else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+      guard rename(file.path, other.path) == 0 || errno == ENOENT else {
+        throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO)
+      }
     }
 
     static func line(_ json: Data) -> Data {
@@ -130,7 +135,8 @@ extension Inspector {
 extension Inspector.Journal.Contents {
   fileprivate mutating func add(_ line: Data) {
     let json = line.dropFirst(9)
-    guard line.dropFirst(8).first == 0x20, let check = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
+    guard line.dropFirst(8).first == 0x20,
+      let check = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
       check == CRC32.of(json), let entry = try? HAR.Entry(data: Data(json))
     else {
       damaged += 1

@@ -61,7 +61,9 @@ final class KeptExchange: Sendable {
   /// Whether there was anything to keep.
   var isWhole: Bool { texts.first != 0 }
 
-  var cost: Int { Self.overhead + texts.count + requestBody.data.count + responseBody.data.count + attempts.count * 256 }
+  var cost: Int {
+    Self.overhead + texts.count + requestBody.data.count + responseBody.data.count + attempts.count * 256
+  }
 
   /// What is to be kept of an exchange, or, while it is open, what is known of it.
   convenience init(_ slot: Slot, _ raw: RawExchange, _ inspector: Inspector) {
@@ -145,10 +147,13 @@ final class KeptExchange: Sendable {
     let texts = texts.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     func text(_ part: Part) -> String { texts[part.rawValue] }
     var fields: [HAR.Field] = []
-    for index in stride(from: Part.allCases.count, to: texts.count - 1, by: 2) { fields.append(HAR.Field(texts[index], texts[index + 1])) }
+    for index in stride(from: Part.allCases.count, to: texts.count - 1, by: 2) {
+      fields.append(HAR.Field(texts[index], texts[index + 1]))
+    }
     let (sent, received) = (Array(fields.prefix(requestFields)), Array(fields.dropFirst(requestFields)))
     var request = HAR.Request(
-      method: text(.method), url: text(.url), httpVersion: text(.requestVersion), headers: sent, body: requestBody.body(sent))
+      method: text(.method), url: text(.url), httpVersion: text(.requestVersion), headers: sent,
+      body: requestBody.body(sent))
     request.bodySize = requestBody.size
     var response = HAR.Response(
       status: status, statusText: text(.statusText), httpVersion: text(.responseVersion), headers: received,
@@ -194,7 +199,8 @@ extension KeptExchange.PackedTimings {
   var timings: HAR.Timings {
     func time(_ packed: Float) -> Double? { packed < 0 ? nil : Double(packed) }
     return HAR.Timings(
-      blocked: time(blocked), dns: time(dns), connect: time(connect), ssl: time(ssl), send: Double(send), wait: Double(wait),
+      blocked: time(blocked), dns: time(dns), connect: time(connect), ssl: time(ssl), send: Double(send),
+      wait: Double(wait),
       receive: Double(receive))
   }
 }

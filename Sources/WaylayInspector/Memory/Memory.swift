@@ -33,7 +33,8 @@ struct Memory {
   private static func slot(_ number: Int, in slots: some RandomAccessCollection<Slot>) -> Slot? {
     var range = slots.startIndex..<slots.endIndex
     while !range.isEmpty {
-      let middle = slots.index(range.lowerBound, offsetBy: slots.distance(from: range.lowerBound, to: range.upperBound) / 2)
+      let middle = slots.index(
+        range.lowerBound, offsetBy: slots.distance(from: range.lowerBound, to: range.upperBound) / 2)
       let found = slots[middle]
       if found.number == number { return found }
       range = found.number < number ? slots.index(after: middle)..<range.upperBound : range.lowerBound..<middle

@@ -52,8 +52,8 @@ struct RawAttempt: Sendable {
 extension Inspector {
   /// A link that writes down each request that goes to the network on behalf of an exchange: put it last in the chain.
   ///
-  /// What it sees is in ``Exchange/attempts``: the addresses that a link before it has tried, one after the other or at once, and what came of each.
-  /// Without it only the address is known that has answered in the end.
+  /// What it sees is in ``Exchange/attempts``: the addresses that a link before it has tried, one after the other or at
+  /// once, and what came of each. Without it only the address is known that has answered in the end.
   public var attempts: some RequestInterceptor {
     memory.withLock { $0.watchesAttempts = true }
     return AttemptLink(clock: clock)

@@ -13,7 +13,8 @@ final class BodyTap: @unchecked Sendable {
   private var offset = 0
   private var isOver = false
 
-  init(_ body: MessageBody, _ slot: Slot, _ inspector: Inspector, isRequest: Bool, response: InterceptedResponse? = nil) {
+  init(_ body: MessageBody, _ slot: Slot, _ inspector: Inspector, isRequest: Bool, response: InterceptedResponse? = nil)
+  {
     self.body = body
     self.slot = slot
     self.inspector = inspector

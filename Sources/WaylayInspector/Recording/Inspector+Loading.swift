@@ -2,7 +2,9 @@ import Foundation
 
 extension Inspector {
   /// Writes down a load, and what comes of it.
-  public func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
     guard let slot = begin(request) else { return try await next(request) }
     let passed = observed(request, slot)
     let response: InterceptedResponse
@@ -50,7 +52,8 @@ extension Inspector {
   private func observed(_ response: InterceptedResponse, _ slot: Slot) -> InterceptedResponse {
     let body = response.body
     let known = InterceptedResponse(
-      status: response.status, fields: response.fields, url: response.url, source: response.source, metrics: response.metrics)
+      status: response.status, fields: response.fields, url: response.url, source: response.source,
+      metrics: response.metrics)
     if body.inMemory != nil {
       let raw = RawBody(body, limit: limits.mostOfABody)
       let hasRoom = grow(slot, by: raw.data.count)

@@ -8,9 +8,9 @@ extension Inspector {
   /// for exchange in inspector.exchanges(matching: query) { print(exchange) }
   /// ```
   ///
-  /// Words are separated by blanks, and all of them have to hold. A word with `-` before it must not hold. Where several values are given with commas
-  /// between them, one of them is enough. Texts with blanks stand in quotes, with `\"` for a quote; upper and lower case of ASCII letters
-  /// do not count.
+  /// Words are separated by blanks, and all of them have to hold. A word with `-` before it must not hold. Where
+  /// several values are given with commas between them, one of them is enough. Texts with blanks stand in quotes, with
+  /// `\"` for a quote; upper and lower case of ASCII letters do not count.
   ///
   /// | Word | Holds when |
   /// |---|---|

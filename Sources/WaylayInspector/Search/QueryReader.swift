@@ -5,7 +5,8 @@ struct QueryReader {
   private typealias Failure = Inspector.QueryError
   private static let mostTerms = 64
   private static let keys = [
-    "host", "status", "method", "type", "duration", "size", "body", "url", "header", "error", "source", "state", "phase",
+    "host", "status", "method", "type", "duration", "size", "body", "url", "header", "error", "source", "state",
+    "phase",
   ]
 
   private let text: [Character]
@@ -20,7 +21,9 @@ struct QueryReader {
     while true {
       while index < text.count, text[index].isWhitespace { index += 1 }
       guard index < text.count else { return terms }
-      guard terms.count < Self.mostTerms else { throw Failure(at: index, "more than \(Self.mostTerms) words are too many") }
+      guard terms.count < Self.mostTerms else {
+        throw Failure(at: index, "more than \(Self.mostTerms) words are too many")
+      }
       terms.append(try term())
     }
   }
@@ -40,7 +43,8 @@ struct QueryReader {
     let name = key.lowercased()
     guard Self.keys.contains(name) else {
       let known = Self.keys.joined(separator: ", ")
-      throw Failure(at: word, "\"\(shown(key)):\" is not known. Write one of \(known), or put the text into quotes to look for it")
+      throw Failure(
+        at: word, "\"\(shown(key)):\" is not known. Write one of \(known), or put the text into quotes to look for it")
     }
     index += 1
     let place = index
@@ -66,21 +70,31 @@ struct QueryReader {
       value.append(text[index])
       index += 1
     }
-    guard index < text.count else { throw Failure(at: quote, "the quote that begins here has no end. Write \" behind the text") }
+    guard index < text.count else {
+      throw Failure(at: quote, "the quote that begins here has no end. Write \" behind the text")
+    }
     index += 1
-    guard !value.isEmpty else { throw Failure(at: quote, "there is nothing between these quotes. Write what to look for") }
+    guard !value.isEmpty else {
+      throw Failure(at: quote, "there is nothing between these quotes. Write what to look for")
+    }
     return value
   }
 
-  private func isNext(_ expected: String, at index: Int) -> Bool { text[min(index, text.count)...].starts(with: expected) }
+  private func isNext(_ expected: String, at index: Int) -> Bool {
+    text[min(index, text.count)...].starts(with: expected)
+  }
 
   private func shown(_ text: some StringProtocol) -> String { text.count > 40 ? text.prefix(40) + "…" : String(text) }
 
   // MARK: What a value asks for
 
-  private func condition(_ key: String, _ value: String, _ place: Int) throws(Inspector.QueryError) -> Inspector.Query.Condition {
+  private func condition(
+    _ key: String, _ value: String, _ place: Int
+  ) throws(Inspector.QueryError) -> Inspector.Query.Condition {
     let values = value.split(separator: ",").map(String.init)
-    guard !values.isEmpty else { throw Failure(at: place, "there is nothing between these commas. Write what to look for") }
+    guard !values.isEmpty else {
+      throw Failure(at: place, "there is nothing between these commas. Write what to look for")
+    }
     switch key {
     case "host": return .host(values.map { HostGlob($0) })
     case "method": return .method(values.map { $0.uppercased() })
@@ -94,10 +108,12 @@ struct QueryReader {
       return .status(ranges)
     case "duration":
       return .duration(
-        try comparison(value, place, ["us": 0.001, "ms": 1, "s": 1000, "min": 60_000], unit: "ms", example: "duration:>500ms"))
+        try comparison(
+          value, place, ["us": 0.001, "ms": 1, "s": 1000, "min": 60_000], unit: "ms", example: "duration:>500ms"))
     case "size":
       return .size(
-        try comparison(value, place, ["b": 1, "kb": 1024, "mb": 1_048_576, "gb": 1_073_741_824], unit: "b", example: "size:>100kb"))
+        try comparison(
+          value, place, ["b": 1, "kb": 1024, "mb": 1_048_576, "gb": 1_073_741_824], unit: "b", example: "size:>100kb"))
     case "url": return .url(Needle(value))
     case "header": return .header(Needle(value))
     case "error": return .error(Needle(value))
@@ -109,7 +125,9 @@ struct QueryReader {
     let failure = Failure(
       at: place, "\"\(shown(value))\" is no status. Write status:404, status:4xx, status:400-499 or status:>=400")
     func number(_ text: some StringProtocol) throws(Inspector.QueryError) -> Int {
-      guard text.count <= 3, text.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(text) else { throw failure }
+      guard text.count <= 3, text.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(text) else {
+        throw failure
+      }
       return number
     }
     if value.count == 3, value.lowercased().hasSuffix("xx") {
@@ -137,7 +155,9 @@ struct QueryReader {
     let signs: [(String, Inspector.Query.Comparison.Order)] = [
       (">=", .notLess), ("<=", .notMore), (">", .more), ("<", .less), ("=", .equal),
     ]
-    if let (sign, meaning) = signs.first(where: { rest.hasPrefix($0.0) }) { (order, rest) = (meaning, rest.dropFirst(sign.count)) }
+    if let (sign, meaning) = signs.first(where: { rest.hasPrefix($0.0) }) {
+      (order, rest) = (meaning, rest.dropFirst(sign.count))
+    }
     let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let name = rest.dropFirst(digits.count)
     guard digits.count <= 18, let number = Double(digits), let factor = units[name.isEmpty ? unit : String(name)] else {

@@ -57,7 +57,9 @@ final class Desk: Sendable {
     }
   }
 
-  private func answer(_ method: HTTPMethod, _ part: String, _ exchange: Inspector.Exchange) async -> FlyingFox.HTTPResponse {
+  private func answer(
+    _ method: HTTPMethod, _ part: String, _ exchange: Inspector.Exchange
+  ) async -> FlyingFox.HTTPResponse {
     switch (method, part) {
     case (.GET, ""): return answer(.ok, "application/json", exchange.entry.data())
     case (.POST, "repeat"):
@@ -74,7 +76,8 @@ final class Desk: Sendable {
     var page = InspectorPage(title: "Inspector")
     page.isLive = true
     var answer = answer(.ok, "text/html; charset=utf-8", page.html(showing: HAR()))
-    answer.headers[HTTPHeader("Content-Security-Policy")] = InspectorPage.policy(isLive: true) + "; frame-ancestors 'none'"
+    answer.headers[HTTPHeader("Content-Security-Policy")] =
+      InspectorPage.policy(isLive: true) + "; frame-ancestors 'none'"
     return answer
   }
 
@@ -83,7 +86,8 @@ final class Desk: Sendable {
     if repeater != nil { features.append("repeat") }
     let feed = Feed(inspector: inspector, features: features, seat: seats.take())
     return FlyingFox.HTTPResponse(
-      statusCode: .ok, headers: Self.fields("text/event-stream"), body: HTTPBodySequence(from: feed, suggestedBufferSize: 1 << 16))
+      statusCode: .ok, headers: Self.fields("text/event-stream"),
+      body: HTTPBodySequence(from: feed, suggestedBufferSize: 1 << 16))
   }
 
   private func text(_ status: HTTPStatusCode, _ text: String) -> FlyingFox.HTTPResponse {

@@ -3,9 +3,11 @@ import Foundation
 import WaylayHAR
 import WaylayInspector
 
-/// What a page is sent while it listens: Server-Sent Events (HTML, section 9.2), first of all that is there, then of all that changes.
+/// What a page is sent while it listens: Server-Sent Events (HTML, section 9.2), first of all that is there, then of
+/// all that changes.
 ///
-/// It is made as it is read: a page that reads slowly is sent fewer steps, and nothing piles up for it but the numbers of what has changed.
+/// It is made as it is read: a page that reads slowly is sent fewer steps, and nothing piles up for it but the numbers
+/// of what has changed.
 struct Feed: AsyncBufferedSequence {
   typealias Element = UInt8
 

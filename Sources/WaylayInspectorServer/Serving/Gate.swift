@@ -1,7 +1,8 @@
 /// Decides who is let in.
 ///
-/// A page of another site can make a browser send requests to this machine, by its address or by a name of its own that leads here (DNS rebinding).
-/// What it cannot do is choose the fields `Host`, `Origin` and `Sec-Fetch-Site` (Fetch, "forbidden request-header"), or guess the token.
+/// A page of another site can make a browser send requests to this machine, by its address or by a name of its own that
+/// leads here (DNS rebinding). What it cannot do is choose the fields `Host`, `Origin` and `Sec-Fetch-Site` (Fetch,
+/// "forbidden request-header"), or guess the token.
 struct Gate: Sendable {
   /// What is known of a request before it is let in.
   struct Visitor {
@@ -38,7 +39,8 @@ struct Gate: Sendable {
       visitor.method == "GET" && (path == "/" || path.isEmpty) && visitor.field("sec-fetch-mode") == "navigate"
       && visitor.field("sec-fetch-dest") == "document"
     if let site = visitor.field("sec-fetch-site"), site != "same-origin", site != "none", !isOpened { return .refuse }
-    // Only a page that may add this field to a request, which other origins have to ask for and are not granted, changes anything.
+    // Only a page that may add this field to a request, which other origins have to ask for and are not granted,
+    // changes anything.
     if visitor.method != "GET", visitor.field("x-waylay") != "1" { return .refuse }
     return .letIn(path)
   }

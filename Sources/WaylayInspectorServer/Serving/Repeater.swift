@@ -5,9 +5,9 @@ import WaylayInspector
 
 /// Sends a request again, as it was recorded: without what was taken out of it.
 ///
-/// A header field whose value was taken out, in whole or in part, is left out: the app's chain adds its own, as it did the first time. A URL or a
-/// body that holds a place where something was taken out is not the one that was sent, and neither is a body of which only the beginning was kept:
-/// such a request is refused, and the reason is said.
+/// A header field whose value was taken out, in whole or in part, is left out: the app's chain adds its own, as it did
+/// the first time. A URL or a body that holds a place where something was taken out is not the one that was sent, and
+/// neither is a body of which only the beginning was kept: such a request is refused, and the reason is said.
 struct Repeater: Sendable {
   let session: URLSession
   let redaction: Redaction
@@ -59,7 +59,8 @@ struct Repeater: Sendable {
     return .success(request)
   }
 
-  /// Whether something was taken out of a text. In a URL the mark may be encoded, as it is where it has other letters than it has by default.
+  /// Whether something was taken out of a text. In a URL the mark may be encoded, as it is where it has other letters
+  /// than it has by default.
   private static func holds(_ text: String, _ replacement: String) -> Bool {
     guard !replacement.isEmpty else { return false }
     return text.contains(replacement) || (text.removingPercentEncoding ?? text).contains(replacement)

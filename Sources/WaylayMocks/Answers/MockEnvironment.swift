@@ -13,7 +13,8 @@ package struct MockEnvironment: Sendable {
   ///
   /// - Parameters:
   ///   - clock: What delays wait on.
-  ///   - seed: The same seed gives the same delays, in the order in which they are drawn; `nil` for other ones each time.
+  ///   - seed: The same seed gives the same delays, in the order in which they are drawn; `nil` for other ones each
+  ///     time.
   ///   - context: Where the closures of stubs run; `nil` for the load's own task.
   package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
     self.context = context
@@ -28,8 +29,8 @@ package struct MockEnvironment: Sendable {
   }
 }
 
-/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators",
-/// 2014).
+/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
+/// number generators", 2014).
 package final class MockRandom: Sendable {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
@@ -57,7 +58,10 @@ package final class MockRandom: Sendable {
   /// A number of the standard normal distribution (Box and Muller).
   package func normal() -> Double {
     let (first, second) = generator.withLock { generator in
-      (Double.random(in: Double.leastNonzeroMagnitude...1, using: &generator), Double.random(in: 0..<1, using: &generator))
+      (
+        Double.random(in: Double.leastNonzeroMagnitude...1, using: &generator),
+        Double.random(in: 0..<1, using: &generator)
+      )
     }
     return (-2 * log(first)).squareRoot() * cos(2 * Double.pi * second)
   }

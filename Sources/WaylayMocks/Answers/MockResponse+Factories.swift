@@ -44,7 +44,9 @@ extension MockResponse {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
       return .broken(
-        MockError(.invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error))
+        MockError(
+          .invalidJSON, "a value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error
+        ))
     }
   }
 
@@ -59,8 +61,8 @@ extension MockResponse {
 
   /// A response with a text that is JSON already, byte for byte.
   ///
-  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken JSON on purpose,
-  /// use ``text(_:status:)`` with a header field.
+  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send
+  /// broken JSON on purpose, use ``text(_:status:)`` with a header field.
   public static func json(text: String, status: Int = 200) -> MockResponse {
     var response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
     do {
@@ -85,11 +87,13 @@ extension MockResponse {
   ///
   /// - Parameters:
   ///   - target: The value of `Location`, absolute or relative to the request's URL.
-  ///   - status: 301, 302, 303, 307 or 308 (RFC 9110, section 15.4); any other fails the load with ``MockError/Code/invalidResponse``.
+  ///   - status: 301, 302, 303, 307 or 308 (RFC 9110, section 15.4); any other fails the load with
+  ///     ``MockError/Code/invalidResponse``.
   public static func redirect(to target: String, status: Int = 302) -> MockResponse {
     var response = MockResponse.status(status).header("Location", target)
     if ![301, 302, 303, 307, 308].contains(status) {
-      response.note(MockError(.invalidResponse, "\(status) is no redirect that is followed: use 301, 302, 303, 307 or 308."))
+      response.note(
+        MockError(.invalidResponse, "\(status) is no redirect that is followed: use 301, 302, 303, 307 or 308."))
     }
     return response
   }

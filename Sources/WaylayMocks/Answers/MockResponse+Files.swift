@@ -5,7 +5,8 @@ extension MockResponse {
   /// A response with the contents of a file, read as they are needed.
   ///
   /// - Parameters:
-  ///   - url: The file. One that is not there when a request comes fails the load with ``MockError/Code/unreadableFile``.
+  ///   - url: The file. One that is not there when a request comes fails the load with
+  ///     ``MockError/Code/unreadableFile``.
   ///   - type: The value of `Content-Type`; by default what the file's extension says, for the usual ones.
   ///   - status: The status.
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
@@ -23,14 +24,17 @@ extension MockResponse {
   ///
   /// One that the bundle does not have fails the load with ``MockError/Code/unreadableFile``.
   public static func resource(
-    _ name: String, withExtension pathExtension: String? = nil, subdirectory: String? = nil, in bundle: Bundle, status: Int = 200
+    _ name: String, withExtension pathExtension: String? = nil, subdirectory: String? = nil, in bundle: Bundle,
+    status: Int = 200
   ) -> MockResponse {
     guard let url = bundle.url(forResource: name, withExtension: pathExtension, subdirectory: subdirectory) else {
       let file = [subdirectory.map { $0 + "/" } ?? "", name, pathExtension.map { "." + $0 } ?? ""].joined()
       return .broken(
         MockError(
           .unreadableFile,
-          "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in Package.swift."))
+          "the bundle at \(bundle.bundlePath) has no resource \(file): list it under resources: of its target in "
+            + "Package.swift."
+        ))
     }
     return .file(url, status: status)
   }
@@ -54,10 +58,13 @@ enum ContentType {
   static func of(pathExtension: String) -> String? { types[pathExtension.lowercased()] }
 
   private static let types = [
-    "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8", "gif": "image/gif", "htm": "text/html; charset=utf-8",
-    "html": "text/html; charset=utf-8", "jpeg": "image/jpeg", "jpg": "image/jpeg", "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8", "gif": "image/gif",
+    "htm": "text/html; charset=utf-8",
+    "html": "text/html; charset=utf-8", "jpeg": "image/jpeg", "jpg": "image/jpeg",
+    "js": "text/javascript; charset=utf-8",
     "json": "application/json", "md": "text/markdown; charset=utf-8", "mov": "video/quicktime", "mp3": "audio/mpeg",
-    "mp4": "video/mp4", "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
+    "mp4": "video/mp4", "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
     "webp": "image/webp", "woff2": "font/woff2", "xml": "application/xml", "zip": "application/zip",
   ]
 }

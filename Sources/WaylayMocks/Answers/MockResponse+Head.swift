@@ -39,7 +39,9 @@ extension MockResponse {
     if case .message(let message) = content, message.fields.count >= MessageLimits.mostFields {
       return with {
         $0.note(
-          MockError(.invalidResponse, "an answer has more fields than the \(MessageLimits.mostFields) that a message can have."))
+          MockError(
+            .invalidResponse, "an answer has more fields than the \(MessageLimits.mostFields) that a message can have.")
+        )
       }
     }
     return field(name, value) { if $0.fields.count < MessageLimits.mostFields { $0.fields.append($1) } }
@@ -64,13 +66,16 @@ extension MockResponse {
     _ name: String, _ value: String, _ change: @escaping @Sendable (inout Message, HTTPField) -> Void
   ) -> MockResponse {
     guard let fieldName = HTTPField.Name(name) else {
-      return with { $0.note(MockError(.invalidResponse, "\"\(name)\" is no name of a header field (RFC 9110, section 5.1).")) }
+      return with {
+        $0.note(MockError(.invalidResponse, "\"\(name)\" is no name of a header field (RFC 9110, section 5.1)."))
+      }
     }
     guard HTTPField.isValidValue(value) else {
       return with {
         $0.note(
           MockError(
-            .invalidResponse, "the value of \(name) has a line break or another control character in it, or spaces at its ends."))
+            .invalidResponse,
+            "the value of \(name) has a line break or another control character in it, or spaces at its ends."))
       }
     }
     let field = HTTPField(name: fieldName, value: value)

@@ -12,17 +12,20 @@ extension MockResponse {
   /// Without changes the request passes through.
   public static var live: MockResponse { MockResponse(.live) }
 
-  /// The same with its JSON changed by a merge patch (RFC 7396): members of the patch replace those of the answer, `null` removes one.
+  /// The same with its JSON changed by a merge patch (RFC 7396): members of the patch replace those of the answer,
+  /// `null` removes one.
   ///
   /// - Parameters:
-  ///   - patch: The patch, encoded as JSON. An optional that is `nil` becomes `null` in a dictionary, and is left out of most structs.
+  ///   - patch: The patch, encoded as JSON. An optional that is `nil` becomes `null` in a dictionary, and is left out
+  ///     of most structs.
   ///   - limit: The most bytes of the answer that are collected; 16 MiB unless told otherwise.
   /// - Returns: An answer that fails with ``MockError/Code/invalidJSON`` when what comes is not JSON.
   public func mergingJSON(_ patch: some Encodable, upTo limit: Int = 16 << 20) -> MockResponse {
     do {
       return merging(try JSONNode(parsing: JSONEncoder.sorted.encode(patch)), limit)
     } catch {
-      let mistake = MockError(.invalidJSON, "a merge patch cannot be encoded as JSON: \(error.redacted)", underlying: error)
+      let mistake = MockError(
+        .invalidJSON, "a merge patch cannot be encoded as JSON: \(error.redacted)", underlying: error)
       return with { $0.note(mistake) }
     }
   }
@@ -45,7 +48,8 @@ extension MockResponse {
     do {
       return merging(try JSONNode(parsing: text), limit)
     } catch {
-      let mistake = MockError(.invalidJSON, "the text of a merge patch is not JSON: \(error.redacted)", underlying: error)
+      let mistake = MockError(
+        .invalidJSON, "the text of a merge patch is not JSON: \(error.redacted)", underlying: error)
       return with { $0.note(mistake) }
     }
   }
@@ -73,7 +77,8 @@ extension MockResponse {
         original = try JSONNode(parsing: body)
       } catch {
         throw MockError(
-          .invalidJSON, "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error.redacted)",
+          .invalidJSON,
+          "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error.redacted)",
           underlying: error)
       }
       var merged = response
@@ -88,7 +93,8 @@ extension MockResponse {
 
   /// Fields about the very bytes of a body.
   private static let fieldsOfBytes: Set<String> = [
-    "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "digest", "etag", "repr-digest",
+    "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "digest", "etag",
+    "repr-digest",
     "transfer-encoding",
   ]
 }

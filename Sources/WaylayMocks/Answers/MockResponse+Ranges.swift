@@ -8,9 +8,10 @@ extension MockResponse {
   /// Stub(.get, "/video.mp4") { .file(video).header("ETag", "\"v1\"").servingRanges() }
   /// ```
   ///
-  /// From a `GET`'s answer with the status 200 and a body of known length comes a 206 with `Content-Range`; a 416 when the range lies
-  /// behind the end; the whole when `If-Range` names another `ETag` (compared strongly) or `Last-Modified`. Several ranges at once, other
-  /// units and broken fields get the whole, as the standard allows. A file is read only where it is asked for.
+  /// From a `GET`'s answer with the status 200 and a body of known length comes a 206 with `Content-Range`; a 416 when
+  /// the range lies behind the end; the whole when `If-Range` names another `ETag` (compared strongly) or
+  /// `Last-Modified`. Several ranges at once, other units and broken fields get the whole, as the standard allows. A
+  /// file is read only where it is asked for.
   public func servingRanges() -> MockResponse {
     with { $0.servesRanges = true }
   }
@@ -21,7 +22,8 @@ extension InterceptedResponse {
   mutating func serveRange(of request: InterceptedRequest) {
     guard status == .ok, body.isReplayable, let length = body.length else { return }
     fields[.acceptRanges] = fields[.acceptRanges] ?? "bytes"
-    guard request.method == .get, let range = request.fields[.range].map(ByteRange.init), range != .other, allowsRange(of: request)
+    guard request.method == .get, let range = request.fields[.range].map(ByteRange.init), range != .other,
+      allowsRange(of: request)
     else { return }
     // RFC 9110, section 14.1.2: the last bytes of nothing are satisfiable, and there is no Content-Range to say so.
     if length == 0, case .suffix(1...) = range { return }
@@ -91,7 +93,8 @@ private struct FileSlice: AsyncSequence, Sendable {
       let handle = try self.handle ?? open()
       self.handle = handle
       guard let chunk = try handle.read(upToCount: Int(Swift.min(left, 65_536))), !chunk.isEmpty else {
-        throw MockError(.unreadableFile, "the file \(file.path) ends before the range that was asked for: it was changed meanwhile.")
+        throw MockError(
+          .unreadableFile, "the file \(file.path) ends before the range that was asked for: it was changed meanwhile.")
       }
       left -= Int64(chunk.count)
       return chunk
@@ -127,7 +130,8 @@ private struct BodySlice: AsyncSequence, Sendable {
       while position < range.upperBound, let chunk = try await chunks.next() {
         let end = position + Int64(chunk.count)
         defer { position = end }
-        let part = (Swift.max(position, range.lowerBound)..<Swift.max(range.lowerBound, Swift.min(end, range.upperBound)))
+        let part =
+          (Swift.max(position, range.lowerBound)..<Swift.max(range.lowerBound, Swift.min(end, range.upperBound)))
         if !part.isEmpty { return chunk.dropFirst(Int(part.lowerBound - position)).prefix(part.count) }
       }
       return nil

@@ -15,10 +15,10 @@ extension MockResponse {
   /// }
   /// ```
   ///
-  /// Of several heads, as `curl -iL` prints them for interim answers, redirects, challenges and proxies, the last counts. Lines of the head
-  /// end with CRLF or LF. A body in the chunked coding is decoded; one that curl has decoded already is taken as it is. `Content-Length` is
-  /// set to what the body has, so that a message can be edited. A body that is still compressed fails the load: save it with
-  /// `curl --compressed`.
+  /// Of several heads, as `curl -iL` prints them for interim answers, redirects, challenges and proxies, the last
+  /// counts. Lines of the head end with CRLF or LF. A body in the chunked coding is decoded; one that curl has decoded
+  /// already is taken as it is. `Content-Length` is set to what the body has, so that a message can be edited. A body
+  /// that is still compressed fails the load: save it with `curl --compressed`.
   ///
   /// What cannot be read fails the load with ``MockError/Code/invalidResponse`` and the line.
   public static func raw(_ message: String) -> MockResponse {
@@ -30,7 +30,8 @@ extension MockResponse {
     raw(message, in: "a raw message") { head in .data(message.dropFirst(head.end)) }
   }
 
-  /// A whole HTTP message from a file, whose head is read now and whose body, unless it is short or chunked, when it is needed.
+  /// A whole HTTP message from a file, whose head is read now and whose body, unless it is short or chunked, when it is
+  /// needed.
   ///
   /// A file that is not there fails the load with ``MockError/Code/unreadableFile``.
   public static func raw(contentsOf file: URL) -> MockResponse {
@@ -47,29 +48,35 @@ extension MockResponse {
       }
     } catch {
       return .broken(
-        error as? MockError ?? MockError(.unreadableFile, "the file \(file.path) cannot be read: \(error.redacted).", underlying: error))
+        error as? MockError
+          ?? MockError(.unreadableFile, "the file \(file.path) cannot be read: \(error.redacted).", underlying: error))
     }
   }
 
   /// The bytes in which a file's head must end.
   private static let headLimit = 256 * 1024
 
-  private static func raw(_ beginning: Data, in place: String, _ body: (RawHead) throws -> MessageBody) -> MockResponse {
+  private static func raw(_ beginning: Data, in place: String, _ body: (RawHead) throws -> MessageBody) -> MockResponse
+  {
     do {
       var head = try RawHead(beginning)
       guard head.status.code >= 200 else {
-        throw MockError(.invalidResponse, "\(place) has only the interim status \(head.status.code): the answer itself is missing.")
+        throw MockError(
+          .invalidResponse, "\(place) has only the interim status \(head.status.code): the answer itself is missing.")
       }
       if head.fields[.contentEncoding] != nil, beginning.dropFirst(head.end).starts(with: [0x1F, 0x8B]) {
         throw MockError(
-          .invalidResponse, "\(place) has a body that is still compressed: save it with curl --compressed, or take the field away.")
+          .invalidResponse,
+          "\(place) has a body that is still compressed: save it with curl --compressed, or take the field away.")
       }
       let body = try head.content(body(head))
       return MockResponse(.message(Message(status: head.status, fields: head.fields, body: .message(body))))
     } catch let error as RawHead.Failure {
       return .broken(MockError(.invalidResponse, "\(place) is no HTTP message: \(error.redacted)", underlying: error))
     } catch {
-      return .broken(error as? MockError ?? MockError(.unreadableFile, "\(place) cannot be read: \(error.redacted).", underlying: error))
+      return .broken(
+        error as? MockError
+          ?? MockError(.unreadableFile, "\(place) cannot be read: \(error.redacted).", underlying: error))
     }
   }
 

@@ -28,7 +28,8 @@ extension MockResponse {
     }
     if timing.losesEverything { try await Never.comes() }
     try await timing.waitForFirstByte(stopwatch, sending: request.request.body.length ?? 0, environment.random)
-    var response = finished(try await edited(answer(to: request, computed, next, environment), request, environment), request)
+    var response = finished(
+      try await edited(answer(to: request, computed, next, environment), request, environment), request)
     let fault = bodyFault?.body(for: request.request)
     if let fault, bodyFault?.promisesMore == true { response.promise(moreThan: fault.bytes) }
     guard fault != nil || timing.pacesBody else { return response }
@@ -44,7 +45,8 @@ extension MockResponse {
     switch content {
     case .message(let message):
       return InterceptedResponse(
-        to: request.request, status: message.status, fields: message.fields, body: try message.body(for: request), source: .mock)
+        to: request.request, status: message.status, fields: message.fields, body: try message.body(for: request),
+        source: .mock)
     case .error(let error): throw error
     case .failure(let failure): throw failure.error(for: request.request)
     case .never: try await Never.comes()

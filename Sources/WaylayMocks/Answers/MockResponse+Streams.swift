@@ -29,7 +29,9 @@ extension MockResponse {
   }
 
   /// A response that comes in these chunks, so long after one another.
-  public static func chunks(_ chunks: [Data], every pause: Duration, type: String? = nil, status: Int = 200) -> MockResponse {
+  public static func chunks(
+    _ chunks: [Data], every pause: Duration, type: String? = nil, status: Int = 200
+  ) -> MockResponse {
     .chunks(chunks, every: .fixed(pause), type: type, status: status)
   }
 
@@ -42,7 +44,8 @@ extension MockResponse {
 
   /// A response whose chunks come from an asynchronous sequence, asked for as they are read.
   ///
-  /// A sequence that can be read once, such as an `AsyncStream`, serves one request: make it in the stub's closure, once for each.
+  /// A sequence that can be read once, such as an `AsyncStream`, serves one request: make it in the stub's closure,
+  /// once for each.
   public static func stream<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, type: String? = nil, status: Int = 200
   ) -> MockResponse where Chunks.Element == Data {

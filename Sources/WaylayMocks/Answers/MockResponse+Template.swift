@@ -18,9 +18,10 @@ extension MockResponse {
   /// | `{{body.user.name}}`, `{{body.items[0]}}` | a value of the JSON body: texts as they are, anything else as JSON |
   /// | `{{call}}` | how often the stub was called before, from 0 |
   ///
-  /// `{{query.page|1}}` falls back to `1`, and `\{{` stands for two braces. In a JSON type, texts are escaped as JSON strings need it; the
-  /// quotes round them belong to the template. An unknown placeholder, and a value that the request lacks, fail the load with
-  /// ``MockError/Code/invalidTemplate``. For anything that needs a condition or a loop, use a closure.
+  /// `{{query.page|1}}` falls back to `1`, and `\{{` stands for two braces. In a JSON type, texts are escaped as JSON
+  /// strings need it; the quotes round them belong to the template. An unknown placeholder, and a value that the
+  /// request lacks, fail the load with ``MockError/Code/invalidTemplate``. For anything that needs a condition or a
+  /// loop, use a closure.
   ///
   /// - Parameters:
   ///   - text: The template.

@@ -17,10 +17,11 @@ import HTTPTypes
 /// | from the real answer | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and the others |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
-/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot be encoded, is kept
-/// and fails the load with a ``MockError`` that names the stub; nothing traps.
+/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot
+/// be encoded, is kept and fails the load with a ``MockError`` that names the stub; nothing traps.
 ///
-/// `Content-Length` is set by itself where the length is known; an answer to `HEAD`, and one with the status 204 or 304, loses its body.
+/// `Content-Length` is set by itself where the length is known; an answer to `HEAD`, and one with the status 204 or
+/// 304, loses its body.
 public struct MockResponse: Sendable {
   /// Where an answer comes from.
   enum Content: Sendable {

@@ -38,7 +38,8 @@ struct MockTemplate: Sendable {
         continue
       }
       guard let end = rest[start.upperBound...].range(of: "}}") else {
-        throw Self.invalid("the placeholder that begins \"\(rest[start.lowerBound...].prefix(20))\" has no }} at its end")
+        throw Self.invalid(
+          "the placeholder that begins \"\(rest[start.lowerBound...].prefix(20))\" has no }} at its end")
       }
       pieces += [.text(literal + before), .placeholder(try Self.placeholder(rest[start.upperBound..<end.lowerBound]))]
       literal = ""
@@ -59,7 +60,9 @@ struct MockTemplate: Sendable {
   }
 
   private static func invalid(_ reason: String) -> MockError {
-    let known = "{{method}}, {{url}}, {{host}}, {{path}}, {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body}}, {{body.JSON.PATH}}"
+    let known =
+      "{{method}}, {{url}}, {{host}}, {{path}}, {{path.NAME}}, {{query.NAME}}, {{header.NAME}}, {{body}}, "
+      + "{{body.JSON.PATH}}"
     return MockError(
       .invalidTemplate,
       "\(reason). There are \(known) and {{call}}, each with a default as in {{query.page|1}}; \\{{ stands for itself.")
@@ -84,7 +87,8 @@ struct MockTemplate: Sendable {
       default: nil
       }
     guard let source else { throw invalid("{{\(name)}} is no placeholder") }
-    return Placeholder(written: String(name), source: source, fallback: parts.count > 1 ? String(parts[1].trimmed) : nil)
+    return Placeholder(
+      written: String(name), source: source, fallback: parts.count > 1 ? String(parts[1].trimmed) : nil)
   }
 
   /// The text with the request's values in it.
@@ -101,7 +105,9 @@ struct MockTemplate: Sendable {
   }
 
   private func value(of placeholder: Placeholder, in request: MockRequest, _ json: inout JSONNode?) throws -> String {
-    if case .json(let path) = placeholder.source, let value = try Self.value(at: path, of: request, &json), value.string == nil {
+    if case .json(let path) = placeholder.source, let value = try Self.value(at: path, of: request, &json),
+      value.string == nil
+    {
       return value.text
     }
     if let text = try text(of: placeholder.source, in: request, &json) ?? placeholder.fallback {
@@ -109,7 +115,8 @@ struct MockTemplate: Sendable {
     }
     throw MockError(
       .invalidTemplate,
-      "the request has no value for {{\(placeholder.written)}}\(hint(placeholder, request)): give the placeholder a default, as in {{\(placeholder.written)|none}}."
+      "the request has no value for {{\(placeholder.written)}}\(hint(placeholder, request)): give the placeholder a "
+        + "default, as in {{\(placeholder.written)|none}}."
     )
   }
 
@@ -145,7 +152,9 @@ struct MockTemplate: Sendable {
       json = root
       return path.values(in: root).first
     } catch {
-      throw MockError(.invalidTemplate, "a template looks into the request's body, which is not JSON: \(error.redacted)", underlying: error)
+      throw MockError(
+        .invalidTemplate, "a template looks into the request's body, which is not JSON: \(error.redacted)",
+        underlying: error)
     }
   }
 }

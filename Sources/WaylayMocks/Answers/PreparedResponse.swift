@@ -12,9 +12,11 @@ struct PreparedResponse: Sendable {
 }
 
 extension MockResponse {
-  /// The answer to every request; `nil` when it depends on the request, takes time, fails, or is to be read from somewhere.
+  /// The answer to every request; `nil` when it depends on the request, takes time, fails, or is to be read from
+  /// somewhere.
   var prepared: PreparedResponse? {
-    guard defect == nil, timing.isImmediate, bodyFault == nil, credentials == nil, !servesRanges, case .message(var message) = content,
+    guard defect == nil, timing.isImmediate, bodyFault == nil, credentials == nil, !servesRanges,
+      case .message(var message) = content,
       case .message(let body) = message.body, body.inMemory != nil
     else { return nil }
     for edit in edits {
@@ -22,7 +24,9 @@ extension MockResponse {
       change(&message)
     }
     let hasBody = ![204, 304].contains(message.status.code)
-    if hasBody, let length = body.length, !message.fields.contains(.contentLength), !message.fields.contains(.transferEncoding) {
+    if hasBody, let length = body.length, !message.fields.contains(.contentLength),
+      !message.fields.contains(.transferEncoding)
+    {
       message.fields.append(HTTPField(name: .contentLength, value: String(length)))
     }
     return PreparedResponse(status: message.status, fields: message.fields, body: hasBody ? body : .empty)

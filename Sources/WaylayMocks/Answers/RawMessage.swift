@@ -8,7 +8,8 @@ struct RawHead {
   /// The offset of the body.
   private(set) var end: Int
 
-  /// Reads the last head of a message: `curl -i` prints those before it too, of interim answers, redirects, challenges and proxies.
+  /// Reads the last head of a message: `curl -i` prints those before it too, of interim answers, redirects, challenges
+  /// and proxies.
   ///
   /// - Throws: A text that says in which line what is wrong.
   init(_ bytes: Data) throws(Failure) {
@@ -56,7 +57,9 @@ struct RawHead {
         throw Failure(line: lines.number, reason: "the value of \(name) has a control character in it.")
       }
       guard fields.count < MessageLimits.mostFields else {
-        throw Failure(line: lines.number, reason: "there are more fields than the \(MessageLimits.mostFields) that a message can have.")
+        throw Failure(
+          line: lines.number,
+          reason: "there are more fields than the \(MessageLimits.mostFields) that a message can have.")
       }
       fields.append(HTTPField(name: name, value: value))
     }
@@ -73,12 +76,13 @@ struct RawHead {
     return HTTPResponse.Status(code: code, reasonPhrase: parts.count > 2 ? String(parts[2].trimmed) : "")
   }
 
-  /// Whether another head may come after this one: an interim answer, a redirect or a challenge that curl went on from, a proxy's answer to
-  /// `CONNECT`, which has no content.
+  /// Whether another head may come after this one: an interim answer, a redirect or a challenge that curl went on from,
+  /// a proxy's answer to `CONNECT`, which has no content.
   private var mayBeFollowed: Bool {
     switch status.code {
     case 100..<200, 300..<400, 401, 407: true
-    case 200..<300: fields[.contentType] == nil && (fields[.contentLength] ?? "0") == "0" && fields[.transferEncoding] == nil
+    case 200..<300:
+      fields[.contentType] == nil && (fields[.contentLength] ?? "0") == "0" && fields[.transferEncoding] == nil
     default: false
     }
   }

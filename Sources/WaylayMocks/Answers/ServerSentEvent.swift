@@ -33,14 +33,16 @@ public struct ServerSentEvent: Sendable {
     self.retry = retry
   }
 
-  /// An event whose data are a value as JSON. One that cannot be encoded fails the load with ``MockError/Code/invalidJSON``.
+  /// An event whose data are a value as JSON. One that cannot be encoded fails the load with
+  /// ``MockError/Code/invalidJSON``.
   public static func json(_ value: some Encodable, event: String? = nil, id: String? = nil) -> ServerSentEvent {
     var result = ServerSentEvent(event: event, id: id)
     do {
       result.data = String(decoding: try JSONEncoder.sorted.encode(value), as: UTF8.self)
     } catch {
       result.mistake = MockError(
-        .invalidJSON, "an event's value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).", underlying: error)
+        .invalidJSON, "an event's value of \(type(of: value)) cannot be encoded as JSON: \(error.redacted).",
+        underlying: error)
     }
     return result
   }

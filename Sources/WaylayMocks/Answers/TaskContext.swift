@@ -1,7 +1,8 @@
 /// The task-local values of the place where a mock's scope began, for the code of a stub's author.
 ///
-/// The loading system begins a load on a queue of its own, where neither the test that runs nor its scope is current: an expectation that
-/// fails in a stub's closure would belong to no test. So such code runs in tasks that inherit from one task, made where the scope began.
+/// The loading system begins a load on a queue of its own, where neither the test that runs nor its scope is current:
+/// an expectation that fails in a stub's closure would belong to no test. So such code runs in tasks that inherit from
+/// one task, made where the scope began.
 package final class TaskContext: Sendable {
   private typealias Job = @Sendable () -> Void
 

@@ -16,7 +16,8 @@ extension Cassette {
     let cure =
       options.unused.kind == .prune
       ? "Take them out: WAYLAY_RECORD=newEpisodes swift test."
-      : "Record it anew (WAYLAY_RECORD=all swift test), take them out (Cassette.Options.unused = .prune), or leave them "
+      : "Record it anew (WAYLAY_RECORD=all swift test), take them out (Cassette.Options.unused = .prune), or leave "
+        + "them "
         + "be (.ignore)."
     let message =
       "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not asked for. "
@@ -52,7 +53,8 @@ extension Cassette {
       note(
         MockIssue(
           kind: .notRecorded,
-          message: "A request still ran when \(file.lastPathComponent) was ejected, and is not in it: wait in the test for "
+          message:
+            "A request still ran when \(file.lastPathComponent) was ejected, and is not in it: wait in the test for "
             + "what it starts.", location: location))
     }
     let pruned = options.unused == .prune && claim != nil ? Set(unused) : []

@@ -8,11 +8,14 @@ extension Cassette {
     let fitting = state.tracks.filter { $0.accepts(asked, options.matching) }
     guard fitting.isEmpty else {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
-      let count = fitting.count == 1 ? "1 entry for it, which has answered" : "\(fitting.count) entries for it, which have answered"
+      let count =
+        fitting.count == 1
+        ? "1 entry for it, which has answered" : "\(fitting.count) entries for it, which have answered"
       return MockError(
         .usedUp,
         "\(request) has been played already: the cassette \(file.lastPathComponent) has \(count).\(list)\n"
-          + "Find out why the request was made again, record everything anew (WAYLAY_RECORD=all swift test), or let the "
+          + "Find out why the request was made again, record everything anew (WAYLAY_RECORD=all swift test), or let "
+          + "the "
           + "last answer come again (Cassette.Options.allowsRepeats).", location: location)
     }
     var text = "No entry of the cassette \(file.lastPathComponent) is for \(request)"
@@ -23,7 +26,8 @@ extension Cassette {
       text += "\nNearest of \(count) \(count == 1 ? "entry" : "entries"):"
       text += nearest(to: asked, in: state.tracks).map { "\n  \($0.0)\n" + Mismatch.lines($0.1) }.joined()
     }
-    text += "\nRecord what is new (WAYLAY_RECORD=newEpisodes swift test), or everything anew (WAYLAY_RECORD=all swift test)."
+    text +=
+      "\nRecord what is new (WAYLAY_RECORD=newEpisodes swift test), or everything anew (WAYLAY_RECORD=all swift test)."
     return MockError(.unmatched, text, location: location)
   }
 
@@ -38,7 +42,8 @@ extension Track: CustomStringConvertible {
   /// The entry on one line.
   var description: String {
     let status = entry.response.status == 0 ? "failed" : "\(entry.response.status)"
-    let date = entry.started.timeIntervalSince1970 > 0 ? ", " + entry.started.formatted(.iso8601.year().month().day()) : ""
+    let date =
+      entry.started.timeIntervalSince1970 > 0 ? ", " + entry.started.formatted(.iso8601.year().month().day()) : ""
     return "entry \(number): \(question.method) \(Redaction.shown(question.url.url)) (\(status)\(date))"
   }
 
@@ -98,7 +103,8 @@ extension Track: CustomStringConvertible {
       let differences = other.differences(from: recorded, asSubset: false).filter { !$0.expected.contains(mark) }
       if !differences.isEmpty {
         return differences.prefix(5).map {
-          Mismatch("body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
+          Mismatch(
+            "body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
         }
       }
     }

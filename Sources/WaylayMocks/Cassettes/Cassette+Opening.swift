@@ -47,7 +47,8 @@ extension Cassette {
       do { claim = try CassetteFile.Claim(file, at: location) } catch {
         throw MockError(
           .unwritableFile,
-          "\(file.lastPathComponent) is being recorded already, by the cassette of \(error.owner): two that record into "
+          "\(file.lastPathComponent) is being recorded already, by the cassette of \(error.owner): two that record "
+            + "into "
             + "one file would overwrite each other. Give each a name of its own, or let both use one Cassette.",
           location: location)
       }
@@ -55,10 +56,13 @@ extension Cassette {
 
     private func effective(_ written: Mode, _ environment: [String: String]) throws(MockError) -> Mode {
       guard written != .none else { return .none }
-      guard let text = environment["WAYLAY_RECORD"], !text.isEmpty else { return written == .environment ? .none : written }
+      guard let text = environment["WAYLAY_RECORD"], !text.isEmpty else {
+        return written == .environment ? .none : written
+      }
       guard let mode = Mode(named: text) else {
         throw MockError(
-          .invalidFixture, "WAYLAY_RECORD is \"\(text)\": it can be once, newEpisodes, all or none.", location: location)
+          .invalidFixture, "WAYLAY_RECORD is \"\(text)\": it can be once, newEpisodes, all or none.", location: location
+        )
       }
       return mode
     }
@@ -70,7 +74,8 @@ extension Cassette {
         : "With the network at hand, record it by "
       return MockError(
         .unreadableFile,
-        "There is no cassette at \(file.path). \(how)WAYLAY_RECORD=once swift test, and put the file under version control.",
+        "There is no cassette at \(file.path). \(how)WAYLAY_RECORD=once swift test, and put the file under version "
+          + "control.",
         location: location)
     }
 

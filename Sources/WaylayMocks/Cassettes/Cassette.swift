@@ -10,7 +10,8 @@ import WaylayHAR
 /// try cassette.eject()
 /// ```
 ///
-/// In tests, the trait `.cassette("login")` of `WaylayTesting` makes one for each, ejects it and reports its ``issues``.
+/// In tests, the trait `.cassette("login")` of `WaylayTesting` makes one for each, ejects it and reports its
+/// ``issues``.
 ///
 /// A request is answered by the first entry that is for it, as far as ``Options/matching`` says, and that has not been
 /// played: identical requests get their answers in the order in which they were recorded, and one more fails. A

@@ -49,7 +49,8 @@ final class Question: Sendable {
   }
 
   var content: Content {
-    if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONNode(parsing: body) {
+    if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONNode(parsing: body)
+    {
       return .json(json)
     }
     if let parts = MultipartForm.parts(of: body, type: mediaType) { return .parts(parts) }
@@ -121,7 +122,8 @@ struct Track: Sendable {
     case (.parts(let recorded), .parts(let asked)):
       recorded.count == asked.count
         && zip(recorded, asked).allSatisfy { recorded, asked in
-          recorded.name == asked.name && recorded.filename == asked.filename && recorded.contentType == asked.contentType
+          recorded.name == asked.name && recorded.filename == asked.filename
+            && recorded.contentType == asked.contentType
             && (recorded.body == asked.body || accepts(text(recorded.body), text(asked.body)))
         }
     default: false

@@ -16,7 +16,8 @@ struct Mismatch: Equatable {
 }
 
 extension RequestPattern {
-  /// How far a request is from the pattern by its method and its URL without the query: not more than its ``mismatches(_:)`` amount to.
+  /// How far a request is from the pattern by its method and its URL without the query: not more than its
+  /// ``mismatches(_:)`` amount to.
   func leastDistance(to facts: RequestFacts) -> Double {
     let method: Double = method == nil || method == facts.method ? 0 : 1
     return method + url.leastDistance(to: facts.url)
@@ -25,7 +26,9 @@ extension RequestPattern {
   /// How a request that does not match differs from the pattern.
   func mismatches(_ facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
-    if let method, method != facts.method { found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1)) }
+    if let method, method != facts.method {
+      found.append(Mismatch("method", expected: method, actual: facts.method, distance: 1))
+    }
     found += url.mismatches(facts.url)
     var parameters: [String: String] = [:]
     if !conditions.isEmpty { _ = url.matches(facts.url, &parameters) }
@@ -75,7 +78,8 @@ extension URLPattern {
       found.append(Mismatch("port", expected: expected, actual: "\(url.port)", distance: 0.7))
     }
     if let path, !path.matches(url.segments, &parameters) {
-      found.append(Mismatch("path", expected: path.description, actual: url.path, distance: 2 * path.distance(to: url.segments)))
+      found.append(
+        Mismatch("path", expected: path.description, actual: url.path, distance: 2 * path.distance(to: url.segments)))
     }
     if let query { found += query.mismatches(url.items) }
     return found
@@ -144,7 +148,9 @@ extension QueryPattern {
             expectation.name, expectation.values.map { $0.description(for: expectation.name) }.joined(separator: "&")),
           actual: actual.isEmpty
             ? "no such item"
-            : Redaction.query(expectation.name, items.items.filter { $0.name == expectation.name }.map(\.spelled).joined(separator: "&")),
+            : Redaction.query(
+              expectation.name, items.items.filter { $0.name == expectation.name }.map(\.spelled).joined(separator: "&")
+            ),
           distance: 0.3))
     }
     guard isExact else { return found }

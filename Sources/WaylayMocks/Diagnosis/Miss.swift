@@ -34,7 +34,8 @@ struct Miss {
 
   /// The nearest stubs; of those that are equally near, the newer first.
   ///
-  /// What takes its time, looking at conditions and putting differences into words, is done for those alone whose method and URL are near enough.
+  /// What takes its time, looking at conditions and putting differences into words, is done for those alone whose
+  /// method and URL are near enough.
   private static func nearest(to facts: RequestFacts, among entries: [StubEntry]) -> [Candidate] {
     var best: [(candidate: Candidate, distance: Double)] = []
     for entry in entries.reversed() where entry.canMatch {
@@ -44,7 +45,8 @@ struct Miss {
       let distance = mismatches.distance
       guard best.count < shown || distance < (best.last?.distance ?? .infinity) else { continue }
       best.insert(
-        (Candidate(stub: stub, mismatches: mismatches), distance), at: best.firstIndex { distance < $0.distance } ?? best.endIndex)
+        (Candidate(stub: stub, mismatches: mismatches), distance),
+        at: best.firstIndex { distance < $0.distance } ?? best.endIndex)
       if best.count > shown { best.removeLast() }
     }
     return best.map(\.candidate)
@@ -56,11 +58,14 @@ extension Miss {
   var report: String {
     var parts = [headline]
     if let sender {
-      parts.append("A redirect led there, from \(sender)" + (sender.stubLocation.map { ": the answer of the stub at \($0)." } ?? "."))
+      parts.append(
+        "A redirect led there, from \(sender)"
+          + (sender.stubLocation.map { ": the answer of the stub at \($0)." } ?? "."))
     }
     if !spent.isEmpty {
       parts.append(
-        spent.prefix(Self.shown).map { "  \($0.entry.stub) [\($0.entry.stub.location)]\n    \($0.explanation)" }.joined(separator: "\n"))
+        spent.prefix(Self.shown).map { "  \($0.entry.stub) [\($0.entry.stub.location)]\n    \($0.explanation)" }.joined(
+          separator: "\n"))
     } else if !nearest.isEmpty {
       parts.append("Nearest of \(count) \(count == 1 ? "stub" : "stubs"):")
       parts += nearest.map(Self.describe)
@@ -69,13 +74,17 @@ extension Miss {
       parts.append("Stubs that are wrong, and match nothing:")
       parts += broken.prefix(Self.shown).map { "  \($0) [\($0.location)]\n    \($0.problems.first?.message ?? "")" }
     }
-    parts.append("A stub for it:\n\n" + StubSource.text(for: facts).split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
+    parts.append(
+      "A stub for it:\n\n"
+        + StubSource.text(for: facts).split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
     return parts.joined(separator: "\n")
   }
 
   private var headline: String {
     let request = "\(facts.method) \(Redaction.shown(facts.url.url))"
-    if !spent.isEmpty { return "\(request) matched, but the \(spent.count == 1 ? "stub does" : "stubs do") not answer it:" }
+    if !spent.isEmpty {
+      return "\(request) matched, but the \(spent.count == 1 ? "stub does" : "stubs do") not answer it:"
+    }
     return count == 0 ? "No stub is for \(request): the mock \"\(name)\" has none." : "No stub is for \(request)"
   }
 
@@ -97,11 +106,14 @@ extension Spent {
     case .usedUp:
       let limit = entry.stub.limit ?? 0
       return
-        "matched, but used up: it is for \(limit) \(limit == 1 ? "request" : "requests"), and has answered \(limit == 1 ? "it" : "them"). "
+        "matched, but used up: it is for \(limit) \(limit == 1 ? "request" : "requests"), and has answered "
+        + "\(limit == 1 ? "it" : "them"). "
         + "Raise .times(…), add a stub for the next one, or find out why the request was made again."
     case .otherState(let state):
       let transition = entry.stub.life.scenario
-      return "matched, but the scenario \"\(transition?.scenario.name ?? "")\" is in the state \"\(state)\", and the stub answers in "
+      return
+        "matched, but the scenario \"\(transition?.scenario.name ?? "")\" is in the state \"\(state)\", and the stub "
+        + "answers in "
         + "\"\(transition?.required ?? "")\"."
     case .removed: return "matched, but was removed while the request was on its way."
     }

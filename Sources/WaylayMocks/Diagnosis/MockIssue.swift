@@ -9,7 +9,8 @@ public struct MockIssue: Sendable {
     public static let unmatched = Kind(description: "unmatched")
     /// A request that only stubs are for that do not answer any more, or not yet.
     public static let usedUp = Kind(description: "usedUp")
-    /// A required stub that was used less often than it should have been, or entries of a cassette that were not asked for.
+    /// A required stub that was used less often than it should have been, or entries of a cassette that were not asked
+    /// for.
     public static let unused = Kind(description: "unused")
     /// A stub that is wrong, whatever the request.
     public static let invalidStub = Kind(description: "invalidStub")

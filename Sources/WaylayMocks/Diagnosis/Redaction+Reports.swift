@@ -20,11 +20,14 @@ extension Redaction {
   static func field(_ name: String, _ value: String) -> String { hides(name) ? mark : scrubbed(value) }
 
   /// An item of a query or a form. What is taken for a name may be all of a body that is no form.
-  static func query(_ name: String, _ text: String) -> String { hides(name) ? "\(scrubbed(name))=\(mark)" : scrubbed(text) }
+  static func query(_ name: String, _ text: String) -> String {
+    hides(name) ? "\(scrubbed(name))=\(mark)" : scrubbed(text)
+  }
 
   /// A URL without user, password, fragment and secrets in its query.
   static func shown(_ url: URL) -> String {
-    guard url.query != nil || url.user != nil || url.fragment != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    guard url.query != nil || url.user != nil || url.fragment != nil,
+      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else {
       return url.absoluteString
     }
@@ -56,7 +59,9 @@ extension Redaction {
     case .object(let members):
       JSONNode(
         .object(
-          members.map { JSONNode.Member(name: $0.name, node: hides($0.name) ? JSONNode(.string(mark)) : masked($0.node)) }))
+          members.map {
+            JSONNode.Member(name: $0.name, node: hides($0.name) ? JSONNode(.string(mark)) : masked($0.node))
+          }))
     case .array(let elements): JSONNode(.array(elements.map(masked)))
     default: node
     }
@@ -66,7 +71,9 @@ extension Redaction {
   static func withoutSecrets(_ node: JSONNode) -> JSONNode {
     switch node.value {
     case .object(let members):
-      JSONNode(.object(members.filter { !hides($0.name) }.map { JSONNode.Member(name: $0.name, node: withoutSecrets($0.node)) }))
+      JSONNode(
+        .object(
+          members.filter { !hides($0.name) }.map { JSONNode.Member(name: $0.name, node: withoutSecrets($0.node)) }))
     case .array(let elements): JSONNode(.array(elements.map(withoutSecrets)))
     default: node
     }
@@ -74,7 +81,8 @@ extension Redaction {
 }
 
 extension Redaction {
-  /// A text of whatever kind without what is a secret by the name that stands before it: a form, JSON that was cut off, XML, a log line.
+  /// A text of whatever kind without what is a secret by the name that stands before it: a form, JSON that was cut off,
+  /// XML, a log line.
   static func scrubbed(_ text: String) -> String {
     guard !hidesNothing else { return text }
     var result = text
@@ -96,7 +104,8 @@ extension Redaction {
       var result = ""
       var end = text.startIndex
       for match in regex.all(in: text) {
-        guard let name = Range(match.range(withName: "name"), in: text), let value = Range(match.range(withName: "value"), in: text),
+        guard let name = Range(match.range(withName: "name"), in: text),
+          let value = Range(match.range(withName: "value"), in: text),
           value.lowerBound >= end, isAlwaysSecret || hides(PercentCoding.decoded(text[name]))
         else { continue }
         result += text[end..<value.lowerBound] + mark
@@ -108,7 +117,8 @@ extension Redaction {
 
   private static let patterns = [
     Named(
-      regex: TextRegex(#"\b(?<name>Bearer|Basic|Digest)\s+(?<value>[^\s,;"'<]+)"#, ignoresCase: true), marks: [" "], isAlwaysSecret: true),
+      regex: TextRegex(#"\b(?<name>Bearer|Basic|Digest)\s+(?<value>[^\s,;"'<]+)"#, ignoresCase: true), marks: [" "],
+      isAlwaysSecret: true),
     // name=value, "name": "value", name: value
     Named(
       regex: TextRegex(

@@ -1,15 +1,16 @@
 public import WaylayHAR
 
 extension Stub {
-  /// Swift source of a stub that answers as an exchange of an HTTP archive was answered, ready to be pasted into a test.
+  /// Swift source of a stub that answers as an exchange of an HTTP archive was answered, ready to be pasted into a
+  /// test.
   ///
   /// ```swift
   /// print(Stub.source(for: Redaction.standard.redacted(entry)) ?? "// was not answered")
   /// ```
   ///
-  /// The request is written as reports write it for one that has no stub: fields and form items whose names say that they are secret are
-  /// asked for, with whatever value. What the answer holds is in it as the entry has it: redact the entry first. A body of more than
-  /// 64 KiB is left out, with a comment that says so.
+  /// The request is written as reports write it for one that has no stub: fields and form items whose names say that
+  /// they are secret are asked for, with whatever value. What the answer holds is in it as the entry has it: redact the
+  /// entry first. A body of more than 64 KiB is left out, with a comment that says so.
   ///
   /// - Parameters:
   ///   - entry: The exchange.
@@ -39,7 +40,8 @@ extension StubSource {
 
   /// Fields that say how the answer came over the wire, or that are made of the body.
   private static let wire: Set<String> = [
-    "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive", "proxy-connection", "te",
+    "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
+    "proxy-connection", "te",
     "trailer", "transfer-encoding", "upgrade", "via",
   ]
 
@@ -64,7 +66,9 @@ extension StubSource {
       let isLeftOut = response.body.isTruncated && !isHead
       return (isLeftOut ? ["// The body of \(response.body.size) bytes is not in the archive."] : []) + plain
     }
-    guard data.count <= bodyLimit else { return ["// The body of \(data.count) bytes is left out: put it into a file."] + plain }
+    guard data.count <= bodyLimit else {
+      return ["// The body of \(data.count) bytes is left out: put it into a file."] + plain
+    }
     let cut = response.body.isTruncated ? ["// The first \(data.count) of \(response.body.size) bytes."] : []
     let end = status == 200 ? ")" : ", status: \(status))"
     let name = type.isEmpty ? "" : ", type: \(swift(type))"

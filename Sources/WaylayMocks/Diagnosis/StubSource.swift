@@ -2,7 +2,8 @@
 enum StubSource {
   /// Fields that the loading system sets, or that say nothing about what is asked for.
   private static let noise: Set<String> = [
-    "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type", "accept",
+    "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type",
+    "accept",
   ]
 
   /// - Parameters:
@@ -29,7 +30,8 @@ enum StubSource {
   /// The URL as a pattern that matches it alone; the values of secrets are left open.
   private static func pattern(_ url: ParsedURL) -> String {
     let path = url.segments.map { segment in
-      let text = segment.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["*", "/", "("])) ?? segment
+      let text =
+        segment.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["*", "/", "("])) ?? segment
       return text.hasPrefix(":") ? "%3A" + text.dropFirst() : text
     }
     let query = url.query.map { query in
@@ -59,17 +61,21 @@ enum StubSource {
     if facts.statesForm {
       let items = facts.form.items
       let open = items.filter { !Redaction.hides($0.name) && $0.value != nil }
-      let source = open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
+      let source =
+        open.isEmpty ? ":" : open.map { "\(swift($0.name)): \(swift($0.value ?? ""))" }.joined(separator: ", ")
       return ".form([\(source)]" + (open.count == items.count ? ")" : ", exactly: false)")
     }
-    if let parts = facts.multipart { return ".multipart(" + (parts.isEmpty ? "[:]" : "[\(parts.map(part).joined(separator: ", "))]") + ")" }
+    if let parts = facts.multipart {
+      return ".multipart(" + (parts.isEmpty ? "[:]" : "[\(parts.map(part).joined(separator: ", "))]") + ")"
+    }
     guard let text = facts.text, text.utf8.count <= 1000, Redaction.scrubbed(text) == text else { return ".present" }
     return ".text(\(swift(text)))"
   }
 
   private static func part(_ part: MultipartForm.Part) -> String {
     let isShort = part.filename == nil && part.body.count <= 200 && !Redaction.hides(part.name)
-    guard isShort, let text = String(data: part.body, encoding: .utf8), !text.isEmpty, Redaction.scrubbed(text) == text else {
+    guard isShort, let text = String(data: part.body, encoding: .utf8), !text.isEmpty, Redaction.scrubbed(text) == text
+    else {
       return "\(swift(part.name)): \(part.body.isEmpty ? ".empty" : ".present")"
     }
     return "\(swift(part.name)): .text(\(swift(text)))"
@@ -81,7 +87,8 @@ enum StubSource {
     case .string(let text): swift(text)
     case .array(let values): "[" + values.map(swift).joined(separator: ", ") + "]"
     case .object(let members):
-      members.isEmpty ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.node))" }.joined(separator: ", ") + "]"
+      members.isEmpty
+        ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.node))" }.joined(separator: ", ") + "]"
     case .bool, .number: node.text
     }
   }

@@ -1,6 +1,7 @@
 /// How far apart two texts are.
 enum TextDistance {
-  /// The edits that lead from one to the other, as a part of the longer one's length: 0 for equal ones, 1 for those with nothing in common.
+  /// The edits that lead from one to the other, as a part of the longer one's length: 0 for equal ones, 1 for those
+  /// with nothing in common.
   ///
   /// Of long texts only the first 64 bytes are looked at.
   static func between(_ one: String, _ other: String) -> Double {
@@ -16,7 +17,8 @@ enum TextDistance {
     }
   }
 
-  private static func edits(_ one: Slice<UnsafeBufferPointer<UInt8>>, _ other: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+  private static func edits(_ one: Slice<UnsafeBufferPointer<UInt8>>, _ other: Slice<UnsafeBufferPointer<UInt8>>) -> Int
+  {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: other.count + 1) { row in
       for column in 0...other.count { row.initializeElement(at: column, to: column) }
       for (index, byte) in one.enumerated() {

@@ -9,9 +9,9 @@
 /// let (data, _) = try await answer
 /// ```
 ///
-/// With ``init(isAutomatic:)`` nobody need advance it: whoever sleeps makes the time pass, at once. Use a manual clock to look at what
-/// happens before the time is up, an automatic one when only the answer matters. It drives the delays of mocks, not the timeouts of
-/// the loading system, which are real.
+/// With ``init(isAutomatic:)`` nobody need advance it: whoever sleeps makes the time pass, at once. Use a manual clock
+/// to look at what happens before the time is up, an automatic one when only the answer matters. It drives the delays
+/// of mocks, not the timeouts of the loading system, which are real.
 public final class MockClock: Clock, Sendable {
   /// A point in the time of a ``MockClock``.
   public struct Instant: InstantProtocol, CustomStringConvertible {

@@ -6,8 +6,8 @@ import Foundation
 /// Stub(.get, "/search") { .json(results).delay(.logNormal(median: .milliseconds(80), sigma: 0.4)) }
 /// ```
 ///
-/// Delays are waited for on the mock's clock, so that a test with a ``MockClock`` takes no time; random ones come from its seed. A
-/// delay below zero fails the load with ``MockError/Code/invalidTiming``. Delays beyond a year end there.
+/// Delays are waited for on the mock's clock, so that a test with a ``MockClock`` takes no time; random ones come from
+/// its seed. A delay below zero fails the load with ``MockError/Code/invalidTiming``. Delays beyond a year end there.
 public struct MockDelay: Sendable, Hashable, CustomStringConvertible {
   enum Law: Sendable, Hashable {
     case fixed(Duration)
@@ -51,11 +51,13 @@ public struct MockDelay: Sendable, Hashable, CustomStringConvertible {
       return MockError(.invalidTiming, "a delay of \(duration) is below zero: use .zero or more.")
     case .uniform(let shortest, let longest):
       guard shortest < .zero || longest < shortest else { return nil }
-      return MockError(.invalidTiming, "a delay from \(shortest) to \(longest) cannot be: use zero or more, the shorter one first.")
+      return MockError(
+        .invalidTiming, "a delay from \(shortest) to \(longest) cannot be: use zero or more, the shorter one first.")
     case .logNormal(let median, let sigma):
       guard median < .zero || !sigma.isFinite || sigma < 0 else { return nil }
       return MockError(
-        .invalidTiming, "a log-normal delay with the median \(median) and the sigma \(sigma) cannot be: both are zero or more.")
+        .invalidTiming,
+        "a log-normal delay with the median \(median) and the sigma \(sigma) cannot be: both are zero or more.")
     }
   }
 

@@ -7,9 +7,9 @@ import Foundation
 /// Stub(.get, "/photo") { .file(photo).fault(.connectionReset(afterBytes: 1000)) }
 /// ```
 ///
-/// A fault is thrown as the `TransportError` that a real transport throws, with phase and the bytes that were sent, so interceptors
-/// before the mock see what they would see in life; the app gets a `URLError` with the failing URL. For a code that is not here, use
-/// `MockResponse.error(_:)`.
+/// A fault is thrown as the `TransportError` that a real transport throws, with phase and the bytes that were sent, so
+/// interceptors before the mock see what they would see in life; the app gets a `URLError` with the failing URL. For a
+/// code that is not here, use `MockResponse.error(_:)`.
 ///
 /// | fault | the app's `URLError` code | phase | anything sent |
 /// |---|---|---|---|
@@ -72,7 +72,8 @@ public struct MockFault: Sendable, CustomStringConvertible {
   var promisesMore = false
 
   private init(
-    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil, _ message: String,
+    _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil,
+    _ message: String,
     cause: TransportError.Cause? = nil
   ) {
     description = name
@@ -89,7 +90,8 @@ public struct MockFault: Sendable, CustomStringConvertible {
   /// What is wrong with it, if anything is.
   var defect: MockError? {
     guard case .body(let bytes) = stage, bytes < 0 else { return nil }
-    return MockError(.invalidResponse, "the fault \(description) begins after a negative number of bytes: use 0 or more.")
+    return MockError(
+      .invalidResponse, "the fault \(description) begins after a negative number of bytes: use 0 or more.")
   }
 
   /// What happens to the body of an answer to `request`.
@@ -106,17 +108,20 @@ extension MockFault {
   public static let offline = MockFault("offline", .notConnectedToInternet, .connecting, "the device has no network.")
 
   /// The name server knows no such host.
-  public static let hostNotFound = MockFault("hostNotFound", .cannotFindHost, .resolving, "the name server knows no such host.")
+  public static let hostNotFound = MockFault(
+    "hostNotFound", .cannotFindHost, .resolving, "the name server knows no such host.")
 
   /// The name server does not answer.
-  public static let nameLookupFailed = MockFault("nameLookupFailed", .dnsLookupFailed, .resolving, "the name server did not answer.")
+  public static let nameLookupFailed = MockFault(
+    "nameLookupFailed", .dnsLookupFailed, .resolving, "the name server did not answer.")
 
   /// Nobody listens on the server's port.
   public static let connectionRefused = MockFault(
     "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", cause: .refused)
 
   /// The server does not answer the first packet. It fails at once: add a `delay(_:)` for the wait.
-  public static let connectTimedOut = MockFault("connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
+  public static let connectTimedOut = MockFault(
+    "connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
 
   /// TLS cannot be agreed on.
   public static func tls(_ failure: TLSFailure) -> MockFault {
@@ -137,7 +142,8 @@ extension MockFault {
   public static let emptyResponse = MockFault(
     "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without an answer.")
 
-  /// What comes is not HTTP. The code is that of the transport on Linux; the loading system of Apple says `cannotParseResponse`.
+  /// What comes is not HTTP. The code is that of the transport on Linux; the loading system of Apple says
+  /// `cannotParseResponse`.
   public static let malformedResponse = MockFault(
     "malformedResponse", .badServerResponse, .receiving, "the answer is not HTTP.")
 
@@ -153,7 +159,8 @@ extension MockFault {
       "the connection was reset after \(bytes) bytes of the body.")
   }
 
-  /// The body ends after so many bytes, though `Content-Length` says more: the length of the whole body, or at least one more.
+  /// The body ends after so many bytes, though `Content-Length` says more: the length of the whole body, or at least
+  /// one more.
   public static func truncated(afterBytes bytes: Int) -> MockFault {
     var fault = MockFault(
       "truncated(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,

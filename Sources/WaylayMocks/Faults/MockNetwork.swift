@@ -6,13 +6,14 @@ import Foundation
 /// Stub(.get, "/photo.jpg") { .file(photo).network(.threeG) }
 /// ```
 ///
-/// The model: the first byte comes after one way out, the time to send the request's body, and one way back; the body comes at the
-/// downstream bandwidth. A lost packet (of 1460 bytes) is sent again after a retransmission timeout, two round trips but at least
-/// 200 ms (compare RFC 6298, section 2.4); where every packet is lost, no answer comes. Connections count as open, so names,
-/// TCP and TLS cost nothing: add a `delay(_:)` for a first contact. The body of a request is not slowed
-/// down itself, only the answer to it.
+/// The model: the first byte comes after one way out, the time to send the request's body, and one way back; the body
+/// comes at the downstream bandwidth. A lost packet (of 1460 bytes) is sent again after a retransmission timeout, two
+/// round trips but at least 200 ms (compare RFC 6298, section 2.4); where every packet is lost, no answer comes.
+/// Connections count as open, so names, TCP and TLS cost nothing: add a `delay(_:)` for a first contact. The body of a
+/// request is not slowed down itself, only the answer to it.
 ///
-/// The figures of 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link Conditioner.
+/// The figures of 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link
+/// Conditioner.
 public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   /// The network's name.
   public let description: String
@@ -35,7 +36,9 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   ///   - downstream: Bytes per second from the server.
   ///   - upstream: Bytes per second to the server; as many as downstream unless told otherwise.
   ///   - loss: The part of the packets that are lost, from 0 to 1.
-  public init(_ name: String = "custom", latency: Duration, downstream: Double, upstream: Double? = nil, loss: Double = 0) {
+  public init(
+    _ name: String = "custom", latency: Duration, downstream: Double, upstream: Double? = nil, loss: Double = 0
+  ) {
     description = name
     latencyUp = latency
     latencyDown = latency
@@ -44,7 +47,10 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     self.loss = loss
   }
 
-  private init(_ name: String, down: (kilobits: Double, milliseconds: Int), up: (kilobits: Double, milliseconds: Int), loss: Double = 0) {
+  private init(
+    _ name: String, down: (kilobits: Double, milliseconds: Int), up: (kilobits: Double, milliseconds: Int),
+    loss: Double = 0
+  ) {
     description = name
     latencyUp = .milliseconds(up.milliseconds)
     latencyDown = .milliseconds(down.milliseconds)
@@ -82,14 +88,16 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     }
     if let mistake = Self.bandwidthDefect(downstream) ?? Self.bandwidthDefect(upstream) { return mistake }
     guard (0...1).contains(loss) else {
-      return MockError(.invalidTiming, "the network \(description) loses \(loss) of its packets: use a part from 0 to 1.")
+      return MockError(
+        .invalidTiming, "the network \(description) loses \(loss) of its packets: use a part from 0 to 1.")
     }
     return nil
   }
 
   static func bandwidthDefect(_ bytesPerSecond: Double) -> MockError? {
     guard !(bytesPerSecond.isFinite && bytesPerSecond > 0) else { return nil }
-    return MockError(.invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second cannot be: use a positive number.")
+    return MockError(
+      .invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second cannot be: use a positive number.")
   }
 
   /// From sending a request with a body of so many bytes to the first byte of its answer.
@@ -104,11 +112,15 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     guard loss > 0, loss < 1, bytes > 0 else { return .zero }
     let segments = (bytes - 1) / Self.segment + 1
     // Beyond that, the average is as good as the draw.
-    guard segments <= 1000 else { return .ofSeconds(retransmissionTimeout.inSeconds * (Double(segments) * loss).rounded()) }
+    guard segments <= 1000 else {
+      return .ofSeconds(retransmissionTimeout.inSeconds * (Double(segments) * loss).rounded())
+    }
     return retransmissionTimeout * (0..<segments).count { _ in random.unit() < loss }
   }
 
-  private var retransmissionTimeout: Duration { max(.milliseconds(200), (latencyUp.upToAYear + latencyDown.upToAYear) * 2) }
+  private var retransmissionTimeout: Duration {
+    max(.milliseconds(200), (latencyUp.upToAYear + latencyDown.upToAYear) * 2)
+  }
 
   /// The bytes of a full packet on Ethernet (RFC 6691).
   private static let segment: Int64 = 1460

@@ -10,7 +10,8 @@ extension MockResponse {
     MockResponse(.failure(MockFault.Failure(code: code, phase: .of(code), message: "a stub failed the load.")))
   }
 
-  /// A failure with that error, thrown as it is. What is not a `URLError` reaches the app as the underlying error of one.
+  /// A failure with that error, thrown as it is. What is not a `URLError` reaches the app as the underlying error of
+  /// one.
   public static func error(_ error: any Error) -> MockResponse {
     MockResponse(.error(error))
   }
@@ -40,12 +41,15 @@ extension TransportError.Phase {
   fileprivate static func of(_ code: URLError.Code) -> TransportError.Phase {
     switch code {
     case .cannotFindHost, .dnsLookupFailed: .resolving
-    case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed: .connecting
-    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+    case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+      .connecting
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot,
       .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
       .appTransportSecurityRequiresSecureConnection:
       .securing
-    case .timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource, .cannotDecodeRawData,
+    case .timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource,
+      .cannotDecodeRawData,
       .cannotDecodeContentData:
       .receiving
     default: .unknown

@@ -35,7 +35,8 @@ struct MockTiming: Sendable {
     var rates = [bandwidth, network?.downstream].compactMap { $0 }
     if let end, let length, length > 0, end > start { rates.append(Double(length) / (end - start).inSeconds) }
     return Pace(
-      stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, network: network, random: random)
+      stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, network: network,
+      random: random)
   }
 }
 

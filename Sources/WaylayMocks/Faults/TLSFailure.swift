@@ -16,12 +16,14 @@ extension MockFault {
     public static let handshake = TLSFailure(
       "handshake", .secureConnectionFailed, "client and server have no version of TLS and no cipher in common.")
     /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
-    public static let untrusted = TLSFailure("untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
+    public static let untrusted = TLSFailure(
+      "untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
     /// The certificate comes from an authority that nobody knows: `serverCertificateHasUnknownRoot`.
     public static let unknownRoot = TLSFailure(
       "unknownRoot", .serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
     /// The certificate has expired: `serverCertificateHasBadDate`.
-    public static let expired = TLSFailure("expired", .serverCertificateHasBadDate, "the server's certificate has expired.")
+    public static let expired = TLSFailure(
+      "expired", .serverCertificateHasBadDate, "the server's certificate has expired.")
     /// The certificate is not valid yet: `serverCertificateNotYetValid`.
     public static let notYetValid = TLSFailure(
       "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
@@ -33,6 +35,7 @@ extension MockFault {
       "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")
     /// The system does not allow a plain connection: `appTransportSecurityRequiresSecureConnection`.
     public static let plainTextForbidden = TLSFailure(
-      "plainTextForbidden", .appTransportSecurityRequiresSecureConnection, "the system allows no connection without TLS.")
+      "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
+      "the system allows no connection without TLS.")
   }
 }

@@ -25,7 +25,11 @@ struct FixtureFolder {
     var places: [String: String] = [:]
     return files(in: folder, [])
       // Of stubs that fit, the later is asked first: so the exact ones come last.
-      .sorted { ($1.name.wildcards, $0.name.hasQuery ? 1 : 0, $0.place) < ($0.name.wildcards, $1.name.hasQuery ? 1 : 0, $1.place) }
+      .sorted {
+        ($1.name.wildcards, $0.name.hasQuery ? 1 : 0, $0.place) < (
+          $0.name.wildcards, $1.name.hasQuery ? 1 : 0, $1.place
+        )
+      }
       .compactMap { file -> Stub? in
         let key = "\(file.name.method?.rawValue ?? "ANY") \(file.name.pattern)"
         if let other = places.updateValue(file.place, forKey: key) {

@@ -39,7 +39,9 @@ struct FixtureIndex {
     let url = entry.string("url")
     let method = entry.string("method")
     let httpMethod = method.flatMap { $0.uppercased() == "ANY" ? nil : HTTPRequest.Method($0.uppercased()) }
-    if let method, method.uppercased() != "ANY", httpMethod == nil { entry.note("method", "\"\(method)\" is no method.") }
+    if let method, method.uppercased() != "ANY", httpMethod == nil {
+      entry.note("method", "\"\(method)\" is no method.")
+    }
     let response = response(entry)
     let times = entry.integer("times")
     let priority = entry.integer("priority")
@@ -47,7 +49,9 @@ struct FixtureIndex {
     entry.skip("comment")
     entry.finish()
     guard let url else {
-      if entry.node["url"] == nil { entry.note("url", "the entry has no \"url\": write a pattern such as \"/users/:id\".") }
+      if entry.node["url"] == nil {
+        entry.note("url", "the entry has no \"url\": write a pattern such as \"/users/:id\".")
+      }
       return nil
     }
     // A query alone is for any path.
@@ -57,7 +61,11 @@ struct FixtureIndex {
     var stub = Stub(pattern, responses: [response], at: location)
     stub = required == true ? stub.required : stub.optional
     if let times {
-      if times < 1 { entry.note("times", "\"times\" is \(times): a stub is used at least once.") } else { stub = stub.times(times) }
+      if times < 1 {
+        entry.note("times", "\"times\" is \(times): a stub is used at least once.")
+      } else {
+        stub = stub.times(times)
+      }
     }
     return priority.map { stub.priority($0) } ?? stub
   }
@@ -67,7 +75,9 @@ struct FixtureIndex {
     let type = entry.string("type")
     var response = MockResponse.status(status).checked(by: entry, "status")
     let bodies = ["file", "text", "json", "base64", "template"].filter { entry.node[$0] != nil }
-    if bodies.count > 1 { entry.note(bodies[1], "the entry has \(bodies.joined(separator: " and ")): one body is enough.") }
+    if bodies.count > 1 {
+      entry.note(bodies[1], "the entry has \(bodies.joined(separator: " and ")): one body is enough.")
+    }
     if let name = entry.string("file") { response = self.file(name, entry, status) }
     if let text = entry.string("text") { response = .text(text) }
     if let value = entry.value("json") { response = .data(Data(value.text.utf8), type: "application/json") }
@@ -112,10 +122,13 @@ extension MockResponse {
       let values = member.node.elements?.map(\.string) ?? [member.node.string]
       guard let first = values.first ?? nil, values.allSatisfy({ $0 != nil }) else {
         entry.problems.note(
-          entry.file, line: member.line, entry: entry.entry, "the header field \"\(member.name)\" is a text, or a list of texts.")
+          entry.file, line: member.line, entry: entry.entry,
+          "the header field \"\(member.name)\" is a text, or a list of texts.")
         return response
       }
-      let changed = values.dropFirst().reduce(response.header(member.name, first)) { $0.addingHeader(member.name, $1 ?? "") }
+      let changed = values.dropFirst().reduce(response.header(member.name, first)) {
+        $0.addingHeader(member.name, $1 ?? "")
+      }
       if response.defect == nil, let defect = changed.defect {
         entry.problems.note(entry.file, line: member.line, entry: entry.entry, defect.message)
         return response

@@ -24,7 +24,9 @@ struct FixtureName {
     let method = rest.prefix { $0.isUppercase && $0.isASCII }
     guard Self.methods.contains(String(method)) else {
       throw Failure(
-        "the name begins with no method, as in GET_users_42.json: rename the file, move it elsewhere, or write an index.json.")
+        "the name begins with no method, as in GET_users_42.json: rename the file, move it elsewhere, or write an "
+          + "index.json."
+      )
     }
     rest = rest[method.endIndex...]
     guard rest.first == "_" || rest.first == "." || rest.first == "?" || rest.isEmpty else {
@@ -52,7 +54,9 @@ struct FixtureName {
     let own = rest[..<mark]
     var wildcards = 0
     var path = ""
-    for name in folders.map({ $0[...] }) + (own.isEmpty ? [] : Self.segments(own)) { path += "/" + (try Self.segment(name, &wildcards)) }
+    for name in folders.map({ $0[...] }) + (own.isEmpty ? [] : Self.segments(own)) {
+      path += "/" + (try Self.segment(name, &wildcards))
+    }
     self.wildcards = wildcards
     hasQuery = mark < rest.endIndex
     pattern = (path.isEmpty ? "/" : path) + rest[mark...]
@@ -65,7 +69,9 @@ struct FixtureName {
   }
 
   private static func takeSuffix(_ rest: inout Substring) -> Substring? {
-    guard let dot = rest.lastIndex(of: "."), !rest[dot...].contains("_"), !rest[dot...].contains("}") else { return nil }
+    guard let dot = rest.lastIndex(of: "."), !rest[dot...].contains("_"), !rest[dot...].contains("}") else {
+      return nil
+    }
     defer { rest = rest[..<dot] }
     return rest[rest.index(after: dot)...]
   }
@@ -85,13 +91,17 @@ struct FixtureName {
   private static func segment(_ name: Substring, _ wildcards: inout Int) throws(Failure) -> String {
     if name.hasPrefix("{"), name.hasSuffix("}") {
       let inner = name.dropFirst().dropLast()
-      guard let first = inner.first, first.isASCII, first.isLetter, inner.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
+      guard let first = inner.first, first.isASCII, first.isLetter,
+        inner.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+      else {
         throw Failure("\"\(name)\" is no name of a segment: letters and digits stand between the braces, as in {id}.")
       }
       wildcards += 1
       return ":" + inner
     }
-    return String(name).replacing("*", with: "%2A").replacing(":", with: "%3A").replacing("(", with: "%28").replacing(")", with: "%29")
-      .replacing("#", with: "%23")
+    return String(name).replacing("*", with: "%2A").replacing(":", with: "%3A").replacing("(", with: "%28").replacing(
+      ")", with: "%29"
+    )
+    .replacing("#", with: "%23")
   }
 }

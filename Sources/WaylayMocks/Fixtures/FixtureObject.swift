@@ -1,4 +1,5 @@
-/// A JSON object of a fixture: gives its members by type, notes what is not of it, and knows which of them nobody asked for.
+/// A JSON object of a fixture: gives its members by type, notes what is not of it, and knows which of them nobody asked
+/// for.
 final class FixtureObject {
   let node: JSONNode
   let file: String
@@ -19,7 +20,8 @@ final class FixtureObject {
     }
     var names: Set<String> = []
     for member in members where !names.insert(member.name).inserted {
-      problems.note(file, line: member.line, entry: entry, "\"\(member.name)\" occurs twice in this object: take one away.")
+      problems.note(
+        file, line: member.line, entry: entry, "\"\(member.name)\" occurs twice in this object: take one away.")
     }
   }
 

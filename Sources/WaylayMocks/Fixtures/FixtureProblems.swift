@@ -19,7 +19,8 @@ final class FixtureProblems {
     guard let first = messages.first else { return }
     throw MockError(
       .invalidFixture,
-      messages.count == 1 ? first : "\(messages.count) mistakes in fixtures:\n" + messages.map { "- " + $0 }.joined(separator: "\n"),
+      messages.count == 1
+        ? first : "\(messages.count) mistakes in fixtures:\n" + messages.map { "- " + $0 }.joined(separator: "\n"),
       location: location)
   }
 }

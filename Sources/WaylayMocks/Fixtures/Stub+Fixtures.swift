@@ -24,8 +24,8 @@ extension Stub {
   /// | `GET_.html` | `GET /` |
   /// | `GET_login.http` | a whole message, as ``MockResponse/raw(contentsOf:)`` reads it |
   ///
-  /// The extension says the `Content-Type`. Hidden files and `README` files are left out; any other that begins with no method is a
-  /// mistake. With a file `index.json` in the folder, that says what there is, and names mean nothing:
+  /// The extension says the `Content-Type`. Hidden files and `README` files are left out; any other that begins with no
+  /// method is a mistake. With a file `index.json` in the folder, that says what there is, and names mean nothing:
   ///
   /// ```json
   /// {
@@ -37,9 +37,10 @@ extension Stub {
   /// }
   /// ```
   ///
-  /// `url` is a ``URLPattern``. `method` may be left out for any, `status` for 200. The body is one of `file` (in the folder), `text`,
-  /// `json`, `base64`, `template`, or none; `type` is its `Content-Type`. `headers` has texts or lists of texts. `delay` is in seconds;
-  /// `times`, `priority`, `required` and `comment` may be there. Later entries go before earlier ones. Any other name is a mistake.
+  /// `url` is a ``URLPattern``. `method` may be left out for any, `status` for 200. The body is one of `file` (in the
+  /// folder), `text`, `json`, `base64`, `template`, or none; `type` is its `Content-Type`. `headers` has texts or lists
+  /// of texts. `delay` is in seconds; `times`, `priority`, `required` and `comment` may be there. Later entries go
+  /// before earlier ones. Any other name is a mistake.
   ///
   /// Nobody has to use all stubs of a folder: they are optional unless they say otherwise.
   ///
@@ -52,7 +53,8 @@ extension Stub {
   ///   - column: The caller's column.
   /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and entry.
   public static func fixtures(
-    in folder: URL, origin: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    in folder: URL, origin: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column
   ) throws(MockError) -> [Stub] {
     let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
@@ -76,13 +78,15 @@ extension Stub {
   ///
   /// The folder is one that `Package.swift` lists as `.copy("Fixtures")`; `.process` would lose the folders inside.
   public static func fixtures(
-    _ folder: String, in bundle: Bundle, origin: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    _ folder: String, in bundle: Bundle, origin: String? = nil, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
   ) throws(MockError) -> [Stub] {
     guard let url = bundle.url(forResource: folder, withExtension: nil) else {
       throw MockError(
         .unreadableFile,
-        "the bundle at \(bundle.bundlePath) has no folder \(folder): list it as .copy(\"\(folder)\") under resources: in Package.swift.",
+        "the bundle at \(bundle.bundlePath) has no folder \(folder): list it as .copy(\"\(folder)\") under resources: "
+          + "in Package.swift.",
         location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
     }
     return try fixtures(in: url, origin: origin, fileID: fileID, filePath: filePath, line: line, column: column)

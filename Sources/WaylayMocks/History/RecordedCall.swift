@@ -41,14 +41,16 @@ public struct RecordedCall: Sendable {
   /// The body as a value.
   ///
   /// - Throws: What the decoder throws.
-  public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+  public func json<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
     try decoder.decode(type, from: body)
   }
 
   var facts: RequestFacts { RequestFacts(request, body: body) }
 
-  /// Whether the answer to this one led to another request: an earlier hop of the same load, or, where the loading system makes a load of each
-  /// hop, a redirect to its URL.
+  /// Whether the answer to this one led to another request: an earlier hop of the same load, or, where the loading
+  /// system makes a load of each hop, a redirect to its URL.
   func mayHaveSent(_ next: RequestFacts) -> Bool {
     guard entry != nil else { return false }
     if request.id == next.request.id { return request.hop < next.request.hop }
@@ -61,7 +63,8 @@ public struct RecordedCall: Sendable {
 }
 
 extension RecordedCall: CustomStringConvertible {
-  /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are secret.
+  /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are
+  /// secret.
   public var description: String {
     Redaction.$shownNames.withValue(shownNames) { "\(method) \(Redaction.shown(url))" }
   }

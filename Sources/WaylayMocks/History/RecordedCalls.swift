@@ -24,8 +24,8 @@ public struct RecordedCalls: Sendable, RandomAccessCollection {
 
   /// The one request there is.
   ///
-  /// - Throws: ``MockError/Code/callCount`` when there is none or more than one, with what was asked instead and what came nearest;
-  ///   ``MockError/Code/invalidPattern`` for a pattern that cannot be parsed.
+  /// - Throws: ``MockError/Code/callCount`` when there is none or more than one, with what was asked instead and what
+  ///   came nearest; ``MockError/Code/invalidPattern`` for a pattern that cannot be parsed.
   public func only(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) throws -> RecordedCall {
@@ -33,7 +33,8 @@ public struct RecordedCalls: Sendable, RandomAccessCollection {
     if let problem = pattern.problems.first { throw problem.located(at: location) }
     guard calls.count == 1 else {
       let report = mock.reporting { mock.disagreement(with: pattern, count: 1) }
-      throw MockError(.callCount, report ?? "\(pattern) was asked \(calls.count) times instead of 1.", location: location)
+      throw MockError(
+        .callCount, report ?? "\(pattern) was asked \(calls.count) times instead of 1.", location: location)
     }
     return calls[0]
   }

@@ -15,7 +15,9 @@ struct Assignment {
 
   var isComplete: Bool { missing.isEmpty }
 
-  private mutating func place(_ index: Int, _ given: Int, _ accepts: (Int, Int) -> Bool, _ tried: inout Set<Int>) -> Bool {
+  private mutating func place(
+    _ index: Int, _ given: Int, _ accepts: (Int, Int) -> Bool, _ tried: inout Set<Int>
+  ) -> Bool {
     for position in 0..<given where !tried.contains(position) && accepts(position, index) {
       tried.insert(position)
       if let owner = owners[position], !place(owner, given, accepts, &tried) { continue }

@@ -55,12 +55,15 @@ public struct BodyMatcher: Sendable {
   /// Stub(.post, "/tags") { .status(204) }.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true))
   /// ```
   public static func json(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
-    ignoringArrayOrder ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: false))) : .json(value)
+    ignoringArrayOrder
+      ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: false))) : .json(value)
   }
 
-  /// JSON that holds these members among others; where the order of lists is ignored, lists may have other elements too.
+  /// JSON that holds these members among others; where the order of lists is ignored, lists may have other elements
+  /// too.
   public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
-    ignoringArrayOrder ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: true))) : .jsonSubset(value)
+    ignoringArrayOrder
+      ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: true))) : .jsonSubset(value)
   }
 
   /// JSON of the value that `value` is encoded as.
@@ -93,7 +96,8 @@ public struct BodyMatcher: Sendable {
 
   /// A form (`application/x-www-form-urlencoded`) with these fields, in whatever order.
   ///
-  /// A request that states another media type is none. One that states none may be: on the wire the loading system calls its body a form.
+  /// A request that states another media type is none. One that states none may be: on the wire the loading system
+  /// calls its body a form.
   ///
   /// - Parameters:
   ///   - fields: The fields; a repeated name has its values in the order given.
@@ -102,8 +106,8 @@ public struct BodyMatcher: Sendable {
     BodyMatcher(.form(QueryPattern(fields.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
   }
 
-  /// A multipart form with these parts, in whatever order; its boundary does not count. A part that names no file or no media type does not
-  /// ask for one.
+  /// A multipart form with these parts, in whatever order; its boundary does not count. A part that names no file or no
+  /// media type does not ask for one.
   ///
   /// - Parameters:
   ///   - parts: The parts.

@@ -12,7 +12,8 @@ public protocol Conditional {
 }
 
 extension Conditional {
-  /// The same for requests with that query item, among others; `nil` is an item without `=`, which differs from an empty value.
+  /// The same for requests with that query item, among others; `nil` is an item without `=`, which differs from an
+  /// empty value.
   public func query(_ name: String, _ value: String?) -> Self { self.where(.query(name, value)) }
 
   /// The same for requests with a query item of that name, whatever its value.

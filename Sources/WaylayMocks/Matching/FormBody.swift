@@ -1,17 +1,23 @@
 /// A form's body as a value.
 enum FormBody {
   /// Decodes a form (`application/x-www-form-urlencoded`).
-  static func decode<Value: Decodable>(_ type: Value.Type, from body: Data, contentType: String?, _ decoder: JSONDecoder) throws -> Value {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: Data, contentType: String?, _ decoder: JSONDecoder
+  ) throws -> Value {
     if let contentType, !contentType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
       throw MockError(.invalidForm, "the body is no form: its media type is \"\(contentType)\".")
     }
-    guard let text = String(data: body, encoding: .utf8) else { throw MockError(.invalidForm, "the body is no form: it is not UTF-8.") }
+    guard let text = String(data: body, encoding: .utf8) else {
+      throw MockError(.invalidForm, "the body is no form: it is not UTF-8.")
+    }
     var fields: [String: Field] = [:]
     for item in QueryItems(text).items { fields[item.name, default: Field()].values.append(item.value ?? "") }
     // A form has texts alone. Where the type wants something else, that is what the text is read as, field by field.
     while true {
       let object = JSONNode(.object(fields.map { JSONNode.Member(name: $0.key, node: $0.value.node) }))
-      do { return try decoder.decode(type, from: Data(object.text.utf8)) } catch DecodingError.typeMismatch(let wanted, let context) {
+      do { return try decoder.decode(type, from: Data(object.text.utf8)) } catch DecodingError.typeMismatch(
+        let wanted, let context)
+      {
         guard let name = context.codingPath.first?.stringValue, fields[name]?.readDifferently() == true else {
           throw DecodingError.typeMismatch(wanted, context)
         }
@@ -59,7 +65,9 @@ extension MockRequest {
   /// ```
   ///
   /// - Throws: ``MockError/Code/invalidForm`` for a body of another media type; what the decoder throws.
-  public func form<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+  public func form<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
     try FormBody.decode(type, from: body, contentType: header("Content-Type"), decoder)
   }
 }
@@ -72,7 +80,9 @@ extension RecordedCall {
   /// ```
   ///
   /// - Throws: ``MockError/Code/invalidForm`` for a body of another media type; what the decoder throws.
-  public func form<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+  public func form<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
     try FormBody.decode(type, from: body, contentType: header("Content-Type"), decoder)
   }
 }

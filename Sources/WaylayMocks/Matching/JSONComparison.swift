@@ -6,7 +6,8 @@ struct JSONComparison: Sendable {
   var knowsPlaceholders = false
 
   private static let placeholders = [
-    "${json-unit.ignore}", "${json-unit.ignore-element}", "${json-unit.any-string}", "${json-unit.any-number}", "${json-unit.any-boolean}",
+    "${json-unit.ignore}", "${json-unit.ignore-element}", "${json-unit.any-string}", "${json-unit.any-number}",
+    "${json-unit.any-boolean}",
   ]
 
   /// A placeholder of JsonUnit that is not known here.
@@ -24,7 +25,9 @@ struct JSONComparison: Sendable {
     switch (actual.value, wanted.value) {
     case (.object(let members), .object(let wanted)):
       return wanted.allSatisfy { member in
-        guard let value = actual[member.name] else { return knowsPlaceholders && member.node.string == "${json-unit.ignore-element}" }
+        guard let value = actual[member.name] else {
+          return knowsPlaceholders && member.node.string == "${json-unit.ignore-element}"
+        }
         return accepts(value, member.node)
       } && (ignoresExtras || members.allSatisfy { member in wanted.contains { $0.name == member.name } })
     case (.array(let elements), .array(let wanted)): return accepts(elements, wanted)
@@ -35,7 +38,9 @@ struct JSONComparison: Sendable {
   private static func stands(_ placeholder: String, for actual: JSONNode) -> Bool {
     switch (actual.value, placeholder) {
     case (_, "${json-unit.ignore}"), (_, "${json-unit.ignore-element}"): true
-    case (.string, "${json-unit.any-string}"), (.number, "${json-unit.any-number}"), (.bool, "${json-unit.any-boolean}"): true
+    case (.string, "${json-unit.any-string}"), (.number, "${json-unit.any-number}"),
+      (.bool, "${json-unit.any-boolean}"):
+      true
     default: false
     }
   }
@@ -63,7 +68,9 @@ extension JSONComparison {
       }
       guard !ignoresExtras else { return found }
       for position in elements.indices where assignment.owners[position] == nil {
-        found.append(JSONNode.Difference(path: "\(path)[\(position)]", isSecret: isSecret, expected: nil, actual: elements[position]))
+        found.append(
+          JSONNode.Difference(
+            path: "\(path)[\(position)]", isSecret: isSecret, expected: nil, actual: elements[position]))
       }
       return found
     }
@@ -85,7 +92,8 @@ extension JSONComparison {
     for member in members where expected[member.name] == nil {
       let isSecret = isSecret || Redaction.hides(member.name)
       found.append(
-        JSONNode.Difference(path: JSONNode.member(member.name, of: path), isSecret: isSecret, expected: nil, actual: member.node))
+        JSONNode.Difference(
+          path: JSONNode.member(member.name, of: path), isSecret: isSecret, expected: nil, actual: member.node))
     }
     return found
   }

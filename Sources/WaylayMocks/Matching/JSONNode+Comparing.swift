@@ -27,7 +27,8 @@ extension JSONNode {
     members.map { Dictionary($0.map { ($0.name, $0.node) }, uniquingKeysWith: { $1 }) }
   }
 
-  /// Whether this value holds all of `part`: its members, and their values in turn. Lists are compared element by element.
+  /// Whether this value holds all of `part`: its members, and their values in turn. Lists are compared element by
+  /// element.
   func contains(_ part: JSONNode) -> Bool {
     if let wanted = part.lookup {
       guard let members = lookup else { return false }
@@ -46,7 +47,9 @@ extension JSONNode {
   ///   - asSubset: Whether more members than expected are no difference.
   ///   - path: Where this value stands.
   ///   - isSecret: Whether it is below a name that says it is a secret.
-  func differences(from expected: JSONNode, asSubset: Bool, at path: String = "$", isSecret: Bool = false) -> [Difference] {
+  func differences(
+    from expected: JSONNode, asSubset: Bool, at path: String = "$", isSecret: Bool = false
+  ) -> [Difference] {
     if let members = lookup, let wanted = expected.lookup {
       var found: [Difference] = []
       for (name, value) in wanted.sorted(by: { $0.key < $1.key }) {
@@ -61,7 +64,9 @@ extension JSONNode {
       guard !asSubset else { return found }
       for (name, value) in members.sorted(by: { $0.key < $1.key }) where wanted[name] == nil {
         found.append(
-          Difference(path: Self.member(name, of: path), isSecret: isSecret || Redaction.hides(name), expected: nil, actual: value))
+          Difference(
+            path: Self.member(name, of: path), isSecret: isSecret || Redaction.hides(name), expected: nil, actual: value
+          ))
       }
       return found
     }

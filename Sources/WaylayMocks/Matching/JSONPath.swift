@@ -1,5 +1,5 @@
-/// A path to values in a JSON value: members by `.name` or `["name"]`, elements by `[0]`, all of either by `[*]` or `.*` (the part of RFC
-/// 9535 that a condition needs).
+/// A path to values in a JSON value: members by `.name` or `["name"]`, elements by `[0]`, all of either by `[*]` or
+/// `.*` (the part of RFC 9535 that a condition needs).
 struct JSONPath: Sendable, CustomStringConvertible {
   enum Step: Sendable, Equatable {
     case member(String)
@@ -45,7 +45,8 @@ struct JSONPath: Sendable, CustomStringConvertible {
   }
 
   private static func invalid(_ text: String, _ reason: String) -> MockError {
-    MockError(.invalidPattern, "the JSON path \"\(text)\" cannot be parsed: \(reason). Write it as in \"$.items[0].name\".")
+    MockError(
+      .invalidPattern, "the JSON path \"\(text)\" cannot be parsed: \(reason). Write it as in \"$.items[0].name\".")
   }
 
   /// Whether it leads to, or through, what is a secret by its name.

@@ -38,7 +38,8 @@ public struct JSONValue: Sendable, Equatable {
   /// - Throws: ``MockError/Code/invalidJSON`` for a value that cannot be encoded, such as a number that is not finite.
   public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws(MockError) {
     do { node = try JSONNode(parsing: encoder.encode(value)) } catch {
-      throw MockError(.invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error.redacted)", underlying: error)
+      throw MockError(
+        .invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error.redacted)", underlying: error)
     }
   }
 }
@@ -48,7 +49,8 @@ extension JSONValue: CustomStringConvertible {
   public var description: String { node.text }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral,
   ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// `null`.

@@ -25,7 +25,8 @@ public enum MultipartForm {
 
   /// The parts of a body; `nil` when `type` is no multipart type, or the body is not what it says.
   static func parts(of body: Data, type: String) -> [Part]? {
-    guard type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type), !boundary.isEmpty else { return nil }
+    guard type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type), !boundary.isEmpty
+    else { return nil }
     let marker = Data("--\(boundary)".utf8)
     guard var start = body.range(of: marker)?.upperBound else { return nil }
     var parts: [Part] = []
@@ -60,7 +61,8 @@ public enum MultipartForm {
     }
     let disposition = fields["content-disposition"] ?? ""
     return Part(
-      name: parameter("name", of: disposition) ?? "", filename: parameter("filename", of: disposition), contentType: fields["content-type"],
+      name: parameter("name", of: disposition) ?? "", filename: parameter("filename", of: disposition),
+      contentType: fields["content-type"],
       body: Data(body))
   }
 

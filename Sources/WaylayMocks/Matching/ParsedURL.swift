@@ -1,12 +1,13 @@
-/// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the host in lower case
-/// and in A-labels, the port of the scheme where none is written.
+/// A URL taken apart for matching, in the form that equal URLs share: percent-encoded octets decoded part by part, the
+/// host in lower case and in A-labels, the port of the scheme where none is written.
 struct ParsedURL: Sendable {
   let url: URL
   var scheme = ""
   var host = ""
   /// The port, or the scheme's; 0 where there is neither.
   var port = 0
-  /// What stands between the slashes; the last is empty when the path ends in one. `/` and no path at all are one empty segment.
+  /// What stands between the slashes; the last is empty when the path ends in one. `/` and no path at all are one empty
+  /// segment.
   var segments: [String] = []
   /// What stands after the question mark, as written; `nil` without one.
   var query: String?
@@ -65,7 +66,8 @@ struct ParsedURL: Sendable {
   private static func isScheme(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     guard let first = bytes.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
     return bytes.allSatisfy {
-      ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
+      ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+")
+        || $0 == UInt8(ascii: "-")
         || $0 == UInt8(ascii: ".")
     }
   }

@@ -27,10 +27,12 @@ struct PartPattern: Sendable {
   func mismatches(_ part: MultipartForm.Part, _ facts: RequestFacts) -> [Mismatch] {
     var found: [Mismatch] = []
     if let filename, filename != part.filename {
-      found.append(Mismatch("part \(name)", expected: "the file \(filename)", actual: part.filename ?? "no file", distance: 0.2))
+      found.append(
+        Mismatch("part \(name)", expected: "the file \(filename)", actual: part.filename ?? "no file", distance: 0.2))
     }
     if let contentType, contentType.lowercased() != part.contentType?.lowercased() {
-      found.append(Mismatch("part \(name)", expected: contentType, actual: part.contentType ?? "no media type", distance: 0.2))
+      found.append(
+        Mismatch("part \(name)", expected: contentType, actual: part.contentType ?? "no media type", distance: 0.2))
     }
     if body.matches(facts) { return found }
     if let exact {
@@ -39,7 +41,9 @@ struct PartPattern: Sendable {
       found.append(Mismatch("part \(name)", expected: Redaction.mark, actual: Redaction.mark, distance: 0.3))
     } else {
       found += body.mismatches(facts).map {
-        Mismatch("part \(name)\($0.aspect == "body" ? "" : ", \($0.aspect)")", expected: $0.expected, actual: $0.actual, distance: 0.3)
+        Mismatch(
+          "part \(name)\($0.aspect == "body" ? "" : ", \($0.aspect)")", expected: $0.expected, actual: $0.actual,
+          distance: 0.3)
       }
     }
     return found
@@ -53,7 +57,9 @@ struct PartPattern: Sendable {
 extension PartPattern {
   /// Whether the parts of a request, in whatever order, are what is wanted.
   static func matches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> Bool {
-    guard let parts = facts.multipart, isExact ? parts.count == wanted.count : parts.count >= wanted.count else { return false }
+    guard let parts = facts.multipart, isExact ? parts.count == wanted.count : parts.count >= wanted.count else {
+      return false
+    }
     return assignment(wanted, parts, facts.multipartFacts).isComplete
   }
 
@@ -61,7 +67,8 @@ extension PartPattern {
   static func mismatches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> [Mismatch] {
     guard let parts = facts.multipart else {
       return [
-        Mismatch("parts", expected: wanted.map(\.name).joined(separator: ", "), actual: "no multipart form", distance: 0.6)
+        Mismatch(
+          "parts", expected: wanted.map(\.name).joined(separator: ", "), actual: "no multipart form", distance: 0.6)
       ]
     }
     let details = facts.multipartFacts
@@ -75,12 +82,15 @@ extension PartPattern {
         let position = rest.remove(at: place)
         found += pattern.mismatches(parts[position], details[position])
       } else {
-        found.append(Mismatch("part \(pattern.name)", expected: pattern.description, actual: "no such part", distance: 0.3))
+        found.append(
+          Mismatch("part \(pattern.name)", expected: pattern.description, actual: "no such part", distance: 0.3))
       }
     }
     if isExact, !rest.isEmpty {
       found.append(
-        Mismatch("parts", expected: "no other parts", actual: rest.map { parts[$0].shown }.joined(separator: ", "), distance: 0.3))
+        Mismatch(
+          "parts", expected: "no other parts", actual: rest.map { parts[$0].shown }.joined(separator: ", "),
+          distance: 0.3))
     }
     return found
   }

@@ -1,4 +1,5 @@
-/// The regular expressions in a path pattern, as in `/users/:id(\d+)`: what stands in their brackets is no slash and no question mark.
+/// The regular expressions in a path pattern, as in `/users/:id(\d+)`: what stands in their brackets is no slash and no
+/// question mark.
 enum PathExpressions {
   /// The first place of a character outside of expressions.
   static func first(_ character: Character, in text: Substring) -> Substring.Index? {

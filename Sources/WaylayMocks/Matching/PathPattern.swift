@@ -78,7 +78,8 @@ extension PathPattern.Segment {
       } else if tail.first == "(", let close = PathExpressions.end(of: tail) {
         let inner = tail[tail.index(after: tail.startIndex)..<close]
         self = try .expression(
-          Self.regex("(?<\(Self.groupName(name))>\(inner))" + Self.glob(tail[tail.index(after: close)...])), written: String(text))
+          Self.regex("(?<\(Self.groupName(name))>\(inner))" + Self.glob(tail[tail.index(after: close)...])),
+          written: String(text))
       } else if tail.first == "(" {
         throw URLPattern.invalid(pattern, "the bracket after \":\(name)\" is not closed.")
       } else {

@@ -1,7 +1,9 @@
 /// Percent-encoded octets (RFC 3986, section 2.1).
 enum PercentCoding {
-  /// The text that `bytes` stand for. A percent sign without two digits after it stands for itself; what is not UTF-8 is repaired.
-  static func decoded<Bytes: BidirectionalCollection>(_ bytes: Bytes, plusIsSpace: Bool = false) -> String where Bytes.Element == UInt8 {
+  /// The text that `bytes` stand for. A percent sign without two digits after it stands for itself; what is not UTF-8
+  /// is repaired.
+  static func decoded<Bytes: BidirectionalCollection>(_ bytes: Bytes, plusIsSpace: Bool = false) -> String
+  where Bytes.Element == UInt8 {
     guard bytes.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
       return String(decoding: bytes, as: UTF8.self)
     }
@@ -12,12 +14,15 @@ enum PercentCoding {
     decoded(Array(text.utf8), plusIsSpace: plusIsSpace)
   }
 
-  private static func octets<Bytes: Collection>(_ bytes: Bytes, plusIsSpace: Bool) -> [UInt8] where Bytes.Element == UInt8 {
+  private static func octets<Bytes: Collection>(_ bytes: Bytes, plusIsSpace: Bool) -> [UInt8]
+  where Bytes.Element == UInt8 {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var rest = bytes[...]
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit), let low = rest.dropFirst().first.flatMap(digit) {
+      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
+        let low = rest.dropFirst().first.flatMap(digit)
+      {
         result.append(high << 4 | low)
         rest = rest.dropFirst(2)
       } else {

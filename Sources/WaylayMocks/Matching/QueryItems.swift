@@ -1,5 +1,5 @@
-/// The items of a query or a form in their order, percent-encoded octets decoded; `+` stands for a space (WHATWG URL, section 5.1).
-/// An item without `=` has no value, which differs from an empty one.
+/// The items of a query or a form in their order, percent-encoded octets decoded; `+` stands for a space (WHATWG URL,
+/// section 5.1). An item without `=` has no value, which differs from an empty one.
 struct QueryItems: Sendable, Hashable {
   struct Item: Sendable, Hashable {
     let name: String
@@ -29,11 +29,14 @@ struct QueryItems: Sendable, Hashable {
 
   init(_ text: some StringProtocol) {
     items = text.split(separator: "&", omittingEmptySubsequences: true).map { part in
-      guard let equals = part.firstIndex(of: "=") else { return Item(name: PercentCoding.decoded(part, plusIsSpace: true), value: nil) }
+      guard let equals = part.firstIndex(of: "=") else {
+        return Item(name: PercentCoding.decoded(part, plusIsSpace: true), value: nil)
+      }
       let written = part[part.index(after: equals)...]
       let isTelling = written.utf8.contains(UInt8(ascii: "+")) || written.contains("%2B") || written.contains("%2b")
       return Item(
-        name: PercentCoding.decoded(part[..<equals], plusIsSpace: true), value: PercentCoding.decoded(written, plusIsSpace: true),
+        name: PercentCoding.decoded(part[..<equals], plusIsSpace: true),
+        value: PercentCoding.decoded(written, plusIsSpace: true),
         written: isTelling ? String(written) : nil)
     }
   }

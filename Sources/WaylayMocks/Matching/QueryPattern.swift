@@ -74,7 +74,9 @@ extension QueryPattern: CustomStringConvertible {
     expectations
       .flatMap { expectation in
         expectation.values.map { value in
-          if case .exactly(_?) = value { return Redaction.query(expectation.name, value.description(for: expectation.name)) }
+          if case .exactly(_?) = value {
+            return Redaction.query(expectation.name, value.description(for: expectation.name))
+          }
           return value.description(for: expectation.name)
         }
       }

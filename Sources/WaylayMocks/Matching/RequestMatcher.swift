@@ -24,10 +24,14 @@ public struct RequestMatcher: Sendable {
   let kind: Kind
 
   /// Requests with that method.
-  public static func method(_ method: HTTPRequest.Method) -> RequestMatcher { RequestMatcher(kind: .method(method.rawValue.uppercased())) }
+  public static func method(_ method: HTTPRequest.Method) -> RequestMatcher {
+    RequestMatcher(kind: .method(method.rawValue.uppercased()))
+  }
 
   /// Requests for that URL.
-  public static func url(_ url: some URLPatternConvertible) -> RequestMatcher { RequestMatcher(kind: .url(url.urlPattern)) }
+  public static func url(_ url: some URLPatternConvertible) -> RequestMatcher {
+    RequestMatcher(kind: .url(url.urlPattern))
+  }
 
   /// Requests with that query item, among others; `nil` is an item without `=`.
   public static func query(_ name: String, _ value: String?) -> RequestMatcher {
@@ -43,7 +47,9 @@ public struct RequestMatcher: Sendable {
   }
 
   /// Requests with that header field. Names are compared without regard to case, values with.
-  public static func header(_ name: String, _ value: String) -> RequestMatcher { RequestMatcher(kind: .header(name, value)) }
+  public static func header(_ name: String, _ value: String) -> RequestMatcher {
+    RequestMatcher(kind: .header(name, value))
+  }
 
   /// Requests with a header field of that name.
   public static func header(_ name: String) -> RequestMatcher { RequestMatcher(kind: .header(name, nil)) }
@@ -56,12 +62,14 @@ public struct RequestMatcher: Sendable {
   /// Requests with that body.
   public static func body(_ body: BodyMatcher) -> RequestMatcher { RequestMatcher(kind: .body(body)) }
 
-  /// Requests that the closure accepts. It may be run on any thread, and for requests that another stub answers at last.
+  /// Requests that the closure accepts. It may be run on any thread, and for requests that another stub answers at
+  /// last.
   ///
   /// - Parameters:
   ///   - name: What reports call the condition: "an even page", for example.
   ///   - predicate: Whether a request is accepted.
-  public static func predicate(_ name: String, _ predicate: @escaping @Sendable (MockRequest) -> Bool) -> RequestMatcher {
+  public static func predicate(_ name: String, _ predicate: @escaping @Sendable (MockRequest) -> Bool) -> RequestMatcher
+  {
     RequestMatcher(kind: .predicate(name, predicate))
   }
 

@@ -14,7 +14,8 @@ public struct RequestPattern: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method; `nil` for any.
-  ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are there too.
+  ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
+  ///     there too.
   public init(_ method: HTTPRequest.Method?, _ url: some URLPatternConvertible) {
     self.method = method?.rawValue.uppercased()
     self.url = url.urlPattern
@@ -27,7 +28,9 @@ public struct RequestPattern: Sendable {
 
   /// Adds a condition. Those that run code of whoever wrote them come last: they are asked when everything else fits.
   mutating func add(_ condition: RequestMatcher) {
-    let position = condition.runsForeignCode ? conditions.endIndex : conditions.firstIndex(where: \.runsForeignCode) ?? conditions.endIndex
+    let position =
+      condition.runsForeignCode
+      ? conditions.endIndex : conditions.firstIndex(where: \.runsForeignCode) ?? conditions.endIndex
     conditions.insert(condition, at: position)
   }
 

@@ -13,12 +13,14 @@ enum StubHost: Sendable {
       let labels = try text.split(separator: ".", omittingEmptySubsequences: false).map { label throws(MockError) in
         guard label.contains("*") else { return HostName.comparable(String(label)) }
         guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
-          throw URLPattern.invalid(pattern, "\"\(label)\" has a star in a label that is not ASCII: write \"*\" for the whole label.")
+          throw URLPattern.invalid(
+            pattern, "\"\(label)\" has a star in a label that is not ASCII: write \"*\" for the whole label.")
         }
         return label.lowercased()
       }
       let parts = labels.joined(separator: ".").split(separator: "*", omittingEmptySubsequences: false)
-      let regex = TextRegex("^" + parts.map { NSRegularExpression.escapedPattern(for: String($0)) }.joined(separator: "[^.]*") + "$")
+      let regex = TextRegex(
+        "^" + parts.map { NSRegularExpression.escapedPattern(for: String($0)) }.joined(separator: "[^.]*") + "$")
       if let problem = regex.problem { throw problem }
       self = .glob(regex, String(text))
       return

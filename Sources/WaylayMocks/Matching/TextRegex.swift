@@ -1,6 +1,7 @@
 /// A regular expression that was compiled when it was written down; one that cannot be compiled keeps the reason.
 ///
-/// `NSRegularExpression` rather than `Regex`, because it is documented to be safe to use from any thread and `Regex` is not `Sendable`.
+/// `NSRegularExpression` rather than `Regex`, because it is documented to be safe to use from any thread and `Regex` is
+/// not `Sendable`.
 struct TextRegex: Sendable, CustomStringConvertible {
   let pattern: String
   let names: [String]
@@ -15,7 +16,8 @@ struct TextRegex: Sendable, CustomStringConvertible {
     } catch {
       compiled = nil
       problem = MockError(
-        .invalidRegex, "\"\(pattern)\" is not a regular expression (ICU syntax): check its brackets and escapes.", underlying: error)
+        .invalidRegex, "\"\(pattern)\" is not a regular expression (ICU syntax): check its brackets and escapes.",
+        underlying: error)
     }
     names = compiled == nil ? [] : Self.names(in: pattern)
   }
@@ -41,7 +43,9 @@ struct TextRegex: Sendable, CustomStringConvertible {
   /// Whether the expression covers all of `text`.
   func matchesWhole(_ text: String, _ parameters: inout [String: String]) -> Bool {
     let whole = NSRange(text.startIndex..., in: text)
-    guard let found = compiled?.firstMatch(in: text, options: [.anchored], range: whole), found.range == whole else { return false }
+    guard let found = compiled?.firstMatch(in: text, options: [.anchored], range: whole), found.range == whole else {
+      return false
+    }
     for name in names {
       if let range = Range(found.range(withName: name), in: text) { parameters[name] = String(text[range]) }
     }
@@ -60,7 +64,9 @@ struct TextRegex: Sendable, CustomStringConvertible {
       rest = rest[start.upperBound...]
       guard let end = rest.firstIndex(of: ">") else { break }
       let name = rest[..<end]
-      if let first = name.first, first.isLetter, name.allSatisfy({ $0.isLetter || $0.isNumber }) { names.append(String(name)) }
+      if let first = name.first, first.isLetter, name.allSatisfy({ $0.isLetter || $0.isNumber }) {
+        names.append(String(name))
+      }
     }
     return names
   }

@@ -10,7 +10,9 @@ extension URLPattern {
     var hasScheme = false
     if let separator = rest.range(of: "://") {
       let scheme = rest[..<separator.lowerBound].lowercased()
-      guard scheme == "*" || Self.isScheme(scheme) else { throw Self.invalid(text, "\"\(scheme)\" is no scheme: write https:// or *://.") }
+      guard scheme == "*" || Self.isScheme(scheme) else {
+        throw Self.invalid(text, "\"\(scheme)\" is no scheme: write https:// or *://.")
+      }
       self.scheme = scheme == "*" ? nil : scheme
       hasScheme = true
       rest = rest[separator.upperBound...]
@@ -46,8 +48,13 @@ extension URLPattern {
       name = name[..<colon]
     }
     // `users/:id` would otherwise be a host named "users".
-    guard hasScheme || name == "localhost" || name.contains(".") || name.contains("*") || name.hasPrefix("[") || port != .schemeDefault
-    else { throw Self.invalid(text, "\"\(name)\" is no host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.") }
+    guard
+      hasScheme || name == "localhost" || name.contains(".") || name.contains("*") || name.hasPrefix("[")
+        || port != .schemeDefault
+    else {
+      throw Self.invalid(
+        text, "\"\(name)\" is no host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.")
+    }
     guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
     host = try StubHost(name, of: text)
     if name == "*", port == .schemeDefault { port = .any }

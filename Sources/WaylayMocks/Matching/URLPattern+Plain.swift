@@ -1,6 +1,6 @@
 extension URLPattern {
-  /// Parses a pattern in which every character stands for itself, as most do: an origin and a path, or a path alone. Byte by byte, because suites
-  /// make stubs by the thousand.
+  /// Parses a pattern in which every character stands for itself, as most do: an origin and a path, or a path alone.
+  /// Byte by byte, because suites make stubs by the thousand.
   ///
   /// - Returns: Whether it was one. If not, nothing has changed.
   mutating func parsePlain(_ text: String) -> Bool {
@@ -15,7 +15,8 @@ extension URLPattern {
         position = scheme.utf8.count + 3
         let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
         let name = bytes[position..<end]
-        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self)) else {
+        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self))
+        else {
           return false
         }
         host = pattern
@@ -35,7 +36,8 @@ extension URLPattern {
   }
 
   private static func isPlainInHost(_ byte: UInt8) -> Bool {
-    byte >= 0x61 && byte <= 0x7A || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+    byte >= 0x61 && byte <= 0x7A || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "-")
   }
 
   private static func isPlainInPath(_ byte: UInt8) -> Bool {

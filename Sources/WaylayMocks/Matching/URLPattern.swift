@@ -14,9 +14,9 @@
 /// | query | none | any query |
 /// | | `?page=2&sort` | exactly these items, in whatever order, repeated names in the order written; `a=*` any value |
 ///
-/// `*` alone is every URL. `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed matches nothing and
-/// is reported where the stub
-/// was written. To look at more than the URL, add conditions to the stub: ``RequestMatcher``.
+/// `*` alone is every URL. `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed
+/// matches nothing and is reported where the stub was written. To look at more than the URL, add conditions to the
+/// stub: ``RequestMatcher``.
 public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   /// The pattern as it was written.
   public let description: String
@@ -73,7 +73,8 @@ public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByString
   func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
     guard problem == nil else { return false }
     if let regex { return regex.matches(url.url.absoluteString, &parameters) }
-    return matchesOrigin(url) && (query?.matches(url.items) ?? true) && (path?.matches(url.segments, &parameters) ?? true)
+    return matchesOrigin(url) && (query?.matches(url.items) ?? true)
+      && (path?.matches(url.segments, &parameters) ?? true)
   }
 
   func matchesOrigin(_ url: ParsedURL) -> Bool {

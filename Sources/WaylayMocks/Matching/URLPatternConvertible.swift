@@ -1,4 +1,5 @@
-/// What a stub's URL can be written as: a `String` is parsed as a ``URLPattern``, a `URL` is taken literally, a ``URLPattern`` is itself.
+/// What a stub's URL can be written as: a `String` is parsed as a ``URLPattern``, a `URL` is taken literally, a
+/// ``URLPattern`` is itself.
 ///
 /// ```swift
 /// Stub(.get, "/users/:id") { .text("a pattern") }
@@ -29,7 +30,7 @@ extension URLPatternConvertible where Self == URLPattern {
   /// Every URL.
   public static var any: URLPattern { URLPattern(any: ()) }
 
-  /// URLs in which the regular expression (ICU syntax) is found, as text, with `^` and `$` for their ends; named groups become
-  /// ``MockRequest/parameters``.
+  /// URLs in which the regular expression (ICU syntax) is found, as text, with `^` and `$` for their ends; named groups
+  /// become ``MockRequest/parameters``.
   public static func regex(_ pattern: String) -> URLPattern { URLPattern(regex: pattern) }
 }

@@ -1,4 +1,6 @@
-// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module, and by whoever imports it.
+// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
+// and by whoever imports it.
 @_exported public import WaylayCore
+
 // Reports and cassettes take secrets out by one set of rules.
 @_exported public import struct WaylayHAR.Redaction

@@ -46,7 +46,9 @@ public struct MockRequest: Sendable {
   /// The body as a value.
   ///
   /// - Throws: What the decoder throws.
-  public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+  public func json<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
     try decoder.decode(type, from: body)
   }
 }

@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Write several in brackets: a line that begins with a dot goes on with the line before it, so that of two such lines the second would change
-/// the first one's answer.
+/// Write several in brackets: a line that begins with a dot goes on with the line before it, so that of two such lines
+/// the second would change the first one's answer.
 @resultBuilder
 public enum MockResponseBuilder {
   /// One answer.

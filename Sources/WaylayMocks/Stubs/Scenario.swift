@@ -39,8 +39,11 @@ extension Stub {
   ///   - next: The state that its answer leads to; `nil` for the same.
   public func scenario(_ scenario: Scenario, requires required: String? = nil, next: String? = nil) -> Stub {
     with { stub in
-      if scenario.states.isEmpty { stub.note(.unknownState, "the scenario \"\(scenario.name)\" has no states: name at least one.") }
-      for state in [required, next].compactMap({ $0 }) where !scenario.states.isEmpty && !scenario.states.contains(state) {
+      if scenario.states.isEmpty {
+        stub.note(.unknownState, "the scenario \"\(scenario.name)\" has no states: name at least one.")
+      }
+      for state in [required, next].compactMap({ $0 })
+      where !scenario.states.isEmpty && !scenario.states.contains(state) {
         stub.note(.unknownState, scenario.unknown(state))
       }
       stub.life.scenario = Transition(scenario: scenario, required: required, next: next)
@@ -50,6 +53,7 @@ extension Stub {
 
 extension Scenario {
   func unknown(_ state: String) -> String {
-    "the scenario \"\(name)\" has no state \"\(state)\": its states are \(states.map { "\"\($0)\"" }.joined(separator: ", "))."
+    "the scenario \"\(name)\" has no state \"\(state)\": its states are "
+      + "\(states.map { "\"\($0)\"" }.joined(separator: ", "))."
   }
 }

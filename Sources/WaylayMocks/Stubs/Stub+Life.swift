@@ -28,15 +28,17 @@ extension Stub {
     public static let ends = AfterLast(rawValue: 2)
   }
 
-  /// The same stub for one request: after it, older stubs are asked again. Several in one list for the same requests answer in the order they are
-  /// written.
+  /// The same stub for one request: after it, older stubs are asked again. Several in one list for the same requests
+  /// answer in the order they are written.
   public var once: Stub { times(1) }
 
   /// The same stub for exactly so many requests. A required stub that was used less often is reported.
   public func times(_ count: Int) -> Stub {
     guard count > 0 else {
       return with {
-        $0.note(.invalidCount, "times(\(count)): a stub is used at least once. Leave the stub out, or verify that there were no calls.")
+        $0.note(
+          .invalidCount,
+          "times(\(count)): a stub is used at least once. Leave the stub out, or verify that there were no calls.")
       }
     }
     return with {
@@ -67,13 +69,15 @@ extension Stub {
   /// The same stub, which nobody has to use.
   public var optional: Stub { with { $0.life.requirement = .optional } }
 
-  /// The same stub, which is reported when nobody uses it. A stub that does not say is required of the mock it was given to.
+  /// The same stub, which is reported when nobody uses it. A stub that does not say is required of the mock it was
+  /// given to.
   public var required: Stub { with { $0.life.requirement = .required } }
 
   /// What a stub said about being used; `nil` when it did not say.
   package var requirement: Requirement? { life.requirement }
 
-  /// The same stub before or after others: the highest priority is asked first, and of equal ones the newest. Default: 0.
+  /// The same stub before or after others: the highest priority is asked first, and of equal ones the newest. Default:
+  /// 0.
   public func priority(_ priority: Int) -> Stub { with { $0.life.priority = priority } }
 
   /// The same stub, with what follows the last of its listed answers.

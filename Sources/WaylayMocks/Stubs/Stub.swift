@@ -9,11 +9,11 @@
 ///   .once
 /// ```
 ///
-/// The closure without an argument lists the answers, and is run once, here; several are given one after the other. The closure with
-/// an argument is run for each request.
+/// The closure without an argument lists the answers, and is run once, here; several are given one after the other. The
+/// closure with an argument is run for each request.
 ///
-/// A value: the same stub may be given to any number of mocks, each of which counts for itself. A mistake in it, a pattern that cannot be
-/// parsed for example, is kept and reported at the line the stub was written on; nothing traps.
+/// A value: the same stub may be given to any number of mocks, each of which counts for itself. A mistake in it, a
+/// pattern that cannot be parsed for example, is kept and reported at the line the stub was written on; nothing traps.
 public struct Stub: Sendable {
   /// What a stub does with a request.
   enum Answer: Sendable {
@@ -34,7 +34,8 @@ public struct Stub: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method.
-  ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are there too.
+  ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
+  ///     there too.
   ///   - answers: The answers, made once.
   ///   - fileID: Where it is reported: the caller's file.
   ///   - filePath: The same file, with its path.
@@ -46,16 +47,19 @@ public struct Stub: Sendable {
     @MockResponseBuilder _ answers: () throws -> [MockResponse] = { [] }
   ) {
     self.init(
-      RequestPattern(method, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), answers)
+      RequestPattern(method, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
+      answers)
   }
 
   /// Makes a stub for any method that gives the listed answers.
   public init(
-    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column, @MockResponseBuilder _ answers: () throws -> [MockResponse] = { [] }
   ) {
     self.init(
-      RequestPattern(nil, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column), answers)
+      RequestPattern(nil, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
+      answers)
   }
 
   /// Makes a stub whose answer is computed from each request.
@@ -80,7 +84,8 @@ public struct Stub: Sendable {
 
   /// Makes a stub for any method whose answer is computed from each request.
   public init(
-    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line,
     column: UInt = #column, _ answer: @escaping @Sendable (MockRequest) async throws -> MockResponse
   ) {
     self.init(
@@ -126,7 +131,8 @@ public struct Stub: Sendable {
     } catch {
       let problem =
         error as? MockError
-        ?? MockError(.invalidResponse, "the closure that lists the stub's answers threw \(error.redacted).", underlying: error)
+        ?? MockError(
+          .invalidResponse, "the closure that lists the stub's answers threw \(error.redacted).", underlying: error)
       problems.append(problem.located(at: location))
       answer = .declared([.error(problem.located(at: location))])
     }

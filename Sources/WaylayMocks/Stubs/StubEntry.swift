@@ -5,7 +5,8 @@ final class StubEntry: @unchecked Sendable {
   let stub: Stub
   /// The number of the stub in its mock: the higher, the newer.
   let number: Int
-  /// When it is asked: the highest first. Its own number, or that of the newest of several which are asked as they were written.
+  /// When it is asked: the highest first. Its own number, or that of the newest of several which are asked as they were
+  /// written.
   let order: Order
 
   struct Order: Comparable {
@@ -17,7 +18,8 @@ final class StubEntry: @unchecked Sendable {
       one.number == other.number ? one.followers < other.followers : one.number < other.number
     }
   }
-  /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the package's own runs.
+  /// Whether it may answer inside the loading system's own call: its answers are there at once, and no code but the
+  /// package's own runs.
   let isInline: Bool
   /// Whether the stub's mistakes, if it has any, leave it able to match.
   let canMatch: Bool
@@ -28,7 +30,8 @@ final class StubEntry: @unchecked Sendable {
   private let mayChallenge: Bool
   private(set) var uses = 0
   var isRemoved = false
-  /// The uses that belong to loads which were asked for their credentials: they come again with them, and that is no other use.
+  /// The uses that belong to loads which were asked for their credentials: they come again with them, and that is no
+  /// other use.
   private var challenged: [InterceptedRequest.ID: Int] = [:]
 
   init(_ stub: Stub, number: Int, order: Order? = nil) {
@@ -38,10 +41,12 @@ final class StubEntry: @unchecked Sendable {
     priority = stub.life.priority
     canMatch = stub.canMatch
     limit = stub.limit ?? .max
-    let prepared = if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [PreparedResponse?]() }
+    let prepared =
+      if case .declared(let answers) = stub.answer { answers.map(\.prepared) } else { [PreparedResponse?]() }
     self.prepared = prepared
     isInline = !stub.pattern.runsForeignCode && !prepared.isEmpty && !prepared.contains { $0 == nil }
-    mayChallenge = if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
+    mayChallenge =
+      if case .declared(let answers) = stub.answer { answers.contains { $0.credentials != nil } } else { false }
   }
 
   /// Whether the stub is for a request; fills in the values of the URL's names.

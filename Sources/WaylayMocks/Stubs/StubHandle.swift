@@ -19,7 +19,8 @@ public struct StubHandle: Sendable {
     return mock.calls.filter { call in call.number.map { numbers.contains($0) } ?? false }
   }
 
-  /// Removes the stubs. A request that has been matched is answered all the same; stubs that nobody used are no issue any more.
+  /// Removes the stubs. A request that has been matched is answered all the same; stubs that nobody used are no issue
+  /// any more.
   public func remove() {
     mock.remove(entries)
   }

@@ -88,7 +88,9 @@ struct StubIndex {
       if !node.endsByQuery.isEmpty, let entries = node.endsByQuery[facts.query.sortedByName] { found += entries }
       return
     }
-    if !node.children.isEmpty, let child = node.children[facts.url.segments[depth]] { collect(child, facts, depth + 1, &found) }
+    if !node.children.isEmpty, let child = node.children[facts.url.segments[depth]] {
+      collect(child, facts, depth + 1, &found)
+    }
     if let wild = node.wild { collect(wild, facts, depth + 1, &found) }
   }
 }

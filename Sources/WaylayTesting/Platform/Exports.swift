@@ -1,3 +1,4 @@
-// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module, and by whoever imports it.
+// What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
+// and by whoever imports it.
 @_exported public import WaylayCore
 @_exported public import WaylayMocks

@@ -1,8 +1,10 @@
 #if canImport(FoundationNetworking)
-  /// The session of a scope, which all of the test's code shares: what one part of it does to end it must not end it for the others.
+  /// The session of a scope, which all of the test's code shares: what one part of it does to end it must not end it
+  /// for the others.
   ///
-  /// Making a task in an invalidated session ends the process (platform fact U17), and a client that invalidates its session in its `deinit` does not
-  /// know that it has the session of others. So this one is never invalidated: it ends with its scope, and frees what it holds when it is let go.
+  /// Making a task in an invalidated session ends the process (platform fact U17), and a client that invalidates its
+  /// session in its `deinit` does not know that it has the session of others. So this one is never invalidated: it ends
+  /// with its scope, and frees what it holds when it is let go.
   ///
   /// Unchecked, as its superclass is, to whose state it adds nothing.
   final class ScopeSession: URLSession, @unchecked Sendable {
@@ -16,11 +18,15 @@
       }
     }
 
-    static func make(_ configuration: URLSessionConfiguration) -> URLSession { ScopeSession(configuration: configuration) }
+    static func make(_ configuration: URLSessionConfiguration) -> URLSession {
+      ScopeSession(configuration: configuration)
+    }
   }
 #else
   /// The session of a scope. The system gives no class to derive from, so invalidating it ends it.
   enum ScopeSession {
-    static func make(_ configuration: URLSessionConfiguration) -> URLSession { URLSession(configuration: configuration) }
+    static func make(_ configuration: URLSessionConfiguration) -> URLSession {
+      URLSession(configuration: configuration)
+    }
   }
 #endif

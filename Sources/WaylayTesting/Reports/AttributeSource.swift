@@ -2,9 +2,9 @@ import WaylayMocks
 
 /// The source of an attribute, `@Test(…)` or `@Suite(…)`, for the lines of what is written in it.
 ///
-/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot tell the stubs of a
-/// trait apart. Where the source file is at hand, as it is on the machine that built the tests, the stubs are looked up in it. Where it is
-/// not, or leaves it open, they keep the line of the declaration.
+/// The compiler gives everything in the arguments of an attached macro the line of the declaration, so `#line` cannot
+/// tell the stubs of a trait apart. Where the source file is at hand, as it is on the machine that built the tests, the
+/// stubs are looked up in it. Where it is not, or leaves it open, they keep the line of the declaration.
 struct AttributeSource {
   private struct Occurrence {
     var line: Int
@@ -26,7 +26,8 @@ struct AttributeSource {
     let last = Int(clamping: trait.line)
     // A trait that is made outside of an attribute has its own line, and so have its stubs.
     guard last > 0, last <= lines.count, !lines[last - 1].contains(".mocked"),
-      let first = (0..<last).last(where: { lines[$0].contains("@Test") || lines[$0].contains("@Suite") }), last - first < 500
+      let first = (0..<last).last(where: { lines[$0].contains("@Test") || lines[$0].contains("@Suite") }),
+      last - first < 500
     else {
       occurrences = []
       return
@@ -66,7 +67,8 @@ struct AttributeSource {
       else { return stub }
       return stub.relocated(
         to: MockSourceLocation(
-          fileID: stub.location.fileID, filePath: stub.location.filePath, line: UInt(found.line), column: UInt(found.column)))
+          fileID: stub.location.fileID, filePath: stub.location.filePath, line: UInt(found.line),
+          column: UInt(found.column)))
     }
   }
 

@@ -7,8 +7,10 @@ enum IssueReport {
   /// Reports at a place in the source.
   static func report(_ message: String, severity: IssueSeverity = .error, at location: MockSourceLocation) {
     reportIssue(
-      message, severity: severity, fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
-    // Without a current test `reportIssue` takes it that XCTest is running. Only one of the two libraries is, and the other does nothing.
+      message, severity: severity, fileID: location.fileID, filePath: location.filePath, line: location.line,
+      column: location.column)
+    // Without a current test `reportIssue` takes it that XCTest is running. Only one of the two libraries is, and the
+    // other does nothing.
     if Test.current == nil { Issue.record(Comment(rawValue: message), sourceLocation: SourceLocation(location)) }
   }
 
@@ -28,7 +30,8 @@ extension MockScope {
   ///
   /// - Parameters:
   ///   - error: What the code threw: then stubs that it did not come to are no news.
-  ///   - isPrinted: Whether the test library prints that error for certain: a request without a stub that it speaks of is not reported again.
+  ///   - isPrinted: Whether the test library prints that error for certain: a request without a stub that it speaks of
+  ///     is not reported again.
   ///   - missesAtTest: Whether the mock was made for more than this test, and its place would say nothing about it.
   ///   - cassette: The cassette that ends with the scope.
   func end(
@@ -38,13 +41,16 @@ extension MockScope {
     // What was recorded half-way is not to replace what is whole.
     if error != nil { cassette?.discard() } else { eject(cassette) }
     let late = lateUseReports(lateUses)
-    for report in late { if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) } }
+    for report in late {
+      if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) }
+    }
     var printed = isPrinted ? error.flatMap(Self.miss) : nil
     for issue in mock.issues + (cassette?.issues ?? []) {
       switch issue.kind {
       // Requests for it may be among those that went to a session of another scope.
       case .unused where error != nil || !late.isEmpty: continue
-      case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message: printed = nil
+      case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message:
+        printed = nil
       case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
       default: IssueReport.report(issue.message, severity: issue.isWarning ? .warning : .error, at: issue.location)
       }
@@ -67,7 +73,8 @@ extension MockScope {
 
   /// What the code threw, without the report that has been made already: somebody may print it.
   func reported(_ error: any Error) -> any Error {
-    guard let urlError = error as? URLError, let miss = Self.miss(error), miss.code == .unmatched || miss.code == .usedUp,
+    guard let urlError = error as? URLError, let miss = Self.miss(error),
+      miss.code == .unmatched || miss.code == .usedUp,
       let line = miss.message.split(separator: "\n").first
     else { return error }
     var userInfo = urlError.userInfo

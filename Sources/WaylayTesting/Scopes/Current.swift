@@ -11,9 +11,9 @@ extension URLSession {
   /// }
   /// ```
   ///
-  /// It is the same session wherever it is asked for within one scope, in helpers and in child tasks too, and ends with the scope: see
-  /// ``MockScope/session``. Outside of a scope it is a session that fails every request, and the test that runs fails
-  /// with an issue that says so; nothing is sent to the network.
+  /// It is the same session wherever it is asked for within one scope, in helpers and in child tasks too, and ends with
+  /// the scope: see ``MockScope/session``. Outside of a scope it is a session that fails every request, and the test
+  /// that runs fails with an issue that says so; nothing is sent to the network.
   public static var mocked: URLSession { MockScope.required(by: "URLSession.mocked").session }
 }
 
@@ -24,11 +24,13 @@ extension URLSessionConfiguration {
   /// let session = URLSession(configuration: .mocked, delegate: delegate, delegateQueue: nil)
   /// ```
   ///
-  /// Each access is a configuration of its own: take it into a variable to set header fields, timeouts or cookies, before a session is made from
-  /// it. Sessions made from it belong to whoever makes them; on Linux each holds two descriptors
-  /// until it is let go or invalidated (platform fact U12), so prefer `URLSession.mocked` where no delegate and no setting is needed.
-  /// Outside of a scope it behaves as `URLSession.mocked` does.
-  public static var mocked: URLSessionConfiguration { MockScope.required(by: "URLSessionConfiguration.mocked").configuration() }
+  /// Each access is a configuration of its own: take it into a variable to set header fields, timeouts or cookies,
+  /// before a session is made from it. Sessions made from it belong to whoever makes them; on Linux each holds two
+  /// descriptors until it is let go or invalidated (platform fact U12), so prefer `URLSession.mocked` where no delegate
+  /// and no setting is needed. Outside of a scope it behaves as `URLSession.mocked` does.
+  public static var mocked: URLSessionConfiguration {
+    MockScope.required(by: "URLSessionConfiguration.mocked").configuration()
+  }
 }
 
 extension MockInterceptor {

@@ -3,9 +3,10 @@ import WaylayMocks
 
 /// The sessions that the code under test takes from nowhere, while one scope answers their requests.
 ///
-/// Whose a request is, the platform tells where the request is made in the task of a test: then it is answered by the mock of that test's scope,
-/// and what another test asks of the session goes its own way. What comes from no task, from a queue for example, belongs to the scope whose turn it
-/// is. Where the platform tells nothing, on Apple platforms, that holds for all requests.
+/// Whose a request is, the platform tells where the request is made in the task of a test: then it is answered by the
+/// mock of that test's scope, and what another test asks of the session goes its own way. What comes from no task, from
+/// a queue for example, belongs to the scope whose turn it is. Where the platform tells nothing, on Apple platforms,
+/// that holds for all requests.
 final class HardWiredSessions: Sendable {
   private struct State {
     var turn: SessionTurns.Turn?
@@ -43,7 +44,8 @@ final class HardWiredSessions: Sendable {
     } catch let stuck as SessionTurns.Stuck {
       IssueReport.report(
         """
-        This test has waited for \(stuck.limit) for its turn to have hard-wired sessions, which the mock made at \(stuck.holder.location) still \
+        This test has waited for \(stuck.limit) for its turn to have hard-wired sessions, which the mock made at \
+        \(stuck.holder.location) still \
         has. It runs without its turn. A test must not wait, in a detached task, for another that wants them.
         """, at: location)
     } catch {
@@ -60,8 +62,10 @@ final class HardWiredSessions: Sendable {
     } catch {
       IssueReport.report(
         """
-        The hard-wired sessions are those of another test now: the mock made at \(error.holder.location) has them. Code that is not asynchronous \
-        cannot wait for its turn. Use the trait `.mocked(hardWiredSessions: …)` or `await withMock(hardWiredSessions: …)`.
+        The hard-wired sessions are those of another test now: the mock made at \(error.holder.location) has them. \
+        Code that is not asynchronous \
+        cannot wait for its turn. Use the trait `.mocked(hardWiredSessions: …)` or `await withMock(hardWiredSessions: \
+        …)`.
         """, at: location)
     }
   }
@@ -82,7 +86,9 @@ final class HardWiredSessions: Sendable {
       MockScope.current == nil && (Test.current == nil || Test.current?.id == test)
     }
     let (ofNobody, isComplete) = strays.intercept(sessions, where: isStray)
-    let (own, _) = scope.registry.intercept(sessions) { [weak scope] _ in scope.map { MockScope.current === $0 } ?? false }
+    let (own, _) = scope.registry.intercept(sessions) { [weak scope] _ in
+      scope.map { MockScope.current === $0 } ?? false
+    }
     let isLate = state.withLock { state in
       guard !state.isEnded else { return true }
       state.interceptions += [ofNobody, own]
@@ -109,7 +115,8 @@ final class HardWiredSessions: Sendable {
   }
 
   private static let unreachable = """
-    On Apple platforms a session that exists cannot be given to a mock, except for URLSession.shared: its configuration is a copy. Let the code \
+    On Apple platforms a session that exists cannot be given to a mock, except for URLSession.shared: its \
+    configuration is a copy. Let the code \
     take its session or its configuration from outside, and pass URLSession.mocked or URLSessionConfiguration.mocked.
     """
 }
@@ -131,9 +138,12 @@ private struct StrayAnswers: InlineAnswering, WebSocketValidating {
   private func noted(_ request: InterceptedRequest) -> InterceptedRequest {
     var request = request
     request[MissRemark.self] = """
-      It was asked of a hard-wired session, not in the task of a test that could be seen, so it was taken for this test's, which has such sessions \
-      now. If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well: they take turns then, and each \
-      gets its own. If this test's code made it, on a queue or in a detached task, write the stub. Best of all, let the code take its session \
+      It was asked of a hard-wired session, not in the task of a test that could be seen, so it was taken for this \
+      test's, which has such sessions \
+      now. If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well: \
+      they take turns then, and each \
+      gets its own. If this test's code made it, on a queue or in a detached task, write the stub. Best of all, let \
+      the code take its session \
       from outside.
       """
     return request
@@ -171,7 +181,8 @@ private enum LateRequests {
 
   private static func message(_ url: URL?) -> String {
     """
-    A hard-wired session was asked for \(url?.redacted ?? "a URL") after the end of its scope: the test was over when a task of it, or something \
+    A hard-wired session was asked for \(url?.redacted ?? "a URL") after the end of its scope: the test was over when \
+    a task of it, or something \
     it left behind, made the request. It failed, nothing was sent. Wait in the test for what it starts.
     """
   }

@@ -1,5 +1,6 @@
 extension MockScope {
-  /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that runs.
+  /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that
+  /// runs.
   static func required(by name: String) -> MockScope {
     guard let current else {
       IssueReport.report(outsideMessage(name))
@@ -8,7 +9,8 @@ extension MockScope {
     guard !current.isEnded else {
       IssueReport.report(
         """
-        \(name) was used after the end of its scope: the test was over when a task of it, or something it left behind, asked for it. \
+        \(name) was used after the end of its scope: the test was over when a task of it, or something it left behind, \
+        asked for it. \
         Wait in the test for what it starts.
         """)
       return outside
@@ -26,8 +28,10 @@ extension MockScope {
 
   private static func outsideMessage(_ name: String) -> String {
     """
-    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or surround the \
-    call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: make the session \
+    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or \
+    surround the \
+    call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: \
+    make the session \
     before, or bind it there with `MockScope.$current.withValue(scope) { … }`.
     """
   }
@@ -35,12 +39,14 @@ extension MockScope {
   /// Fails every load.
   private struct OutsideScope: InlineAnswering, WebSocketValidating {
     func validate(webSocket request: URLRequest) throws {
-      throw WaylayError(.outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
+      throw WaylayError(
+        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
     }
 
     func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
       let cause = WaylayError(
-        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url, requestID: request.id)
+        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url,
+        requestID: request.id)
       throw URLError(
         .resourceUnavailable,
         userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])

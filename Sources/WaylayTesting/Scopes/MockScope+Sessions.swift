@@ -8,9 +8,10 @@ extension MockScope {
   /// MockScope.current?.intercept(URLSession.held(by: client))
   /// ```
   ///
-  /// Sessions that other tests use as well belong into the trait's `hardWiredSessions`, where tests take turns. On Linux any session will do; on
-  /// Apple platforms `URLSession.shared` alone, and for another the test fails with an issue that says so: make the session in the code from a
-  /// configuration that comes from outside, `URLSessionConfiguration.mocked` in tests.
+  /// Sessions that other tests use as well belong into the trait's `hardWiredSessions`, where tests take turns. On
+  /// Linux any session will do; on Apple platforms `URLSession.shared` alone, and for another the test fails with an
+  /// issue that says so: make the session in the code from a configuration that comes from outside,
+  /// `URLSessionConfiguration.mocked` in tests.
   public func intercept(_ sessions: [URLSession]) {
     guard !isEnded else {
       IssueReport.report("MockScope.intercept(_:) was called after the end of the scope: nothing is intercepted.")
@@ -31,8 +32,8 @@ extension URLSession {
   /// func catalog() async throws { … }
   /// ```
   ///
-  /// A lazy property that was not used yet holds none, and what closures hold is not found. Levels beyond the eighth are not looked at. A value in
-  /// which no session is found is an issue of the test that runs.
+  /// A lazy property that was not used yet holds none, and what closures hold is not found. Levels beyond the eighth
+  /// are not looked at. A value in which no session is found is an issue of the test that runs.
   ///
   /// - Parameter value: A client, or whatever has one.
   /// - Returns: Each session once, in the order of the properties.
@@ -43,13 +44,15 @@ extension URLSession {
     if found.isEmpty {
       IssueReport.report(
         """
-        No session was found in a \(type(of: value)): a lazy property has none before it is first used, and what a closure holds is not found.
+        No session was found in a \(type(of: value)): a lazy property has none before it is first used, and what a \
+        closure holds is not found.
         """)
     }
     return found
   }
 
-  private static func search(_ value: Any, depth: Int, _ found: inout [URLSession], _ seen: inout Set<ObjectIdentifier>) {
+  private static func search(_ value: Any, depth: Int, _ found: inout [URLSession], _ seen: inout Set<ObjectIdentifier>)
+  {
     if let session = value as? URLSession {
       if !found.contains(where: { $0 === session }) { found.append(session) }
       return

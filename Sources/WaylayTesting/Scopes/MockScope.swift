@@ -2,8 +2,10 @@ public import WaylayMocks
 
 /// The mock of one test, with the registry and the session that are bound to it.
 ///
-/// The trait ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:_:)`` and `withMock` make one for the test or the
-/// closure they surround, and end it afterwards. Inside, ``current`` finds it, in child tasks and in unstructured tasks too:
+/// The trait
+/// ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:_:)`` and
+/// `withMock` make one for the test or the closure they surround, and end it afterwards. Inside, ``current`` finds it,
+/// in child tasks and in unstructured tasks too:
 ///
 /// ```swift
 /// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
@@ -13,11 +15,11 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// A scope has a registry of its own, so two tests that run in parallel with different answers for one URL do not meet, whichever tasks
-/// and helpers make their sessions.
+/// A scope has a registry of its own, so two tests that run in parallel with different answers for one URL do not meet,
+/// whichever tasks and helpers make their sessions.
 ///
-/// Task-locals end at `Task.detached`, at dispatch queues and at threads. Code that runs there uses a session that was made before, or is
-/// given the scope:
+/// Task-locals end at `Task.detached`, at dispatch queues and at threads. Code that runs there uses a session that was
+/// made before, or is given the scope:
 ///
 /// ```swift
 /// let scope = try #require(MockScope.current)
@@ -26,7 +28,8 @@ public import WaylayMocks
 /// }.value
 /// ```
 ///
-/// Where nothing can surround the test, make a scope by hand: ``init(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:endingWith:_:)``.
+/// Where nothing can surround the test, make a scope by hand:
+/// ``init(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:endingWith:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
@@ -50,7 +53,8 @@ public final class MockScope: Sendable {
   private let state = Locked(State())
 
   init(
-    mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = [], cassette: Cassette? = nil
+    mock: MockInterceptor, registry: InterceptorRegistry, hardWiredSessions: [URLSession] = [],
+    cassette: Cassette? = nil
   ) {
     self.cassette = cassette
     self.mock = mock
@@ -79,13 +83,14 @@ public final class MockScope: Sendable {
 }
 
 extension MockScope {
-  /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux (platform fact U12).
+  /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux
+  /// (platform fact U12).
   ///
-  /// Code under test may invalidate it, in a `deinit` for example: on Linux the tasks then finish or are cancelled, and the session stays, because
-  /// all of the test's code shares it.
+  /// Code under test may invalidate it, in a `deinit` for example: on Linux the tasks then finish or are cancelled, and
+  /// the session stays, because all of the test's code shares it.
   ///
-  /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with a configuration of
-  /// one's own, is made from ``configuration(_:)``.
+  /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with
+  /// a configuration of one's own, is made from ``configuration(_:)``.
   public var session: URLSession {
     state.withLock { state in
       if let session = state.session { return session }
@@ -107,8 +112,8 @@ extension MockScope {
     base.intercepted(by: registry)
   }
 
-  /// Runs what the scope surrounds, and ends the scope: inside, the scope is ``current``, and the closures of its stubs run as if they were
-  /// there.
+  /// Runs what the scope surrounds, and ends the scope: inside, the scope is ``current``, and the closures of its stubs
+  /// run as if they were there.
   ///
   /// - Parameters:
   ///   - operation: The code under test.
@@ -117,7 +122,8 @@ extension MockScope {
   ///   - cassette: The cassette that ends with the scope.
   ///   - finish: Called before the scope ends.
   nonisolated(nonsending) func surround<Result>(
-    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false, cassette: Cassette? = nil,
+    _ operation: () async throws -> Result, printsErrors: Bool = false, missesAtTest: Bool = false,
+    cassette: Cassette? = nil,
     finish: () -> Void = {}
   ) async rethrows -> Result {
     await hardWired.waitForTurn()
@@ -171,8 +177,8 @@ extension MockScope {
 
   /// Ends what the scope holds. Loads that run fail; so do later ones, without the network.
   ///
-  /// The session is let go rather than invalidated: a task that outlives its test would end the process by using an invalidated one
-  /// (platform fact U17).
+  /// The session is let go rather than invalidated: a task that outlives its test would end the process by using an
+  /// invalidated one (platform fact U17).
   func close() {
     let isFirst = state.withLock { state in
       defer {

@@ -1,6 +1,7 @@
 import WaylayMocks
 
-/// The turns of the scopes that have sessions which are one for the process: one scope has them at a time, in the order in which they asked.
+/// The turns of the scopes that have sessions which are one for the process: one scope has them at a time, in the order
+/// in which they asked.
 ///
 /// A wait ends with the cancellation of whoever waits, and when nobody has given back for so long that nobody will.
 final class SessionTurns: Sendable {

@@ -10,15 +10,17 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments, gets stubs made
-/// anew, so counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked before its suite's, and those before the
-/// stubs of the suite round it.
+/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments,
+/// gets stubs made anew, so counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked
+/// before its suite's, and those before the stubs of the suite round it.
 ///
-/// When the test is over, requests that no stub matched, and required stubs that no request used, are reported as issues of that test, even
-/// when the code under test swallowed the error. A stub of a suite that says neither `.required` nor `.optional` may stay unused in one
-/// test or another; when no test of a run of the suite used it, the suite gets a warning.
+/// When the test is over, requests that no stub matched, and required stubs that no request used, are reported as
+/// issues of that test, even when the code under test swallowed the error. A stub of a suite that says neither
+/// `.required` nor `.optional` may stay unused in one test or another; when no test of a run of the suite used it, the
+/// suite gets a warning.
 ///
-/// Tests with this trait run in parallel with all others; those with `hardWiredSessions` take turns among themselves. Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
+/// Tests with this trait run in parallel with all others; those with `hardWiredSessions` take turns among themselves.
+/// Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   /// Which trait this is: a suite's trait is copied to every test in the suite.
   final class Identity: Sendable {}
@@ -36,7 +38,8 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     test.isSuite || testCase != nil ? self : nil
   }
 
-  /// Runs a case of a test in a scope of its own, and reports at its end; or runs a suite, and looks which of its stubs were of use.
+  /// Runs a case of a test in a scope of its own, and reports at its end; or runs a suite, and looks which of its stubs
+  /// were of use.
   @concurrent public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
@@ -64,19 +67,22 @@ extension Trait where Self == MockTrait {
   ///
   /// - Parameters:
   ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time. Evaluated anew for each test, and for each case of one with
-  ///     arguments; to have one clock for several, name one that is there already.
+  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time. Evaluated anew for each test,
+  ///     and for each case of one with arguments; to have one clock for several, name one that is there already.
   ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
   ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
-  ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock answers them too. Tests that say
-  ///     so take turns, and what they wait counts for their time limits; see <doc:MocksInLargeSuites>. Evaluated for each test.
-  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to `MockInterceptor.current`.
+  ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
+  ///     answers them too. Tests that say so take turns, and what they wait counts for their time limits; see
+  ///     <doc:MocksInLargeSuites>. Evaluated for each test.
+  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to
+  ///     `MockInterceptor.current`.
   ///   - fileID: Where it is reported: the caller's file.
   ///   - filePath: The same file, with its path.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public static func mocked(
-    unmatched: UnmatchedPolicy = .fail, clock: @autoclosure @escaping @Sendable () -> any Clock<Duration> = ContinuousClock(),
+    unmatched: UnmatchedPolicy = .fail,
+    clock: @autoclosure @escaping @Sendable () -> any Clock<Duration> = ContinuousClock(),
     bodyLimit: Int = 1 << 28, showing: Set<String> = [],
     hardWiredSessions: @autoclosure @escaping @Sendable () -> [URLSession] = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

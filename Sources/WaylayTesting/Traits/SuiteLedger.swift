@@ -30,7 +30,8 @@ final class SuiteLedger: Sendable {
     ledger.report()
   }
 
-  /// Adds the stubs to one test's mock. Those that do not say whether they are required are the suite's matter, not the test's.
+  /// Adds the stubs to one test's mock. Those that do not say whether they are required are the suite's matter, not the
+  /// test's.
   ///
   /// - Returns: What writes down, at the end of the test, how often they were used.
   func enter(_ stubs: [Stub], into mock: MockInterceptor) -> @Sendable () -> Void {
@@ -52,7 +53,8 @@ final class SuiteLedger: Sendable {
     for (stub, count) in uses.withLock({ $0 }) where count == 0 {
       IssueReport.report(
         """
-        no test of this suite that ran used the stub \(stub.description). Remove it, or mark it .optional; marked .required, every test has \
+        no test of this suite that ran used the stub \(stub.description). Remove it, or mark it .optional; marked \
+        .required, every test has \
         to use it.
         """, severity: .warning, at: stub.location)
     }

@@ -8,7 +8,8 @@ import WaylayCore
 struct ExportKeyOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What the exported file is encrypted with, in a file of its own, as --key-file. Or in WAYLAY_EXPORT_KEY.", valueName: "file"))
+      "What the exported file is encrypted with, in a file of its own, as --key-file. Or in WAYLAY_EXPORT_KEY.",
+      valueName: "file"))
   var exportKeyFile: String?
 
   func key() throws -> SymmetricKey? { try KeyFile.key(exportKeyFile, variable: "WAYLAY_EXPORT_KEY") }
@@ -57,8 +58,10 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       abstract: "Add the entries of an exported file; makes the archive where there is none.",
       discussion: """
-        Into an archive that is there already, answers that vary by request fields or belong to a user are added, but not found again: \
-        their digests are those of the other archive. Import into an empty directory where that matters. With --json: {"added": 3}.
+        Into an archive that is there already, answers that vary by request fields or belong to a user are added, but \
+        not found again: \
+        their digests are those of the other archive. Import into an empty directory where that matters. With --json: \
+        {"added": 3}.
         """)
     @OptionGroup var archive: ArchiveOptions
     @Argument(help: "The file.") var file: String
@@ -77,7 +80,8 @@ extension ArchiveCommand {
         var options = DiskStore.Options(limits: StoreLimits(bytes: .max, count: .max), logger: .toStandardError)
         if let key { options.encryptionKey = { key } }
         store = try await DiskStore.restore(
-          from: url, to: URL(fileURLWithPath: archive.directory, isDirectory: true), options: options, encryptionKey: secret.key())
+          from: url, to: URL(fileURLWithPath: archive.directory, isDirectory: true), options: options,
+          encryptionKey: secret.key())
         before = store.usage.count
       } else {
         store = try await archive.forWriting(isMade: false)
@@ -93,7 +97,8 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       abstract: "Read every byte that is stored, and say what is not what was stored.",
       discussion: """
-        Status 1 when something is damaged. Nothing is removed: the app does that when it comes upon it. With --json: {"problems": \
+        Status 1 when something is damaged. Nothing is removed: the app does that when it comes upon it. With --json: \
+        {"problems": \
         [{"id", "url", "message"}], "entries": 12, "bytes": 3456}.
         """)
     @OptionGroup var archive: ArchiveOptions
@@ -131,9 +136,12 @@ extension ArchiveCommand {
       if common.json {
         try Output.json(Report(problems: problems, entries: entries, bytes: bytes))
       } else {
-        for problem in problems { try Output.line("entry \(problem.id.map(String.init) ?? "?"): \(problem.message) \(problem.url ?? "")") }
+        for problem in problems {
+          try Output.line("entry \(problem.id.map(String.init) ?? "?"): \(problem.message) \(problem.url ?? "")")
+        }
         try Output.line(
-          "\(entries) entr\(entries == 1 ? "y" : "ies"), \(bytes) bytes: \(problems.isEmpty ? "all as stored" : "\(problems.count) damaged")."
+          "\(entries) entr\(entries == 1 ? "y" : "ies"), \(bytes) bytes: "
+            + "\(problems.isEmpty ? "all as stored" : "\(problems.count) damaged")."
         )
       }
       if !problems.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }

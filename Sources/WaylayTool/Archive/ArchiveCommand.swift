@@ -7,7 +7,8 @@ import WaylayCore
 struct ArchiveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "archive", abstract: "Look into an archive of an app, and change it.",
-    discussion: "ls, show, explain, export and verify only read: they take no lock and change nothing, also while the app runs.",
+    discussion:
+      "ls, show, explain, export and verify only read: they take no lock and change nothing, also while the app runs.",
     subcommands: [List.self, Show.self, Explain.self, Remove.self, Export.self, Import.self, Verify.self])
 }
 
@@ -16,7 +17,8 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       commandName: "ls", abstract: "List what is stored, oldest first.",
       discussion: """
-        With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", "hits", "tags", "isPinned", \
+        With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", \
+        "hits", "tags", "isPinned", \
         "partition", "isFresh", "isWhole"}], "count", "bytes"}.
         """)
     @OptionGroup var archive: ArchiveOptions
@@ -53,7 +55,8 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show what is stored for a URL: heads, how long they may be used, and with --body a body.",
       discussion: """
-        With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "facts": [{"name", "value"}]]}. \
+        With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "facts": [{"name", \
+        "value"}]]}. \
         Status 1 when nothing is stored.
         """)
     @OptionGroup var archive: ArchiveOptions
@@ -65,9 +68,11 @@ extension ArchiveCommand {
     func run() async throws {
       let output = try target.file()
       let store = try archive.forReading()
-      let entries = try await store.list(UInt64(what).map { number in .matching { $0.id.number == number } } ?? .url(Addresses.url(what)))
+      let entries = try await store.list(
+        UInt64(what).map { number in .matching { $0.id.number == number } } ?? .url(Addresses.url(what)))
       guard let newest = entries.last else {
-        throw ToolFailure(.failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")
+        throw ToolFailure(
+          .failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")
       }
       if body || output != nil {
         try await BodyPrinter.print(newest.body(isStreamed: true), to: output)
@@ -84,12 +89,14 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       abstract: "Say what the archive would do with a request now, and why.",
       discussion: """
-        An app that has key rules, lifetimes or partitions of its own may do otherwise: the tool knows what is stored, not how the app is \
+        An app that has key rules, lifetimes or partitions of its own may do otherwise: the tool knows what is stored, \
+        not how the app is \
         set up. With --json: {"rows": [{"name", "text"}], "stored": ["…"]}; "decision" and "reason" are among the names.
         """)
     @OptionGroup var archive: ArchiveOptions
     @Argument(help: "The URL.") var url: String
-    @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header field of the request.", valueName: "name: value"))
+    @Option(
+      name: [.customShort("H"), .long], help: ArgumentHelp("A header field of the request.", valueName: "name: value"))
     var header: [String] = []
     @Option(help: "online, preferArchive, offline, record or replayOnly.") var mode: Mode = .online
     @Option(help: ArgumentHelp("The partition that the request belongs to.", valueName: "name")) var partition: String?
@@ -109,7 +116,8 @@ extension ArchiveCommand {
       }
       let explanation = await cache.explain(request)
       if common.json {
-        try Output.json(Report(rows: explanation.rows.map { Report.Row(name: $0.name, text: $0.text) }, stored: explanation.variants))
+        try Output.json(
+          Report(rows: explanation.rows.map { Report.Row(name: $0.name, text: $0.text) }, stored: explanation.variants))
       } else {
         try Output.line(explanation.description)
       }
@@ -131,7 +139,8 @@ extension ArchiveCommand {
     static let configuration = CommandConfiguration(
       commandName: "rm", abstract: "Remove entries.",
       discussion: """
-        No app may have the archive open meanwhile. Status 1 when there was nothing to remove. With --json: {"removed": 3}.
+        No app may have the archive open meanwhile. Status 1 when there was nothing to remove. With --json: \
+        {"removed": 3}.
         """)
     @OptionGroup var archive: ArchiveOptions
     @OptionGroup var filter: FilterOptions
@@ -140,7 +149,8 @@ extension ArchiveCommand {
 
     func validate() throws {
       if filter.isEmpty != all {
-        throw ValidationError(all ? "--all and a choice contradict each other: leave one out." : "Say which entries, or --all.")
+        throw ValidationError(
+          all ? "--all and a choice contradict each other: leave one out." : "Say which entries, or --all.")
       }
     }
 

@@ -10,7 +10,8 @@ struct ArchiveOptions: ParsableArguments {
   @Argument(help: "The directory of the archive.") var directory: String
   @Option(
     help: ArgumentHelp(
-      "The key of an encrypted archive, in a file: 16, 24 or 32 bytes, or the Base64 of them. Or give the Base64 in WAYLAY_ARCHIVE_KEY.",
+      "The key of an encrypted archive, in a file: 16, 24 or 32 bytes, or the Base64 of them. Or give the Base64 in "
+        + "WAYLAY_ARCHIVE_KEY.",
       valueName: "file")) var keyFile: String?
 
   /// Opens it for reading: nothing is made and nothing is changed, whoever else uses it.
@@ -50,7 +51,8 @@ enum KeyFile {
     if let file {
       let data: Data
       do { data = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
-        throw ToolFailure(.files, "key.unreadable", "the key file \(file) cannot be read: \((error as NSError).localizedDescription)")
+        throw ToolFailure(
+          .files, "key.unreadable", "the key file \(file) cannot be read: \((error as NSError).localizedDescription)")
       }
       return try key(data, from: file)
     }
@@ -63,7 +65,8 @@ enum KeyFile {
     if sizes.contains(data.count) { return SymmetricKey(data: data) }
     let text = String(decoding: data.prefix(4096), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     if let bytes = Data(base64Encoded: text), sizes.contains(bytes.count) { return SymmetricKey(data: bytes) }
-    throw ToolFailure(.files, "key.invalid", "\(place) holds no key: 16, 24 or 32 bytes, or the Base64 of them, are one.")
+    throw ToolFailure(
+      .files, "key.invalid", "\(place) holds no key: 16, 24 or 32 bytes, or the Base64 of them, are one.")
   }
 }
 
@@ -75,15 +78,19 @@ struct FilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Entries with this tag.", valueName: "tag")) var tag: String?
   @Option(help: ArgumentHelp("Entries of this partition.", valueName: "name")) var partition: String?
   @Option(
-    help: ArgumentHelp("Entries stored, or last freshened, before: 2027-01-31 or 2027-01-31T12:00:00Z.", valueName: "date"),
+    help: ArgumentHelp(
+      "Entries stored, or last freshened, before: 2027-01-31 or 2027-01-31T12:00:00Z.", valueName: "date"),
     transform: Dates.date) var before: Date?
-  @Option(help: ArgumentHelp("The same at that time or later.", valueName: "date"), transform: Dates.date) var after: Date?
-  @Option(help: ArgumentHelp("The entry of this number, as ls shows it. May be given several times.", valueName: "number"))
+  @Option(help: ArgumentHelp("The same at that time or later.", valueName: "date"), transform: Dates.date) var after:
+    Date?
+  @Option(
+    help: ArgumentHelp("The entry of this number, as ls shows it. May be given several times.", valueName: "number"))
   var entry: [UInt64] = []
 
   /// Whether nothing was chosen.
   var isEmpty: Bool {
-    host == nil && url == nil && prefix == nil && tag == nil && partition == nil && before == nil && after == nil && entry.isEmpty
+    host == nil && url == nil && prefix == nil && tag == nil && partition == nil && before == nil && after == nil
+      && entry.isEmpty
   }
 
   func filter() throws -> EntryFilter {
@@ -116,8 +123,11 @@ enum Dates {
 enum Addresses {
   /// A URL of HTTP.
   static func url(_ text: String) throws -> URL {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), url.host?.isEmpty == false
-    else { throw ToolFailure(.usage, "usage.url", "\"\(text)\" is no URL of http or https: write https://example.com/path.") }
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+      url.host?.isEmpty == false
+    else {
+      throw ToolFailure(.usage, "usage.url", "\"\(text)\" is no URL of http or https: write https://example.com/path.")
+    }
     return url
   }
 

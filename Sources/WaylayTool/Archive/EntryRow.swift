@@ -2,7 +2,8 @@ import Foundation
 import WaylayArchive
 import WaylayCore
 
-/// A stored answer as the tool prints it. The URL is as the archive has it: an app that keeps no query values has none here.
+/// A stored answer as the tool prints it. The URL is as the archive has it: an app that keeps no query values has none
+/// here.
 struct EntryRow: Encodable {
   struct Pair: Encodable {
     let name: String

@@ -9,7 +9,8 @@ struct CommonOptions: ParsableArguments {
 
 /// A file that is written in place of standard output.
 struct FileOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, whole or not at all.", valueName: "file")) var output: String?
+  @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, whole or not at all.", valueName: "file"))
+  var output: String?
   @Flag(help: "Replace files that are there already.") var force = false
 
   /// The file, if one is wanted.
@@ -18,9 +19,12 @@ struct FileOptions: ParsableArguments {
 
 /// What is taken out of traffic before it is printed or written.
 struct RedactionOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Hide the values of this name too: a header field, a query item, a JSON member.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "Hide the values of this name too: a header field, a query item, a JSON member.", valueName: "name"))
   var hide: [String] = []
-  @Option(help: ArgumentHelp("Show the values of this name, though it sounds secret.", valueName: "name")) var show: [String] = []
+  @Option(help: ArgumentHelp("Show the values of this name, though it sounds secret.", valueName: "name")) var show:
+    [String] = []
   @Flag(help: "Take nothing out: credentials are printed and written as they are.") var noRedaction = false
 
   var redaction: Redaction {
@@ -34,11 +38,14 @@ struct RedactionOptions: ParsableArguments {
 
 /// Which entries of a file are meant.
 struct EntryOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Only this entry, counted from 1. May be given several times.", valueName: "number")) var entry: [Int] = []
+  @Option(help: ArgumentHelp("Only this entry, counted from 1. May be given several times.", valueName: "number"))
+  var entry: [Int] = []
   @Option(help: ArgumentHelp("Only entries whose URL contains this text.", valueName: "text")) var url: String?
 
   func validate() throws {
-    if let wrong = entry.first(where: { $0 < 1 }) { throw ValidationError("--entry counts from 1, and \(wrong) is no such number.") }
+    if let wrong = entry.first(where: { $0 < 1 }) {
+      throw ValidationError("--entry counts from 1, and \(wrong) is no such number.")
+    }
   }
 
   func picks(_ number: Int, _ entry: HAR.Entry) -> Bool {
@@ -47,6 +54,7 @@ struct EntryOptions: ParsableArguments {
 
   /// That no entry was meant.
   func nothing(in file: String, of count: Int) -> ToolFailure {
-    ToolFailure(.failed, "nothingMatched", "none of the \(count) entries of \(file) is meant: look at --entry and --url.")
+    ToolFailure(
+      .failed, "nothingMatched", "none of the \(count) entries of \(file) is meant: look at --entry and --url.")
   }
 }

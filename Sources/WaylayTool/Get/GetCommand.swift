@@ -12,23 +12,29 @@ struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Load a URL: over addresses of your own, out of an archive, or from mocks.",
     discussion: """
-      The body goes to standard output, or to a file. Redirects are followed. An HTTP status is no failure unless --fail is given.
+      The body goes to standard output, or to a file. Redirects are followed. An HTTP status is no failure unless \
+      --fail is given.
 
-      With --json: {"url", "status", "fields": [{"name", "value"}], "source", "bytes", "milliseconds", "address", "protocol", "body" or \
+      With --json: {"url", "status", "fields": [{"name", "value"}], "source", "bytes", "milliseconds", "address", \
+      "protocol", "body" or \
       "bodyBase64" (not with -o)}. "source" is "network", "archive", "stale archive" or "interceptor" (a mock).
       """)
   @Argument(help: "The URL.") var url: String
   @OptionGroup var asked: RequestOptions
   @OptionGroup var ways: RouteOptions
-  @Option(help: ArgumentHelp("Keep answers in this archive, and use what it has.", valueName: "directory")) var archive: String?
-  @Option(help: ArgumentHelp("The key of an encrypted archive, in a file. Or in WAYLAY_ARCHIVE_KEY.", valueName: "file"))
+  @Option(help: ArgumentHelp("Keep answers in this archive, and use what it has.", valueName: "directory")) var archive:
+    String?
+  @Option(
+    help: ArgumentHelp("The key of an encrypted archive, in a file. Or in WAYLAY_ARCHIVE_KEY.", valueName: "file"))
   var keyFile: String?
   @Flag(help: "Take what the archive has, whatever its age, and never ask the network.") var offline = false
   @Option(
     help: ArgumentHelp(
-      "Answer from files: a folder named as Stub.fixtures has them, or a folder or file of WireMock's mappings.", valueName: "directory"))
+      "Answer from files: a folder named as Stub.fixtures has them, or a folder or file of WireMock's mappings.",
+      valueName: "directory"))
   var mock: String?
-  @Option(help: ArgumentHelp("Write what was sent and received to an HTTP archive, without credentials.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write what was sent and received to an HTTP archive, without credentials.", valueName: "file"))
   var har: String?
   @Flag(name: .shortAndLong, help: "Print the head of the answer before its body.") var include = false
   @Flag(help: "End with status 1 when the HTTP status is 400 or more.") var fail = false
@@ -51,7 +57,9 @@ struct GetCommand: AsyncParsableCommand {
     let cache = try openArchive()
     let mocked = try mock.map { try MockFolder.mock($0) }
     let rewriter = try ways.rewriter(for: request.url)
-    let registry = InterceptorRegistry(transport: try Transports.make(authority: ways.authority()), configuration: .ephemeral) {
+    let registry = InterceptorRegistry(
+      transport: try Transports.make(authority: ways.authority()), configuration: .ephemeral
+    ) {
       if trace != nil { inspector }
       if let cache { cache }
       if let mocked { mocked }
@@ -98,8 +106,11 @@ struct GetCommand: AsyncParsableCommand {
     let metrics = response.metrics
     if common.json, output == nil {
       let data: Data
-      do { data = try await response.body.collect(upTo: 256 << 20) } catch let error as WaylayError where error.code == .bodyTooLarge {
-        throw ToolFailure(.failed, "bodyTooLarge", "the body is too large for a JSON object: write it to a file with -o.")
+      do { data = try await response.body.collect(upTo: 256 << 20) } catch let error as WaylayError
+        where error.code == .bodyTooLarge
+      {
+        throw ToolFailure(
+          .failed, "bodyTooLarge", "the body is too large for a JSON object: write it to a file with -o.")
       }
       try Output.json(GetReport(response, metrics, Int64(data.count), start, data))
       return status
@@ -120,7 +131,8 @@ struct GetCommand: AsyncParsableCommand {
     let version = metrics?.protocolName.map { $0.lowercased().hasPrefix("h2") ? "HTTP/2" : "HTTP/1.1" } ?? "HTTP/1.1"
     let reason = response.status.reasonPhrase
     let lines = response.fields.map { Output.shown("\($0.name.rawName): \($0.value)") }
-    return (["\(version) \(response.status.code)" + (reason.isEmpty ? "" : " \(Output.shown(reason))")] + lines + ["", ""])
+    return
+      (["\(version) \(response.status.code)" + (reason.isEmpty ? "" : " \(Output.shown(reason))")] + lines + ["", ""])
       .joined(separator: "\r\n")
   }
 }
@@ -143,7 +155,10 @@ private struct GetReport: Encodable {
   let body: String?
   let bodyBase64: String?
 
-  init(_ response: InterceptedResponse, _ metrics: LoadMetrics?, _ bytes: Int64, _ start: ContinuousClock.Instant, _ data: Data?) {
+  init(
+    _ response: InterceptedResponse, _ metrics: LoadMetrics?, _ bytes: Int64, _ start: ContinuousClock.Instant,
+    _ data: Data?
+  ) {
     url = response.url.absoluteString
     status = response.status.code
     fields = response.fields.map { Field(name: $0.name.rawName, value: $0.value) }

@@ -7,7 +7,8 @@ enum MockFolder {
     let place = URL(fileURLWithPath: path)
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder) else {
-      throw ToolFailure(.files, "mocks.missing", "there is no \(path): name a folder of fixtures, or of WireMock's mappings.")
+      throw ToolFailure(
+        .files, "mocks.missing", "there is no \(path): name a folder of fixtures, or of WireMock's mappings.")
     }
     let isWireMock = !isFolder.boolValue || hasMappings(place)
     let stubs = try isWireMock ? Stub.wireMock(at: place) : Stub.fixtures(in: place)
@@ -23,7 +24,9 @@ enum MockFolder {
     let json = files.filter { $0.pathExtension == "json" && $0.lastPathComponent != "index.json" }
     guard !json.isEmpty, json.count == files.count else { return false }
     return json.allSatisfy { file in
-      guard let data = try? Data(contentsOf: file), let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+      guard let data = try? Data(contentsOf: file),
+        let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+      else {
         return false
       }
       return object["mappings"] is [Any] || object["request"] is [String: Any] && object["response"] is [String: Any]

@@ -7,21 +7,25 @@ import WaylayHosts
 struct RouteOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Dial this address for that host, and no other: api.example.com=203.0.113.7, *.example.com=[2001:db8::7]:8443. May be given several times.",
+      "Dial this address for that host, and no other: api.example.com=203.0.113.7, *.example.com=[2001:db8::7]:8443. "
+        + "May be given several times.",
       valueName: "host=address")) var route: [String] = []
   @Option(help: ArgumentHelp("Ask this server for addresses, by DNS over HTTPS.", valueName: "url")) var doh: String?
   @Option(
-    help: ArgumentHelp("Where that server is, unless its URL says so. May be given several times.", valueName: "address"))
+    help: ArgumentHelp(
+      "Where that server is, unless its URL says so. May be given several times.", valueName: "address"))
   var dohAddress: [String] = []
   @Flag(help: "Take private addresses that the server names for public hosts.") var allowPrivate = false
   @Option(
-    name: .customLong("cacert"), help: ArgumentHelp("Trust the authorities of this PEM file too. Linux alone.", valueName: "file"))
+    name: .customLong("cacert"),
+    help: ArgumentHelp("Trust the authorities of this PEM file too. Linux alone.", valueName: "file"))
   var authorityFile: String?
 
   func authority() throws -> Data? {
     guard let authorityFile else { return nil }
     do { return try Data(contentsOf: URL(fileURLWithPath: authorityFile)) } catch {
-      throw ToolFailure(.files, "file.unreadable", "\(authorityFile) cannot be read: \((error as NSError).localizedDescription)")
+      throw ToolFailure(
+        .files, "file.unreadable", "\(authorityFile) cannot be read: \((error as NSError).localizedDescription)")
     }
   }
 
@@ -49,12 +53,15 @@ struct RouteOptions: ParsableArguments {
   private func table() throws -> [HostRule] {
     var table: [String: [String]] = [:]
     for text in route {
-      guard let equals = text.firstIndex(of: "="), equals != text.startIndex, text.index(after: equals) != text.endIndex else {
+      guard let equals = text.firstIndex(of: "="), equals != text.startIndex, text.index(after: equals) != text.endIndex
+      else {
         throw ToolFailure(.usage, "usage.route", "\"\(text)\" is no route: write api.example.com=203.0.113.7.")
       }
       table[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
     }
-    do { return try table.sorted { $0.key < $1.key }.map { try HostRule($0.key, endpoints: $0.value) } } catch let error as HostError {
+    do { return try table.sorted { $0.key < $1.key }.map { try HostRule($0.key, endpoints: $0.value) } } catch let error
+      as HostError
+    {
       throw ToolFailure(.usage, "usage.route", "--route: \(error.message)")
     }
   }
@@ -64,7 +71,8 @@ struct RouteOptions: ParsableArguments {
     if allowPrivate { options.privateAddresses = .allow }
     do {
       return try DoHResolver(
-        Addresses.url(text), addresses: dohAddress, options: options, transport: Transports.make(authority: authority()))
+        Addresses.url(text), addresses: dohAddress, options: options, transport: Transports.make(authority: authority())
+      )
     } catch let error as HostError {
       throw ToolFailure(.usage, "usage.doh", "--doh: \(error.message) See --doh-address.")
     }

@@ -16,7 +16,8 @@ extension HARCommand {
     static let configuration = CommandConfiguration(
       abstract: "Say what is wrong with an archive by the rules of the format.",
       discussion: """
-        Status 1 when something is. With --json: {"problems": [{"entry": 1, "path": "timings.ssl", "message": "…"}], "count": 1, \
+        Status 1 when something is. With --json: {"problems": [{"entry": 1, "path": "timings.ssl", "message": "…"}], \
+        "count": 1, \
         "entries": 12, "isCut": false}.
         """)
     @Argument(help: "The archive.") var file: String
@@ -43,7 +44,9 @@ extension HARCommand {
       let shown = min(count, limit)
       try list?.end(Summary(count: shown, entries: entries, isCut: isCut))
       if list == nil {
-        let found = count == 0 ? "nothing is wrong" : "\(shown)\(isCut ? " and more" : "") problem\(shown == 1 && !isCut ? "" : "s")"
+        let found =
+          count == 0
+          ? "nothing is wrong" : "\(shown)\(isCut ? " and more" : "") problem\(shown == 1 && !isCut ? "" : "s")"
         try Output.line("\(entries) entr\(entries == 1 ? "y" : "ies"): \(found).")
       }
       if count > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
@@ -66,8 +69,10 @@ extension HARCommand {
     static let configuration = CommandConfiguration(
       abstract: "Count what an archive holds: hosts, statuses, types, bytes, the slowest.",
       discussion: """
-        With --json: {"entries", "requestBytes", "responseBytes", "failed", "cutOff", "started", "ended", "milliseconds", "hosts", \
-        "statuses", "methods", "types", "slowest"}; the lists hold {"name", "count", "bytes"}, "slowest" {"entry", "url", "status", \
+        With --json: {"entries", "requestBytes", "responseBytes", "failed", "cutOff", "started", "ended", \
+        "milliseconds", "hosts", \
+        "statuses", "methods", "types", "slowest"}; the lists hold {"name", "count", "bytes"}, "slowest" {"entry", \
+        "url", "status", \
         "milliseconds"}. URLs are shown without credentials.
         """)
     @Argument(help: "The archive.") var file: String
@@ -116,7 +121,8 @@ extension HARCommand {
     static let configuration = CommandConfiguration(
       commandName: "to-stubs", abstract: "Write Swift stubs for a test that answer as the archive's servers did.",
       discussion: """
-        What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": "…"}], "count": 1, \
+        What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": \
+        "…"}], "count": 1, \
         "leftOut": 0}.
         """)
     @Argument(help: "The archive.") var file: String
@@ -127,9 +133,10 @@ extension HARCommand {
 
     func run() throws {
       let redaction = secrets.redaction
-      try Rendering(file: file, list: "stubs", name: "source", isJSON: common.json, target: target, entries: entries).run { entry in
-        Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
-      }
+      try Rendering(file: file, list: "stubs", name: "source", isJSON: common.json, target: target, entries: entries)
+        .run { entry in
+          Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
+        }
     }
   }
 
@@ -148,7 +155,9 @@ extension HARCommand {
 
     func run() throws {
       let redaction = secrets.redaction
-      try Rendering(file: file, list: "commands", name: "command", isJSON: common.json, target: target, entries: entries).run { entry in
+      try Rendering(
+        file: file, list: "commands", name: "command", isJSON: common.json, target: target, entries: entries
+      ).run { entry in
         redaction.redacted(entry).request.curlCommand(isMultiline: !oneLine)
       }
     }

@@ -27,7 +27,9 @@ struct Rendering {
     }
   }
 
-  private func write(to handle: FileHandle?, _ render: (HAR.Entry) -> String?) throws -> (count: Int, all: Int, leftOut: Int) {
+  private func write(
+    to handle: FileHandle?, _ render: (HAR.Entry) -> String?
+  ) throws -> (count: Int, all: Int, leftOut: Int) {
     func put(_ text: String) throws {
       if let handle { try handle.write(contentsOf: Data(text.utf8)) } else if !isJSON { try Output.text(text) }
     }

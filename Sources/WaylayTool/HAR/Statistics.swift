@@ -22,7 +22,9 @@ struct Statistics {
   /// What was counted so far.
   var report: StatisticsReport {
     var report = counted
-    (report.hosts, report.statuses, report.methods, report.types) = (hosts.rows, statuses.rows, methods.rows, types.rows)
+    (report.hosts, report.statuses, report.methods, report.types) = (
+      hosts.rows, statuses.rows, methods.rows, types.rows
+    )
     return report
   }
 
@@ -45,8 +47,10 @@ struct Statistics {
     methods.add(request.method, received)
     let type = response.body.mediaType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     types.add(type.isEmpty ? "(none)" : type, received)
-    guard most > 0, counted.slowest.count < most || time > counted.slowest[counted.slowest.count - 1].milliseconds else { return }
-    let slow = StatisticsReport.Slow(entry: number, url: redaction.shown(request.url), status: response.status, milliseconds: time)
+    guard most > 0, counted.slowest.count < most || time > counted.slowest[counted.slowest.count - 1].milliseconds
+    else { return }
+    let slow = StatisticsReport.Slow(
+      entry: number, url: redaction.shown(request.url), status: response.status, milliseconds: time)
     let place = counted.slowest.firstIndex { $0.milliseconds < time } ?? counted.slowest.count
     counted.slowest.insert(slow, at: place)
     if counted.slowest.count > most { counted.slowest.removeLast() }
@@ -110,16 +114,22 @@ struct StatisticsReport: Encodable {
   var slowest: [Slow] = []
 
   var text: String {
-    var lines = ["\(entries) exchanges, \(requestBytes) bytes sent, \(responseBytes) bytes received, \(Self.time(milliseconds)) in all"]
+    var lines = [
+      "\(entries) exchanges, \(requestBytes) bytes sent, \(responseBytes) bytes received, \(Self.time(milliseconds)) "
+        + "in all"
+    ]
     if let started, let ended { lines.append("from \(started.formatted(.iso8601)) to \(ended.formatted(.iso8601))") }
     if failed > 0 { lines.append("\(failed) without an answer") }
     if cutOff > 0 { lines.append("\(cutOff) bodies cut off in the archive") }
-    for (title, rows) in [("hosts", hosts), ("statuses", statuses), ("methods", methods), ("types", types)] where !rows.isEmpty {
+    for (title, rows) in [("hosts", hosts), ("statuses", statuses), ("methods", methods), ("types", types)]
+    where !rows.isEmpty {
       lines += ["", title] + Table.lines(rows.prefix(20).map { ["  " + $0.name, "\($0.count)", "\($0.bytes) bytes"] })
       if rows.count > 20 { lines.append("  and \(rows.count - 20) more: see --json") }
     }
     if !slowest.isEmpty {
-      lines += ["", "slowest"] + Table.lines(slowest.map { ["  entry \($0.entry)", Self.time($0.milliseconds), "\($0.status)", $0.url] })
+      lines +=
+        ["", "slowest"]
+        + Table.lines(slowest.map { ["  entry \($0.entry)", Self.time($0.milliseconds), "\($0.status)", $0.url] })
     }
     return lines.joined(separator: "\n")
   }

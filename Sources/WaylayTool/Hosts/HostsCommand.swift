@@ -8,8 +8,10 @@ struct HostsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hosts", abstract: "Check, sign and try out lists of hosts and their addresses.",
     discussion: """
-      A list is JSON: {"rules": [{"host": "api.example.com", "addresses": ["203.0.113.7"]}]}, or a signed one as `hosts sign` writes it. \
-      Keys are Ed25519, in files: PEM as `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write it, 32 bytes, or the \
+      A list is JSON: {"rules": [{"host": "api.example.com", "addresses": ["203.0.113.7"]}]}, or a signed one as \
+      `hosts sign` writes it. \
+      Keys are Ed25519, in files: PEM as `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write it, 32 \
+      bytes, or the \
       Base64 of them.
       """,
     subcommands: [Check.self, Sign.self, Explain.self])
@@ -17,7 +19,8 @@ struct HostsCommand: AsyncParsableCommand {
 
 /// Keys that lists are checked by.
 struct TrustOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("A public key that is trusted, with the name that lists call it by.", valueName: "name=file"))
+  @Option(
+    help: ArgumentHelp("A public key that is trusted, with the name that lists call it by.", valueName: "name=file"))
   var key: [String] = []
 
   func keys() throws -> [HostListKey] { try key.map { try ListKeys.publicKey($0) } }
@@ -37,7 +40,8 @@ struct ListFile {
     let members = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
     guard members?["payload"] != nil else {
       guard trust.key.isEmpty else {
-        throw ToolFailure(.failed, "hosts.listForged", "\(path) is not signed, and a key was given: nothing says whose list it is.")
+        throw ToolFailure(
+          .failed, "hosts.listForged", "\(path) is not signed, and a key was given: nothing says whose list it is.")
       }
       rules = try HostRules(json: data)
       signed = nil
@@ -57,7 +61,8 @@ extension HostsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Read a list as an app would, and check its signature and its end.",
       discussion: """
-        Status 1 for a list that an app would refuse. With --json: {"rules": 2, "isSigned": true, "key", "serial", "expires", "isExpired"}.
+        Status 1 for a list that an app would refuse. With --json: {"rules": 2, "isSigned": true, "key", "serial", \
+        "expires", "isExpired"}.
         """)
     @Argument(help: "The list.") var list: String
     @OptionGroup var trust: TrustOptions
@@ -69,7 +74,8 @@ extension HostsCommand {
       if common.json {
         try Output.json(
           Report(
-            rules: file.rules.rules.count, isSigned: file.signed != nil, key: file.signed?.keyName, serial: file.signed?.serial,
+            rules: file.rules.rules.count, isSigned: file.signed != nil, key: file.signed?.keyName,
+            serial: file.signed?.serial,
             expires: file.signed?.expires, isExpired: isExpired))
       } else {
         for rule in file.rules.rules { try Output.line("  \(rule)") }
@@ -98,10 +104,13 @@ extension HostsCommand {
       discussion: "With --json: {\"output\", \"serial\", \"expires\", \"keys\": [\"…\"]}.")
     @Argument(help: "The rules: {\"rules\": […]}, or the list alone.") var list: String
     @Option(
-      help: ArgumentHelp("A private key, with the name that the list calls it by. May be given several times.", valueName: "name=file"))
+      help: ArgumentHelp(
+        "A private key, with the name that the list calls it by. May be given several times.", valueName: "name=file"))
     var key: [String]
-    @Option(help: ArgumentHelp("The list's number: higher than that of the list before.", valueName: "number")) var serial: UInt64
-    @Option(help: ArgumentHelp("When it ends: 2027-01-31 or 2027-01-31T12:00:00Z.", valueName: "date"), transform: Dates.date)
+    @Option(help: ArgumentHelp("The list's number: higher than that of the list before.", valueName: "number"))
+    var serial: UInt64
+    @Option(
+      help: ArgumentHelp("When it ends: 2027-01-31 or 2027-01-31T12:00:00Z.", valueName: "date"), transform: Dates.date)
     var expires: Date
     @Option(name: .shortAndLong, help: ArgumentHelp("The signed list.", valueName: "file")) var output: String
     @Flag(help: "Replace a file that is there already.") var force = false
@@ -123,14 +132,16 @@ extension HostsCommand {
     private static func rules(_ path: String) throws -> Data {
       let data: Data
       do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-        throw ToolFailure(.files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
+        throw ToolFailure(
+          .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
       }
       guard data.count <= 16 << 20, let json = try? JSONSerialization.jsonObject(with: data) else {
         throw ToolFailure(.failed, "hosts.invalidRule", "\(path) is no JSON of a list of hosts.")
       }
       if json is [Any] { return data }
       guard let members = json as? [String: Any], let rules = members["rules"] as? [Any] else {
-        throw ToolFailure(.failed, "hosts.invalidRule", "\(path) has no \"rules\", or they are no list: write {\"rules\": […]}.")
+        throw ToolFailure(
+          .failed, "hosts.invalidRule", "\(path) has no \"rules\", or they are no list: write {\"rules\": […]}.")
       }
       return try JSONSerialization.data(withJSONObject: rules, options: [.sortedKeys, .withoutEscapingSlashes])
     }
@@ -147,7 +158,8 @@ extension HostsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Say where a request to a URL would go, and why. Nothing is dialled but a resolver.",
       discussion: """
-        Status 2 when a resolver was asked and gave no answer. With --json: {"host", "rule", "summary", "candidates": [{"address", \
+        Status 2 when a resolver was asked and gave no answer. With --json: {"host", "rule", "summary", "candidates": \
+        [{"address", \
         "source", "standing", "isStale"}], "error"}.
         """)
     @Argument(help: "The URL.") var url: String
@@ -164,7 +176,11 @@ extension HostsCommand {
       }
       let explanation = await rewriter.explain(url)
       let error = explanation.error.map { ToolFailure($0) }
-      if common.json { try Output.json(Report(explanation, error?.message)) } else { try Output.line(explanation.description) }
+      if common.json {
+        try Output.json(Report(explanation, error?.message))
+      } else {
+        try Output.line(explanation.description)
+      }
       if let error { throw ExitCode(error.status.rawValue) }
     }
 
@@ -187,7 +203,9 @@ extension HostsCommand {
         rule = explanation.rule?.description
         summary = explanation.summary
         candidates = explanation.candidates.map {
-          Row(address: $0.candidate.description, source: $0.candidate.source, standing: $0.standing, isStale: $0.candidate.isStale)
+          Row(
+            address: $0.candidate.description, source: $0.candidate.source, standing: $0.standing,
+            isStale: $0.candidate.isStale)
         }
         self.error = error
       }

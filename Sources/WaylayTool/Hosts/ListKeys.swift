@@ -26,11 +26,13 @@ enum ListKeys {
     let (name, path) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
     let data: Data
     do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-      throw ToolFailure(.files, "key.unreadable", "the key file \(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw ToolFailure(
+        .files, "key.unreadable", "the key file \(path) cannot be read: \((error as NSError).localizedDescription)")
     }
     guard let bytes = raw(data, label, prefix) else {
       throw ToolFailure(
-        .files, "key.invalid", "\(path) holds no Ed25519 \(label.lowercased()): give a PEM file, 32 bytes, or the Base64 of them.")
+        .files, "key.invalid",
+        "\(path) holds no Ed25519 \(label.lowercased()): give a PEM file, 32 bytes, or the Base64 of them.")
     }
     return (name, bytes)
   }

@@ -8,7 +8,8 @@ enum Transports {
     guard let authority else { return nil }
     #if canImport(FoundationNetworking)
       guard CurlTransport.isAvailable else {
-        throw ToolFailure(.failed, "noCurl", "--cacert needs libcurl: \(CurlTransport.unavailableReason ?? "it is not there").")
+        throw ToolFailure(
+          .failed, "noCurl", "--cacert needs libcurl: \(CurlTransport.unavailableReason ?? "it is not there").")
       }
       var options = CurlTransport.Options()
       options.additionalAuthorities = [authority]

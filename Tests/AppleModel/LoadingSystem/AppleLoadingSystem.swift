@@ -3,10 +3,12 @@
   import Foundation
   package import FoundationNetworking
 
-  /// A model of Apple's loading system, for protocol classes: it drives them as the documentation says, and checks each call they make.
+  /// A model of Apple's loading system, for protocol classes: it drives them as the documentation says, and checks each
+  /// call they make.
   ///
-  /// Nothing in it is Apple's; what it does where the documentation leaves it open is the least comfortable choice: `canInit` is asked on several
-  /// threads and more often than objects are made, objects are made on another thread than they are started on, run loops run in a mode of their own.
+  /// Nothing in it is Apple's; what it does where the documentation leaves it open is the least comfortable choice:
+  /// `canInit` is asked on several threads and more often than objects are made, objects are made on another thread
+  /// than they are started on, run loops run in a mode of their own.
   package final class AppleLoadingSystem: Sendable {
     private let classes: [AnyClassBox]
     private let runLoops: [ModelRunLoop]

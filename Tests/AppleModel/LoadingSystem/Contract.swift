@@ -1,9 +1,9 @@
 #if !canImport(Darwin)
   /// What a protocol object must never do to its client.
   ///
-  /// From the documentation of `URLProtocol` and `URLProtocolClient`, and from the Read Me of Apple's sample CustomHTTPProtocol, version 1.1:
-  /// calls on the thread of `startLoading` and in its modes; redirects and challenges, one response, data, one end; nothing after
-  /// `stopLoading`; one challenge at a time, withdrawn before a failure.
+  /// From the documentation of `URLProtocol` and `URLProtocolClient`, and from the Read Me of Apple's sample
+  /// CustomHTTPProtocol, version 1.1: calls on the thread of `startLoading` and in its modes; redirects and challenges,
+  /// one response, data, one end; nothing after `stopLoading`; one challenge at a time, withdrawn before a failure.
   /// https://developer.apple.com/library/archive/samplecode/CustomHTTPProtocol/Listings/Read_Me_About_CustomHTTPProtocol_txt.html
   package enum Violation: String, Sendable, Hashable {
     case onAnotherThread, inAnotherMode, byAnotherObject

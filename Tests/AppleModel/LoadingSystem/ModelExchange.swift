@@ -39,7 +39,8 @@
       switch kind {
       case .silent: return "a load that hangs has ended"
       case .failing: return code == .cannotConnectToHost ? nil : "ended with \(String(describing: outcome.error))"
-      case .whole, .chunks: return difference(outcome, body: String(repeating: "load \(number);", count: count), hops: 1)
+      case .whole, .chunks:
+        return difference(outcome, body: String(repeating: "load \(number);", count: count), hops: 1)
       case .redirects:
         guard plan.followsRedirects else {
           return outcome.response?.statusCode == 302 && outcome.hops == 1 ? nil : "did not end at the redirect"
@@ -103,7 +104,8 @@
         return InterceptedResponse(to: request, status: .found, fields: [.location: "/redirects/\(count - 1)"])
       case "unauthorized":
         guard request.fields[.authorization] != nil else {
-          return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"\(load)\""])
+          return InterceptedResponse(
+            to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"\(load)\""])
         }
         return InterceptedResponse(to: request, body: .text("load \(load) welcome"))
       case "failing":

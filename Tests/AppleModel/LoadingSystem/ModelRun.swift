@@ -2,8 +2,8 @@
   import AppleCore
   import Foundation
 
-  /// Many loads through an intercepted configuration, each with a server, an app and an order of things of its own; the same for the same seed, but
-  /// for what threads make of it.
+  /// Many loads through an intercepted configuration, each with a server, an app and an order of things of its own; the
+  /// same for the same seed, but for what threads make of it.
   package struct ModelRun: Sendable {
     package struct Report: Sendable {
       package var loads = 0

@@ -4,7 +4,8 @@ import ArgumentParser
   import AppleModel
 #endif
 
-/// Runs the Apple half against the model of Apple's loading system: `swift run --sanitize=thread apple-model --loads 10000`.
+/// Runs the Apple half against the model of Apple's loading system: `swift run --sanitize=thread apple-model --loads
+/// 10000`.
 @main
 struct AppleModelRun: AsyncParsableCommand {
   @Option(help: "How many loads.")

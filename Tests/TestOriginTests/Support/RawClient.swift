@@ -121,11 +121,16 @@ private final class Inbox: ChannelInboundHandler {
     self.uncleanEnd = uncleanEnd
   }
 
-  // Text, as the pool that the buffers come from uses them again once nobody else does, which the thread sanitizer cannot follow.
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { continuation.yield(String(buffer: unwrapInboundIn(data))) }
+  // Text, as the pool that the buffers come from uses them again once nobody else does, which the thread sanitizer
+  // cannot follow.
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    continuation.yield(String(buffer: unwrapInboundIn(data)))
+  }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .handshakeCompleted(let applicationProtocol) = event as? TLSUserEvent { handshake.succeed(applicationProtocol) }
+    if case .handshakeCompleted(let applicationProtocol) = event as? TLSUserEvent {
+      handshake.succeed(applicationProtocol)
+    }
   }
 
   func channelInactive(context: ChannelHandlerContext) {

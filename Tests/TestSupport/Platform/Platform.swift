@@ -13,7 +13,8 @@ package enum Platform {
 
     /// A `CurlTransport`, where there is one.
     package static func curlTransport(
-      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral, connectTimeout: TimeInterval? = nil,
+      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral,
+      connectTimeout: TimeInterval? = nil,
       bufferSize: Int? = nil, connectionsPerHost: Int? = nil
     ) -> (any Transport)? {
       var options = CurlTransport.Options()
@@ -28,16 +29,18 @@ package enum Platform {
     package static let hasCurl = false
 
     package static func curlTransport(
-      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral, connectTimeout: TimeInterval? = nil,
+      limits: MessageLimits = MessageLimits(), configuration: URLSessionConfiguration = .ephemeral,
+      connectTimeout: TimeInterval? = nil,
       bufferSize: Int? = nil, connectionsPerHost: Int? = nil
     ) -> (any Transport)? { nil }
   #endif
 
-  /// Whether a delegate is told of each chunk by itself and at once. Apple's loading system may put chunks together, and holds back the
-  /// beginning of a body, and the head with it, until it knows the body's type.
+  /// Whether a delegate is told of each chunk by itself and at once. Apple's loading system may put chunks together,
+  /// and holds back the beginning of a body, and the head with it, until it knows the body's type.
   package static let deliversEachChunk = isLinux
 
-  /// Whether all of 127.0.0.0/8 is this machine, as on Linux. Apple systems have 127.0.0.1 alone, and dialling another one hangs.
+  /// Whether all of 127.0.0.0/8 is this machine, as on Linux. Apple systems have 127.0.0.1 alone, and dialling another
+  /// one hangs.
   package static let hasLoopbackRange = has("127.0.0.2")
   package static let hasIPv6Loopback = has("::1")
 

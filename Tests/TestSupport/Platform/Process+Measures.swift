@@ -9,7 +9,8 @@ package import Foundation
       preconditionFailure(message())
     }
 
-    /// Gives this process so long to end. The time limits of tests do not reach the child of an exit test, and whoever started it waits without an end.
+    /// Gives this process so long to end. The time limits of tests do not reach the child of an exit test, and whoever
+    /// started it waits without an end.
     ///
     /// - Parameters:
     ///   - seconds: When it is ended by `SIGALRM`.
@@ -33,7 +34,8 @@ package import Foundation
     }
 
     #if canImport(Glibc) || canImport(Musl)
-      /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been freed.
+      /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been
+      /// freed.
       package static let measuresMemory = dlsym(nil, "__asan_init") == nil
 
       /// Bytes of this process in memory.

@@ -12,7 +12,8 @@ import WaylayCore
 #if os(Linux) || os(macOS)
   /// A program that was built beside the tests, run in a process of its own.
   ///
-  /// Not by Foundation's `Process`: with some 1 350 descriptors open, as when a thousand tests run, it reads beyond the end of its buffer (U18).
+  /// Not by Foundation's `Process`: with some 1 350 descriptors open, as when a thousand tests run, it reads beyond the
+  /// end of its buffer (U18).
   package struct Program: Sendable {
     /// Where it is.
     package let path: String
@@ -56,7 +57,8 @@ import WaylayCore
     ///   - limit: When it is killed.
     /// - Returns: The exit code, or the signal that ended it as a negative number; both outputs as they came.
     package func run(
-      _ arguments: [String] = [], environment: [String: String] = [:], errors: URL? = nil, limit: Duration = .seconds(600)
+      _ arguments: [String] = [], environment: [String: String] = [:], errors: URL? = nil,
+      limit: Duration = .seconds(600)
     ) async throws -> (code: Int32, output: String) {
       try await Self.withTemporaryFile { output in
         let process = try spawn(arguments, environment, printingTo: output.path, errors?.path)
@@ -66,7 +68,8 @@ import WaylayCore
             // It is killed only while its number is its own: until it is known to have ended, and before it is reaped.
             let hasEnded = Locked(false)
             let end = DispatchWorkItem { hasEnded.withLock { if !$0 { _ = kill(process, SIGKILL) } } }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(limit / .nanoseconds(1))), execute: end)
+            DispatchQueue.global().asyncAfter(
+              deadline: .now() + .nanoseconds(Int(limit / .nanoseconds(1))), execute: end)
             var info = siginfo_t()
             while waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
             hasEnded.withLock { $0 = true }
@@ -84,8 +87,9 @@ import WaylayCore
     }
 
     /// Starts it, with none of this process's descriptors but the two that it prints to.
-    private func spawn(_ arguments: [String], _ environment: [String: String], printingTo output: String, _ errors: String?) throws -> pid_t
-    {
+    private func spawn(
+      _ arguments: [String], _ environment: [String: String], printingTo output: String, _ errors: String?
+    ) throws -> pid_t {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?

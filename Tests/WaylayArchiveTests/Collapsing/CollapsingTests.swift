@@ -77,7 +77,9 @@ struct CollapsingTests {
   func otherVariant() async throws {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a") { request in
-        .text(request["Accept-Language"].first ?? "", fields: [("Cache-Control", "max-age=100"), ("Vary", "Accept-Language")])
+        .text(
+          request["Accept-Language"].first ?? "",
+          fields: [("Cache-Control", "max-age=100"), ("Vary", "Accept-Language")])
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<10 {

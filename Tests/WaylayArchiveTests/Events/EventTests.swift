@@ -28,7 +28,9 @@ struct EventTests {
             "bypassed", "hit", "invalidated", "miss", "miss", "refused", "revalidated", "stored",
           ])
       let counters = site.archive.counters
-      #expect(counters.hits == 1 && counters.misses == 2 && counters.stored == 1 && counters.refused == 1 && counters.revalidations == 1)
+      #expect(
+        counters.hits == 1 && counters.misses == 2 && counters.stored == 1 && counters.refused == 1
+          && counters.revalidations == 1)
       #expect(counters.servedBytes == 10 && counters.storedBytes == 5 && counters.bypasses == 1)
       #expect(counters.hitRatio == 0.5)
     }
@@ -38,7 +40,8 @@ struct EventTests {
   func evictions() async throws {
     let origin = try await TestOrigin.start()
     let wall = Wall()
-    let site = Site(origin, ArchiveCache(limits: StoreLimits(bytes: 1 << 20, count: 2)) { $0.now = { wall.now } }, wall: wall)
+    let site = Site(
+      origin, ArchiveCache(limits: StoreLimits(bytes: 1 << 20, count: 2)) { $0.now = { wall.now } }, wall: wall)
     var events = site.archive.events().makeAsyncIterator()
     for path in ["/a", "/b", "/c", "/d"] {
       origin.reply(to: path, with: numbered([("Cache-Control", "max-age=10")]))
@@ -56,7 +59,8 @@ struct EventTests {
   @Test("Cache-Status says what happened, where it is wanted (RFC 9211)")
   func cacheStatus() async throws {
     try await withSite({ $0.cacheStatus = .always }) { (site: Site) async throws in
-      site.origin.reply(to: "/a", with: tagged("hello", "\"1\"", [("Cache-Control", "max-age=10"), ("Cache-Status", "edge; hit")]))
+      site.origin.reply(
+        to: "/a", with: tagged("hello", "\"1\"", [("Cache-Control", "max-age=10"), ("Cache-Status", "edge; hit")]))
       let first = try await site.get("/a")
       #expect(first["Cache-Status"] == "edge; hit, Waylay; fwd=uri-miss; stored")
       #expect(try await site.get("/a")["Cache-Status"] == "edge; hit, Waylay; hit; ttl=10")
@@ -75,7 +79,8 @@ struct EventTests {
     try await withSite { (site: Site) async throws in
       let request = site.request("/a")
       #expect(await site.archive.explain(request).description.contains("ask the network"))
-      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("Vary", "Accept")]))
+      site.origin.reply(
+        to: "/a", with: numbered([("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("Vary", "Accept")]))
       try await site.get("/a")
       let fresh = await site.archive.explain(request)
       #expect(fresh.description.contains("answer from the archive") && fresh.variants.count == 1)

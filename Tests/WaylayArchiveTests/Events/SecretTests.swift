@@ -17,7 +17,8 @@ struct SecretTests {
 
   private static func telling(_ request: InterceptedRequest) -> [any Error] {
     let info: [String: Any] = [
-      NSURLErrorFailingURLErrorKey: request.url as Any, NSLocalizedDescriptionKey: "no pl4nted-of-error", NSUnderlyingErrorKey: Telling(),
+      NSURLErrorFailingURLErrorKey: request.url as Any, NSLocalizedDescriptionKey: "no pl4nted-of-error",
+      NSUnderlyingErrorKey: Telling(),
     ]
     return [
       Telling(), URLError(.notConnectedToInternet, userInfo: info), URLError(.cannotParseResponse, userInfo: info),
@@ -49,7 +50,9 @@ struct SecretTests {
         }
         said.append(loaded.response.fields[HTTPField.Name("Cache-Status")!] ?? "")
       } catch {
-        if let error = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? ArchiveError { said.append("\(error) \(error.message)") }
+        if let error = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? ArchiveError {
+          said.append("\(error) \(error.message)")
+        }
       }
     }
     for text in ["pl4nted-body", "pl4nted-body, a second one"] {

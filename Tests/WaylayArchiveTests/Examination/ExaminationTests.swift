@@ -3,13 +3,16 @@ import TestOrigin
 import Testing
 import WaylayArchive
 
-/// The rules of `ArchiveRules`, as somebody asks who sees nothing but requests and answers: on a real server, in each of the four ways.
+/// The rules of `ArchiveRules`, as somebody asks who sees nothing but requests and answers: on a real server, in each
+/// of the four ways.
 @Suite("An examination on the wire", .timeLimit(.minutes(5)))
 struct ExaminationTests {
   @Test("Freshness, age and what is stored (RFC 9111, sections 3, 4.2 and 5)", arguments: Way.allCases)
   func freshness(_ way: Way) async throws { try await ask(Question.freshness + Question.storage, way) }
 
-  @Test("Directives of requests, and what is given stale (RFC 9111, sections 4.2.4 and 5.2.1; RFC 5861)", arguments: Way.allCases)
+  @Test(
+    "Directives of requests, and what is given stale (RFC 9111, sections 4.2.4 and 5.2.1; RFC 5861)",
+    arguments: Way.allCases)
   func requests(_ way: Way) async throws { try await ask(Question.requests + Question.stale, way) }
 
   @Test("Vary (RFC 9111, section 4.1)", arguments: Way.allCases)

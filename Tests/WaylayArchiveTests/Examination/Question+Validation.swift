@@ -7,7 +7,9 @@ extension Question {
   private static let tagged = [(name: "Cache-Control", value: "max-age=10"), (name: "ETag", value: "\"1\"")]
 
   static let validation: [Question] = [
-    Question("a tag", .asks(tagged), .validates(after: 20, tagged) { $0.sees = [("If-None-Match", "\"1\"")] }, .reuses(after: 5)),
+    Question(
+      "a tag", .asks(tagged), .validates(after: 20, tagged) { $0.sees = [("If-None-Match", "\"1\"")] },
+      .reuses(after: 5)),
     Question(
       "a weak tag", .asks([("Cache-Control", "max-age=10"), ("ETag", "W/\"1\"")]),
       .validates(after: 20, [("ETag", "W/\"1\"")]) { $0.sees = [("If-None-Match", "W/\"1\"")] }),
@@ -21,24 +23,31 @@ extension Question {
       "both", .asks(tagged + [("Last-Modified", modified)]),
       .validates(after: 20, tagged) { $0.sees = [("If-Modified-Since", modified), ("If-None-Match", "\"1\"")] }),
     Question("no-cache", .asks([("Cache-Control", "no-cache"), ("ETag", "\"1\"")]), .validates(), .validates()),
-    Question("a new one", .asks(tagged), .asks([("Cache-Control", "max-age=10")]) { $0.expectedBody = 2 }.after(20), .reuses(2)),
+    Question(
+      "a new one", .asks(tagged), .asks([("Cache-Control", "max-age=10")]) { $0.expectedBody = 2 }.after(20), .reuses(2)
+    ),
     Question(
       "fields of a 304", .asks(tagged + [("X-A", "1"), ("X-B", "1"), ("Content-Type", "text/plain")]),
       .validates(after: 20, tagged + [("X-A", "2"), ("X-C", "3"), ("Content-Type", "text/html")]) {
-        $0.expectedFields = [("X-A", "2"), ("X-B", "1"), ("X-C", "3"), ("Content-Type", "text/html"), ("Content-Length", "6")]
+        $0.expectedFields = [
+          ("X-A", "2"), ("X-B", "1"), ("X-C", "3"), ("Content-Type", "text/html"), ("Content-Length", "6"),
+        ]
       },
       .reuses { $0.expectedFields = [("X-A", "2"), ("X-B", "1"), ("X-C", "3"), ("Content-Length", "6")] }),
     Question(
       "what a 304 may not change", .asks(tagged),
-      .validates(after: 20, tagged + [("Content-Encoding", "gzip"), ("Content-Range", "bytes 0-1/2"), ("X-A", "1"), ("Connection", "x-a")])
-      {
+      .validates(
+        after: 20,
+        tagged + [("Content-Encoding", "gzip"), ("Content-Range", "bytes 0-1/2"), ("X-A", "1"), ("Connection", "x-a")]
+      ) {
         $0.expectedFields = [("Content-Encoding", nil), ("Content-Range", nil), ("X-A", nil)]
       }),
     Question(
       "Set-Cookie of a 304", .asks(tagged),
       .validates(after: 20, tagged + [("Set-Cookie", "a=b")]) { $0.expectedFields = [("Set-Cookie", "a=b")] }),
     Question(
-      "a 304 that says no-store", .asks(tagged), .validates(after: 20, [("ETag", "\"1\""), ("Cache-Control", "no-store")]),
+      "a 304 that says no-store", .asks(tagged),
+      .validates(after: 20, [("ETag", "\"1\""), ("Cache-Control", "no-store")]),
       .asks { $0.sees = [("If-None-Match", nil)] }),
     Question(
       "a 404 that is stored", .asks(tagged, status: 404),
@@ -60,17 +69,22 @@ extension Question {
 
   private static func invalidates(_ method: String, _ status: Int = 200, _ isInvalidated: Bool = true) -> Question {
     Question(
-      "\(method) and \(status)", .asks([("Cache-Control", "max-age=100")]), .asks(status: status) { $0.method = method },
+      "\(method) and \(status)", .asks([("Cache-Control", "max-age=100")]),
+      .asks(status: status) { $0.method = method },
       isInvalidated ? .asks() : .reuses())
   }
 
   static let invalidation: [Question] =
     ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"].map { invalidates($0) }
     + ["POST", "PUT", "DELETE", "M-SEARCH"].map { invalidates($0, 500, false) }
-    + [invalidates("PUT", 404, false), invalidates("OPTIONS", 200, false), invalidates("POST", 201), invalidates("DELETE", 204)]
+    + [
+      invalidates("PUT", 404, false), invalidates("OPTIONS", 200, false), invalidates("POST", 201),
+      invalidates("DELETE", 204),
+    ]
     + ["Location", "Content-Location"].map { name in
       Question(
-        name, .asks([("Cache-Control", "max-age=100")]) { $0.path = "/b" }, .asks([(name, "b")], status: 201) { $0.method = "POST" },
+        name, .asks([("Cache-Control", "max-age=100")]) { $0.path = "/b" },
+        .asks([(name, "b")], status: 201) { $0.method = "POST" },
         .asks { $0.path = "/b" })
     }
     + ["Location", "Content-Location"].map { name in
@@ -85,8 +99,12 @@ extension Question {
     .asks([("Cache-Control", "max-age=100"), ("ETag", "\"1\"")] + more) { $0.body = .whole(Data(text.utf8)) }
   }
 
-  private static func part(_ first: Int, _ last: Int, tag: String = "\"1\"", _ change: (inout Step) -> Void = { _ in }) -> Step {
-    .asks([("Cache-Control", "max-age=100"), ("ETag", tag), ("Content-Range", "bytes \(first)-\(last)/10")], status: 206) {
+  private static func part(
+    _ first: Int, _ last: Int, tag: String = "\"1\"", _ change: (inout Step) -> Void = { _ in }
+  ) -> Step {
+    .asks(
+      [("Cache-Control", "max-age=100"), ("ETag", tag), ("Content-Range", "bytes \(first)-\(last)/10")], status: 206
+    ) {
       $0.fields = ["Range": "bytes=\(first)-\(last)"]
       $0.body = .whole(Data(Array(text.utf8)[first...last]))
       change(&$0)
@@ -122,7 +140,8 @@ extension Question {
         $0.sees = [("Range", "bytes=4-"), ("If-Range", "\"1\"")]
       }, .reuses { isWhole(&$0) }),
     Question(
-      "a part that has changed", part(0, 3), .asks([("Cache-Control", "max-age=100"), ("ETag", "\"2\"")]) { $0.expectedBody = 2 },
+      "a part that has changed", part(0, 3),
+      .asks([("Cache-Control", "max-age=100"), ("ETag", "\"2\"")]) { $0.expectedBody = 2 },
       .reuses(2)),
     Question("several ranges", whole(), .asks { $0.fields = ["Range": "bytes=0-1,4-5"] }),
     Question(

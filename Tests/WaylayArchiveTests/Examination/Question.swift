@@ -3,7 +3,8 @@ import TestOrigin
 import WaylayArchive
 import WaylayCore
 
-/// One thing that an examiner asks of a cache: requests in order, what the origin would say to each, and what has to come of it.
+/// One thing that an examiner asks of a cache: requests in order, what the origin would say to each, and what has to
+/// come of it.
 struct Question: Sendable {
   var title: String
   var steps: [Step]
@@ -63,7 +64,8 @@ extension Question.Step {
 
   /// A request that has to reach the origin with a condition, is answered 304, and the client with the body of a step.
   static func validates(
-    _ body: Int = 1, after wait: Int64 = 0, _ reply: [(name: String, value: String)] = [], _ change: (inout Self) -> Void = { _ in }
+    _ body: Int = 1, after wait: Int64 = 0, _ reply: [(name: String, value: String)] = [],
+    _ change: (inout Self) -> Void = { _ in }
   ) -> Self {
     var step = Self(wait: wait, status: 304, reply: reply, expectedStatus: 200, expectedBody: body)
     change(&step)
@@ -97,7 +99,9 @@ extension Question {
         continue
       }
       let seen = site.origin.requests.dropFirst(before)
-      faults += step.faults(fetched, seen.last, count: seen.count, isHead: step.method == "HEAD").map { "\(index + 1): \($0)" }
+      faults += step.faults(fetched, seen.last, count: seen.count, isHead: step.method == "HEAD").map {
+        "\(index + 1): \($0)"
+      }
     }
     return faults
   }
@@ -120,7 +124,9 @@ extension Question.Step {
     }
     // A transport may try once more on another connection when one is closed.
     if case .close = body {} else if count > 1 { faults.append("the origin was asked \(count) times") }
-    if let expectedStatus, fetched.status != expectedStatus { faults.append("status \(fetched.status), not \(expectedStatus)") }
+    if let expectedStatus, fetched.status != expectedStatus {
+      faults.append("status \(fetched.status), not \(expectedStatus)")
+    }
     if !isHead, let text = expectedText ?? expectedBody.map({ "step \($0)" }), fetched.text != text {
       faults.append("body «\(fetched.text.prefix(40))», not «\(text)»")
     }

@@ -12,7 +12,8 @@ enum Content {
 
   static func key(_ key: Int) -> ArchiveKey { ArchiveKey("key \(key)", partition: key == 0 ? "apart" : .shared) }
 
-  /// The first bytes of a version's body. Any two versions differ in every few hundred bytes, and any two places of one.
+  /// The first bytes of a version's body. Any two versions differ in every few hundred bytes, and any two places of
+  /// one.
   static func body(_ version: Int, _ length: Int) -> Data { body(version, 0..<length) }
 
   /// The part of it from a place on.
@@ -55,7 +56,8 @@ enum Content {
     EntryDraft(
       key: key(head.key), head: head.bytes,
       details: EntryDetails(
-        url: "https://example.com/\(head.version)", host: "example.com", stored: Date(timeIntervalSince1970: Double(head.version))),
+        url: "https://example.com/\(head.version)", host: "example.com",
+        stored: Date(timeIntervalSince1970: Double(head.version))),
       replacing: replacing)
   }
 }

@@ -2,12 +2,12 @@ import Foundation
 import WaylayArchive
 import WaylayCore
 
-/// What has been done to the stores of a schedule, in the order of a clock that ticks with every beginning and every end; and whether what
-/// they give out can be true of it.
+/// What has been done to the stores of a schedule, in the order of a clock that ticks with every beginning and every
+/// end; and whether what they give out can be true of it.
 ///
-/// An operation happens somewhere between its beginning and its end. So a value may be there from the beginning of its storing on, and has
-/// to be from the end; it may be gone from the beginning of a removal on, and has to be from the end. Whoever reads beside the writer learns
-/// of all this from the journal, at the latest after a flush.
+/// An operation happens somewhere between its beginning and its end. So a value may be there from the beginning of its
+/// storing on, and has to be from the end; it may be gone from the beginning of a removal on, and has to be from the
+/// end. Whoever reads beside the writer learns of all this from the journal, at the latest after a flush.
 struct History {
   struct Value {
     var key: Int
@@ -78,7 +78,8 @@ struct History {
     guard var value = values[version] else { return }
     value.stored = value.stored ?? now
     value.entry = entry
-    for index in value.lengths.indices where value.lengths[index].length == length && value.lengths[index].stored == nil {
+    for index in value.lengths.indices where value.lengths[index].length == length && value.lengths[index].stored == nil
+    {
       value.lengths[index].stored = now
     }
     values[version] = value
@@ -165,7 +166,12 @@ struct History {
         continue
       }
       if value.incarnation != look.incarnation {
-        violate("\(look.who) of incarnation \(look.incarnation) gave out version \(version) of incarnation \(value.incarnation)")
+        violate(
+          """
+          \(look.who) of incarnation \(look.incarnation) gave out version \(version) of incarnation \
+          \(value.incarnation)
+          """
+        )
       }
       if head.length != seen.length {
         violate("\(look.who): version \(version) has \(seen.length) bytes, and its head says \(head.length)")
@@ -176,17 +182,23 @@ struct History {
       if !value.lengths.contains(where: { $0.length == seen.length && $0.begun <= end }) {
         violate("\(look.who): version \(version) was never \(seen.length) bytes long")
       }
-      let longest = value.lengths.filter { ((look.isReader ? $0.durable : $0.stored) ?? .max) < look.start }.map(\.length).max()
-      if let longest, seen.length < longest { violate("\(look.who): version \(version) has \(seen.length) bytes, and had \(longest)") }
+      let longest = value.lengths.filter { ((look.isReader ? $0.durable : $0.stored) ?? .max) < look.start }.map(
+        \.length
+      ).max()
+      if let longest, seen.length < longest {
+        violate("\(look.who): version \(version) has \(seen.length) bytes, and had \(longest)")
+      }
       if let gone = look.isReader ? value.forgotten : value.removed, gone < look.start {
-        violate("\(look.who) gave out version \(version) of key \(look.key), removed at \(gone), looked for at \(look.start)")
+        violate(
+          "\(look.who) gave out version \(version) of key \(look.key), removed at \(gone), looked for at \(look.start)")
       }
     }
     let versions = found.map(\.head.version)
     if Set(versions).count < versions.count { violate("\(look.who) gave out \(versions) for key \(look.key)") }
     guard look.isWhole else { return }
     for (version, value) in values where value.key == look.key && value.incarnation == look.incarnation {
-      guard let there = look.isReader ? value.durable : value.stored, there < look.start, value.leaving == nil, !versions.contains(version),
+      guard let there = look.isReader ? value.durable : value.stored, there < look.start, value.leaving == nil,
+        !versions.contains(version),
         value.entry.map({ !evicted.contains($0) }) ?? true
       else { continue }
       violate("\(look.who) lost version \(version) of key \(look.key), stored at \(there), looked for at \(look.start)")

@@ -28,12 +28,17 @@ extension World {
     let outcome = Result { try DiskStore(at: directory, options: options(&dice, isReader: wantsReader, hold)) }
     defer { state.withLock { $0.openings.ended += 1 } }
     let (still, isMoved, mayBeTaken) = state.withLock { state in
-      (state.owners, isMoving || state.isMoving || state.incarnation != incarnation, isCrowded || state.openings.begun != begun)
+      (
+        state.owners, isMoving || state.isMoving || state.incarnation != incarnation,
+        isCrowded || state.openings.begun != begun
+      )
     }
     switch outcome {
     case .success(let store):
       if !store.isReadOnly, !isMoved, !owners.isDisjoint(with: still) { violate("two stores write to one directory") }
-      if store.isReadOnly, !wantsReader || !mayBeTaken && !isMoved { violate("a store is for reading though nobody writes") }
+      if store.isReadOnly, !wantsReader || !mayBeTaken && !isMoved {
+        violate("a store is for reading though nobody writes")
+      }
       if !isMoving, add(store, isReader: store.isReadOnly, hold, since: incarnation) {
         return note("opened for \(store.isReadOnly ? "reading" : "writing")")
       }
@@ -41,7 +46,8 @@ extension World {
       await store.close()
     case .failure(let error as ArchiveError) where error.code == .locked && (mayBeTaken || isMoved):
       note("locked")
-    case .failure(let error as ArchiveError) where isMoved && [.directoryUnusable, .foreignFormat].contains(error.code):
+    case .failure(let error as ArchiveError)
+    where isMoved && [.directoryUnusable, .foreignFormat].contains(error.code):
       note("half of it is there: \(error.code)")
     case .failure(let error): violate("opening: \(error)")
     }
@@ -55,7 +61,9 @@ extension World {
       // Let go: the last one who has it lets go of the directory.
       state.withLock { state in
         state.handles.removeAll { $0.number == handle.number }
-        if handle.store is DiskStore, state.marks[handle.number]?.closed == nil { state.departing.append(Weak(hold: handle.hold)) }
+        if handle.store is DiskStore, state.marks[handle.number]?.closed == nil {
+          state.departing.append(Weak(hold: handle.hold))
+        }
         for (number, writer) in state.writers where writer.handle == handle.number { state.writers[number] = nil }
       }
       note("\(handle.name) is let go")
@@ -87,7 +95,9 @@ extension World {
       guard FileManager.default.fileExists(atPath: directory.path) else { return }
       state.withLock { state in
         let now = state.history.tick()
-        for number in state.marks.keys where state.marks[number]?.orphaned == nil { state.marks[number]?.orphaned = now }
+        for number in state.marks.keys where state.marks[number]?.orphaned == nil {
+          state.marks[number]?.orphaned = now
+        }
         state.departing = []
         state.isMoving = true
         state.incarnation += 1

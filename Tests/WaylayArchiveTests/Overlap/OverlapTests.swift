@@ -6,13 +6,16 @@ import WaylayCore
 
 @Suite("Stores that overlap in time", .timeLimit(.minutes(30)))
 struct OverlapTests {
-  /// How many schedules there are, and which: `WAYLAY_OVERLAP_SCHEDULES` says how many, `WAYLAY_OVERLAP_SEED` begins with another one, so
-  /// that a count of 1 and the seed of a failure are that failure again.
+  /// How many schedules there are, and which: `WAYLAY_OVERLAP_SCHEDULES` says how many, `WAYLAY_OVERLAP_SEED` begins
+  /// with another one, so that a count of 1 and the seed of a failure are that failure again.
   private static func number(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0.hasPrefix("0x") ? String($0.dropFirst(2)) : $0, radix: 16) }
+    ProcessInfo.processInfo.environment[name].flatMap {
+      UInt64($0.hasPrefix("0x") ? String($0.dropFirst(2)) : $0, radix: 16)
+    }
   }
 
-  private static let count = ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) } ?? 10_000
+  private static let count =
+    ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) } ?? 10_000
 
   @Test("whatever overlaps, each look-up finds what is there, and nothing is lost, left over or stuck", .heavy)
   func schedules() async throws {
@@ -47,7 +50,10 @@ struct OverlapTests {
       }
     }
     print(
-      "\(next.withLock { min($0, Self.count) }) overlapping schedules from the seed \(String(base, radix: 16)): \(operations.withLock { $0 }) moments in \(start.duration(to: .now))"
+      """
+      \(next.withLock { min($0, Self.count) }) overlapping schedules from the seed \(String(base, radix: 16)): \
+      \(operations.withLock { $0 }) moments in \(start.duration(to: .now))
+      """
     )
   }
 

@@ -3,7 +3,8 @@ import StoreFaults
 import WaylayArchive
 import WaylayCore
 
-/// One schedule: steps chosen by a seed, one after the other or several at once, and an end at which everything has to be there.
+/// One schedule: steps chosen by a seed, one after the other or several at once, and an end at which everything has to
+/// be there.
 struct Schedule {
   let seed: UInt64
   let isLogging: Bool
@@ -25,7 +26,9 @@ struct Schedule {
     if dice.chance(50) { await oneByOne(world, &dice) } else { await atOnce(world, &dice) }
     world.brake.release()
     await end(world, &dice)
-    return world.state.withLock { Outcome(violations: $0.history.violations, log: $0.history.log, operations: $0.history.clock) }
+    return world.state.withLock {
+      Outcome(violations: $0.history.violations, log: $0.history.log, operations: $0.history.clock)
+    }
   }
 
   /// Steps in the order of the dice; some are left under way while the next ones begin.
@@ -45,7 +48,9 @@ struct Schedule {
           }
         } else {
           await world.step(&own)
-          if dice.chance(10) { world.brake.hold([.create, .write, .open, .remove, .rename, .synchronize, .read][dice.roll(7)]) }
+          if dice.chance(10) {
+            world.brake.hold([.create, .write, .open, .remove, .rename, .synchronize, .read][dice.roll(7)])
+          }
         }
       }
       world.brake.release()
@@ -66,7 +71,8 @@ struct Schedule {
     }
   }
 
-  /// Looks at everything, closes everything, and opens once more: what was stored and not removed is there, and nothing else.
+  /// Looks at everything, closes everything, and opens once more: what was stored and not removed is there, and nothing
+  /// else.
   private func end(_ world: World, _ dice: inout Dice) async {
     let stores = await closeAll(world, &dice)
     guard !world.isInMemory else { return }
@@ -89,7 +95,8 @@ struct Schedule {
         for _ in 0..<(dice.chance(20) ? 2 : 1) { group.addTask { await world.close(handle) } }
       }
     }
-    let weak = handles.map { World.Weak(hold: $0.store is DiskStore ? $0.hold : nil) } + world.state.withLock { $0.departing }
+    let weak =
+      handles.map { World.Weak(hold: $0.store is DiskStore ? $0.hold : nil) } + world.state.withLock { $0.departing }
     world.state.withLock { state in
       state.handles = []
       state.departing = []
@@ -117,7 +124,9 @@ struct Schedule {
     do {
       try await handle.store.flush()
       let listed = try await handle.store.list().count
-      if listed != handle.store.usage.count { world.violate("\(listed) entries are listed, and \(handle.store.usage.count) counted") }
+      if listed != handle.store.usage.count {
+        world.violate("\(listed) entries are listed, and \(handle.store.usage.count) counted")
+      }
     } catch {
       world.violate("at the end: \(error)")
     }
@@ -133,7 +142,9 @@ struct Schedule {
   private func released(_ stores: [World.Weak], _ world: World) async {
     let start = ContinuousClock.now
     while stores.contains(where: { $0.hold != nil }) {
-      guard start.duration(to: .now) < .seconds(20) else { return world.violate("somebody still holds a store that was closed and let go") }
+      guard start.duration(to: .now) < .seconds(20) else {
+        return world.violate("somebody still holds a store that was closed and let go")
+      }
       await Task.yield()
     }
   }

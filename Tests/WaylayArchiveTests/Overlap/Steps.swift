@@ -53,7 +53,8 @@ extension World {
           body = try await entry.body(isStreamed: dice.chance(20)).collect(upTo: 1 << 24)
         } catch {
           // Removed between the look-up and the reading.
-          let isLeaving = isSmall || state.withLock { $0.history.values[head.version]?.leaving != nil || hasGrown($0, head) }
+          let isLeaving =
+            isSmall || state.withLock { $0.history.values[head.version]?.leaving != nil || hasGrown($0, head) }
           if !isLeaving { judge(error, "reading version \(head.version)", handle) }
         }
         seen.append(History.Seen(head: head, length: Int(entry.bodyLength), body: body))
@@ -63,10 +64,12 @@ extension World {
         if let closed = now.closed, closed < start, !entries.isEmpty {
           state.history.violate("\(handle.name) gave something out after it was closed")
         }
-        state.history.note("\(handle.name) has \(seen.map { "\($0.head.version)[\($0.length)]" }) under \(key), from \(start) to \(end)")
+        state.history.note(
+          "\(handle.name) has \(seen.map { "\($0.head.version)[\($0.length)]" }) under \(key), from \(start) to \(end)")
         state.history.check(
           History.Look(
-            key: key, incarnation: handle.incarnation, start: start, isReader: handle.isReader, isWhole: now.isWhole && !isSmall,
+            key: key, incarnation: handle.incarnation, start: start, isReader: handle.isReader,
+            isWhole: now.isWhole && !isSmall,
             who: handle.name), seen)
       }
       return entries
@@ -91,7 +94,8 @@ extension World {
         state.withLock { state in
           state.history.check(
             History.Look(
-              key: head.key, incarnation: handle.incarnation, start: start, isReader: handle.isReader, isWhole: false, who: handle.name),
+              key: head.key, incarnation: handle.incarnation, start: start, isReader: handle.isReader, isWhole: false,
+              who: handle.name),
             [History.Seen(head: head, length: Int(entry.bodyLength))])
         }
       }
@@ -125,7 +129,8 @@ extension World {
     }
     do {
       let entry = try handle.store.put(
-        Content.draft(.init(key: key, version: version, length: size), replacing: old.map(\.id)), body: Content.body(version, size))
+        Content.draft(.init(key: key, version: version, length: size), replacing: old.map(\.id)),
+        body: Content.body(version, size))
       state.withLock { state in
         state.history.published(version, length: size, entry.id)
         state.history.left(versions)
@@ -155,7 +160,9 @@ extension World {
     let key = dice.roll(Content.keys)
     do {
       let writer = try handle.store.makeWriter(for: Content.key(key), length: nil)
-      keep(writer, handle, key: key, version: state.withLock { $0.history.begin(key: key, incarnation: handle.incarnation) })
+      keep(
+        writer, handle, key: key,
+        version: state.withLock { $0.history.begin(key: key, incarnation: handle.incarnation) })
     } catch {
       judge(error, "making a writer", handle)
     }
@@ -171,7 +178,8 @@ extension World {
     do {
       guard let writer = try await handle.store.resumeWriting(entry) else { return }
       if writer.length != entry.bodyLength {
-        violate("\(handle.name) goes on with version \(head.version) at \(writer.length), asked for \(entry.bodyLength)")
+        violate(
+          "\(handle.name) goes on with version \(head.version) at \(writer.length), asked for \(entry.bodyLength)")
       }
       keep(writer, handle, key: key, version: head.version)
     } catch {
@@ -198,9 +206,11 @@ extension World {
         let head = Content.Head(key: writer.key, version: writer.version, length: start)
         state.withLock { state in
           state.history.publish(writer.version, length: start)
-          state.history.note("\(handle.name) \(isLast ? "commits" : "checkpoints") \(writer.version)[\(start)] under \(writer.key)")
+          state.history.note(
+            "\(handle.name) \(isLast ? "commits" : "checkpoints") \(writer.version)[\(start)] under \(writer.key)")
         }
-        let entry = try await isLast ? writer.writer.commit(Content.draft(head)) : writer.writer.checkpoint(Content.draft(head))
+        let entry =
+          try await isLast ? writer.writer.commit(Content.draft(head)) : writer.writer.checkpoint(Content.draft(head))
         state.withLock { $0.history.published(writer.version, length: start, entry.id) }
         if isClosed { violate("a writer of \(handle.name), which was closed, stored something") }
         if !isLast { giveBack(writer) }
@@ -213,7 +223,8 @@ extension World {
       default: writer.writer.abort()
       }
     } catch {
-      // One that fails has given up, and leaves what a checkpoint stored; that of one which was to be the last word is in doubt.
+      // One that fails has given up, and leaves what a checkpoint stored; that of one which was to be the last word is
+      // in doubt.
       let wasRemoved = state.withLock { state in
         let isLeaving = state.history.values[writer.version]?.leaving != nil
         return isLeaving

@@ -4,7 +4,8 @@ import StoreFaults
 import WaylayArchive
 import WaylayCore
 
-/// What the steps of a schedule work on: a directory, the stores that have been opened in it, and writers that are under way.
+/// What the steps of a schedule work on: a directory, the stores that have been opened in it, and writers that are
+/// under way.
 final class World: Sendable {
   struct Handle {
     let number: Int
@@ -21,8 +22,8 @@ final class World: Sendable {
     /// From when on it may fail because it is being closed, and when it surely was closed.
     var leaving: Int?
     var closed: Int?
-    /// From when on its directory may be gone, or another's: nothing that it says is a promise then, but what it gives out is still of the
-    /// archive that it was opened for, and it does nothing to another one.
+    /// From when on its directory may be gone, or another's: nothing that it says is a promise then, but what it gives
+    /// out is still of the archive that it was opened for, and it does nothing to another one.
     var orphaned: Int?
 
     var isWhole: Bool { leaving == nil && orphaned == nil }
@@ -55,7 +56,9 @@ final class World: Sendable {
     var lines = 0
 
     /// The stores that write to the directory that is there now, and have done so since they were opened.
-    var owners: Set<Int> { Set(handles.lazy.filter { [self] in isOwner($0) && marks[$0.number]!.isWhole }.map(\.number)) }
+    var owners: Set<Int> {
+      Set(handles.lazy.filter { [self] in isOwner($0) && marks[$0.number]!.isWhole }.map(\.number))
+    }
 
     /// Whether somebody may keep others out.
     var mayBeTaken: Bool {
@@ -85,12 +88,15 @@ final class World: Sendable {
     self.directory = directory
     isInMemory = dice.chance(10)
     isSmall = dice.chance(20)
-    limits = isSmall ? StoreLimits(bytes: 200_000, count: 6, entryBytes: 160_000) : StoreLimits(bytes: 64 << 20, entryBytes: 8 << 20)
+    limits =
+      isSmall
+      ? StoreLimits(bytes: 200_000, count: 6, entryBytes: 160_000) : StoreLimits(bytes: 64 << 20, entryBytes: 8 << 20)
   }
 
   func options(_ dice: inout Dice, isReader: Bool, _ hold: Hold) -> DiskStore.Options {
     var options = DiskStore.Options(
-      limits: limits, memory: dice.chance(50) ? 0 : 1 << 20, compressesText: dice.chance(20), whenLocked: isReader ? .readOnly : .fail,
+      limits: limits, memory: dice.chance(50) ? 0 : 1 << 20, compressesText: dice.chance(20),
+      whenLocked: isReader ? .readOnly : .fail,
       logger: Logger(label: "overlap") { _ in LineCounter(world: self, hold: hold) })
     if !isReader { options.system = FailingSystem { [brake] call in brake.pass(call) } }
     return options
@@ -102,14 +108,15 @@ final class World: Sendable {
 
   // MARK: Handles
 
-  /// Takes a store in. Says `false` when the directory has been moved since `incarnation` was it, or is being moved: then nobody knows whose
-  /// the store is.
+  /// Takes a store in. Says `false` when the directory has been moved since `incarnation` was it, or is being moved:
+  /// then nobody knows whose the store is.
   @discardableResult
   func add(_ store: any ArchiveStore, isReader: Bool, _ hold: Hold, since incarnation: Int? = nil) -> Bool {
     let number = state.withLock { state -> Int? in
       if let incarnation, state.isMoving || state.incarnation != incarnation { return nil }
       let number = state.history.tick()
-      state.handles.append(Handle(number: number, store: store, incarnation: state.incarnation, isReader: isReader, hold: hold))
+      state.handles.append(
+        Handle(number: number, store: store, incarnation: state.incarnation, isReader: isReader, hold: hold))
       state.marks[number] = Marks()
       return number
     }
@@ -202,7 +209,9 @@ private struct LineCounter: LogHandler {
     world.state.withLock { state in
       state.lines += 1
       state.history.note("log: \(event.message)")
-      if state.lines == World.mostLines { state.history.violate("\(World.mostLines) lines were logged, the last one: \(event.message)") }
+      if state.lines == World.mostLines {
+        state.history.violate("\(World.mostLines) lines were logged, the last one: \(event.message)")
+      }
     }
   }
 }

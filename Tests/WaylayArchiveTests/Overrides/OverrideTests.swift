@@ -29,7 +29,9 @@ struct OverrideTests {
       let count = Locked(0)
       site.origin.reply(to: "/image") { _ in
         count.withLock { $0 += 1 }
-        return Reply(200, [("Content-Type", "Image/PNG; x=y"), ("Cache-Control", "no-store, must-revalidate")], .whole(Data("png".utf8)))
+        return Reply(
+          200, [("Content-Type", "Image/PNG; x=y"), ("Cache-Control", "no-store, must-revalidate")],
+          .whole(Data("png".utf8)))
       }
       site.origin.reply(to: "/gone", with: numbered(status: 404))
       site.origin.reply(to: "/text", with: numbered([("Cache-Control", "no-store")]))
@@ -136,7 +138,8 @@ struct OverrideTests {
       .ignoringQueryItems(["utm_*", "sig"]), .sortingQuery(), .ignoringHeaders(["User-Agent"]),
     ]
     try await withSite({ $0.keys = rules }) { (site: Site) async throws in
-      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=10"), ("Vary", "User-Agent, Accept-Language")]))
+      site.origin.reply(
+        to: "/a", with: numbered([("Cache-Control", "max-age=10"), ("Vary", "User-Agent, Accept-Language")]))
       try await site.get("/a?id=1&utm_source=x&sig=1&b=2", ["User-Agent": "one"])
       #expect(try await site.get("/a?b=2&id=1&utm_medium=y&sig=2", ["User-Agent": "two"]).text == "body 1")
       #expect(try await site.get("/a?id=2&b=2").text == "body 2")
@@ -164,12 +167,15 @@ struct OverrideTests {
     }) { (site: Site) async throws in
       site.origin.reply(to: "/graphql") { .text(String(decoding: $0.body, as: UTF8.self)) }
       for query in ["{a}", "{b}", "{a}", "{b}"] {
-        let answer = try await site.load(site.request("/graphql", method: "POST") { $0.httpBody = Data(query.utf8) }, by: way)
+        let answer = try await site.load(
+          site.request("/graphql", method: "POST") { $0.httpBody = Data(query.utf8) }, by: way)
         #expect(answer.text == query)
       }
       #expect(site.seen("/graphql").count == 2)
       site.archive.mode = .offline
-      #expect(try await site.load(site.request("/graphql", method: "POST") { $0.httpBody = Data("{a}".utf8) }, by: way).text == "{a}")
+      #expect(
+        try await site.load(site.request("/graphql", method: "POST") { $0.httpBody = Data("{a}".utf8) }, by: way).text
+          == "{a}")
     }
   }
 }
@@ -179,7 +185,9 @@ struct PartitionTests {
   @Test("two users' answers never meet: Authorization keeps them apart", arguments: Way.allCases)
   func authorization(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
-      site.origin.reply(to: "/me") { .text($0["Authorization"].first ?? "nobody", fields: [("Cache-Control", "max-age=100")]) }
+      site.origin.reply(to: "/me") {
+        .text($0["Authorization"].first ?? "nobody", fields: [("Cache-Control", "max-age=100")])
+      }
       for user in ["Bearer alice", "Bearer bob", "Bearer alice", "Bearer bob"] {
         #expect(try await site.get("/me", ["Authorization": user], by: way).text == user)
       }
@@ -202,7 +210,8 @@ struct PartitionTests {
         #expect(try await site.load(URLRequest(url: url), by: .direct).text == text)
       }
       for entry in try await site.archive.store.list() {
-        #expect(!String(decoding: entry.key.bytes, as: UTF8.self).contains("alice") && !entry.details.url.contains("pl4nted"))
+        #expect(
+          !String(decoding: entry.key.bytes, as: UTF8.self).contains("alice") && !entry.details.url.contains("pl4nted"))
       }
     }
   }

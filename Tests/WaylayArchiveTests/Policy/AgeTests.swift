@@ -33,7 +33,9 @@ struct AgeTests {
     #expect(cache.load(nil).age == 0)
   }
 
-  @Test("Age counts against the lifetime (RFC 9111, 4.2.3)", arguments: ["3600", "7200", "2147483648", "99999999999999999999"])
+  @Test(
+    "Age counts against the lifetime (RFC 9111, 4.2.3)",
+    arguments: ["3600", "7200", "2147483648", "99999999999999999999"])
   func tooOld(_ age: String) {
     var cache = stored([age])
     #expect(!cache.load(.init()).isFromArchive)
@@ -48,7 +50,9 @@ struct AgeTests {
     #expect(!cache.load(.init()).isFromArchive)
   }
 
-  @Test("An Age that cannot be read is ignored (RFC 9111, 5.1)", arguments: ["-1", "1.5", "7200x", "\"7200\"", "abc", "", "0x1f40"])
+  @Test(
+    "An Age that cannot be read is ignored (RFC 9111, 5.1)",
+    arguments: ["-1", "1.5", "7200x", "\"7200\"", "abc", "", "0x1f40"])
   func unreadable(_ age: String) {
     var cache = stored([age])
     let result = cache.load(.init())
@@ -88,7 +92,8 @@ struct AgeTests {
     #expect(stored(["3597"], delay: 5).reused == false)
   }
 
-  @Test("Without a Date, with several, or with one that is none, age counts from when the response came (RFC 9110, 6.6.1)")
+  @Test(
+    "Without a Date, with several, or with one that is none, age counts from when the response came (RFC 9110, 6.6.1)")
   func withoutDate() {
     var cache = stored([], date: nil)
     cache.wait(7)

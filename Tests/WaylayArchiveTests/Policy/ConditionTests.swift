@@ -19,7 +19,8 @@ struct ConditionTests {
   @Test("If-None-Match is answered 304 by the weak comparison (RFC 9110, 13.1.2)")
   func ifNoneMatch() {
     for (list, tag) in [
-      ("\"1\"", "\"1\""), ("W/\"1\"", "\"1\""), ("\"1\"", "W/\"1\""), ("\"0\", \"1\"", "\"1\""), ("\"0\",W/\"1\" , \"2\"", "\"1\""),
+      ("\"1\"", "\"1\""), ("W/\"1\"", "\"1\""), ("\"1\"", "W/\"1\""), ("\"0\", \"1\"", "\"1\""),
+      ("\"0\",W/\"1\" , \"2\"", "\"1\""),
       ("*", "\"1\""), ("\"a,b\", \"1\"", "\"a,b\""), ("bare", "bare"), ("\"x\", bare", "bare"),
     ] {
       let result = answer([.ifNoneMatch: list], [.eTag: tag])
@@ -28,7 +29,9 @@ struct ConditionTests {
       #expect(result.body.isEmpty)
     }
     #expect(answer([.ifNoneMatch: "*"], [:]).status == 304)
-    for (list, tag) in [("\"2\"", "\"1\""), ("\"11\"", "\"1\""), ("\"a\", \"b\"", "\"a,b\""), ("", "\"1\""), ("\"A\"", "\"a\"")] {
+    for (list, tag) in [
+      ("\"2\"", "\"1\""), ("\"11\"", "\"1\""), ("\"a\", \"b\"", "\"a,b\""), ("", "\"1\""), ("\"A\"", "\"a\""),
+    ] {
       let result = answer([.ifNoneMatch: list], [.eTag: tag])
       #expect(result.status == 200, "\(list) against \(tag)")
       #expect(result.isFromArchive)
@@ -61,7 +64,8 @@ struct ConditionTests {
     let result = answer(
       [.ifNoneMatch: "\"1\""],
       [
-        .eTag: "\"1\"", .lastModified: Self.modified, .contentType: "text/plain", .contentLength: "4", .vary: "Foo", .contentLocation: "/x",
+        .eTag: "\"1\"", .lastModified: Self.modified, .contentType: "text/plain", .contentLength: "4", .vary: "Foo",
+        .contentLocation: "/x",
         .expires: Self.modified, .setCookie: "a=b",
       ])
     let names = Set(result.fields.map(\.name.canonicalName))
@@ -85,7 +89,12 @@ struct ConditionTests {
     #expect(answer([.ifNoneMatch: "\"1\""], [.eTag: "\"1\""], status: 404).status == 404)
   }
 
-  @Test("Against a stale response, the client's conditions go to the origin as they are, and its 304 to the client (RFC 9111, 4.3.2)")
+  @Test(
+    """
+    Against a stale response, the client's conditions go to the origin as they are, and its 304 to the client (RFC \
+    9111, 4.3.2)
+    """
+  )
   func stale() {
     var cache = PolicyCache()
     cache.load(.init(fields: [.cacheControl: "max-age=1", .eTag: "\"1\""], body: "old"))
@@ -95,14 +104,18 @@ struct ConditionTests {
     #expect(result.status == 304)
     #expect(!cache.reused)
     // One that is about what is stored freshens it, and does not take its body away.
-    #expect(cache.load(.init(status: 304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=100"]), [.ifNoneMatch: "\"1\""]).status == 304)
+    #expect(
+      cache.load(.init(status: 304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=100"]), [.ifNoneMatch: "\"1\""])
+        .status == 304)
     #expect(cache.load(nil).body == "old")
   }
 
   @Test("A 304 to the client's own conditions is not stored when nothing else is (RFC 9111, 3)")
   func notStored() {
     var cache = PolicyCache()
-    #expect(cache.load(.init(status: 304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=100"]), [.ifNoneMatch: "\"1\""]).status == 304)
+    #expect(
+      cache.load(.init(status: 304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=100"]), [.ifNoneMatch: "\"1\""])
+        .status == 304)
     #expect(cache.records().isEmpty)
   }
 }

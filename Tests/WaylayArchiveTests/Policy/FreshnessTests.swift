@@ -18,9 +18,12 @@ struct FreshnessTests {
   @Test(
     "max-age is read in every form that is a number, and counts (RFC 9111, 5.2.2.1; 5.2: token or quoted string)",
     arguments: [
-      "max-age=3600", "MAX-AGE=3600", "Max-Age=3600", "max-age=\"3600\"", "max-age=0003600", "max-age=99999999999999999999999",
-      "max-age=2147483648", " max-age=3600 , ", "foo, max-age=3600", "foo=bar, max-age=3600", "foo=\"a, b\", max-age=3600",
-      "foo=\"max-age=0\", max-age=3600", "foo=\"\\\", no-store\", max-age=3600", ",,max-age=3600", "max-age=3600, no-transform",
+      "max-age=3600", "MAX-AGE=3600", "Max-Age=3600", "max-age=\"3600\"", "max-age=0003600",
+      "max-age=99999999999999999999999",
+      "max-age=2147483648", " max-age=3600 , ", "foo, max-age=3600", "foo=bar, max-age=3600",
+      "foo=\"a, b\", max-age=3600",
+      "foo=\"max-age=0\", max-age=3600", "foo=\"\\\", no-store\", max-age=3600", ",,max-age=3600",
+      "max-age=3600, no-transform",
     ])
   func readable(_ value: String) {
     #expect(isReused([value], after: 3000))
@@ -29,8 +32,10 @@ struct FreshnessTests {
   @Test(
     "A max-age that is no number makes the response stale (RFC 9111, 4.2.1)",
     arguments: [
-      "max-age=-3600", "max-age=+3600", "max-age=3600.0", "max-age=1800.5", "max-age='3600'", "max-age=a3600", "max-age=3600a", "max-age=",
-      "max-age", "max-age =3600", "max-age= 3600 s", "max-age=3600 no-transform", "max-age=3600; public", "max-age=0x10", "max-age=\"3600",
+      "max-age=-3600", "max-age=+3600", "max-age=3600.0", "max-age=1800.5", "max-age='3600'", "max-age=a3600",
+      "max-age=3600a", "max-age=",
+      "max-age", "max-age =3600", "max-age= 3600 s", "max-age=3600 no-transform", "max-age=3600; public",
+      "max-age=0x10", "max-age=\"3600",
       "max-age=\"3600\"x", "max-age=\" 3600\"",
     ])
   func unreadable(_ value: String) {
@@ -100,7 +105,9 @@ struct FreshnessTests {
     isReused([], after: seconds, with: values, more)
   }
 
-  private func isReused(_ cacheControl: [String], after seconds: Double, with expires: [String], _ more: HTTPFields) -> Bool {
+  private func isReused(
+    _ cacheControl: [String], after seconds: Double, with expires: [String], _ more: HTTPFields
+  ) -> Bool {
     var fields = more
     fields[values: .expires] = expires
     return isReused(cacheControl, after: seconds, fields)
@@ -109,7 +116,8 @@ struct FreshnessTests {
   @Test(
     "Expires is read in all three forms and in any letter case (RFC 9110, 5.6.7; RFC 9111, 4.2)",
     arguments: [
-      "Thu, 18 Aug 2050 02:01:18 GMT", "thu, 18 aug 2050 02:01:18 gmt", "THU, 18 AUG 2050 02:01:18 GMT", "Thursday, 18-Aug-50 02:01:18 GMT",
+      "Thu, 18 Aug 2050 02:01:18 GMT", "thu, 18 aug 2050 02:01:18 gmt", "THU, 18 AUG 2050 02:01:18 GMT",
+      "Thursday, 18-Aug-50 02:01:18 GMT",
       "Thu Aug 18 02:01:18 2050", "Mon Aug  1 02:01:18 2050", "Fri, 31 Dec 9999 23:59:59 GMT",
     ])
   func expires(_ value: String) {
@@ -119,13 +127,20 @@ struct FreshnessTests {
   @Test(
     "An Expires that is no date, 0 included, makes the response stale (RFC 9111, 5.3)",
     arguments: [
-      "0", "-1", "", "3600", "Thu, 18 Aug 2050 02:01:18", "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18 Aug 2050 02:01:18 AEST",
-      "Thu, 18 Aug 2050 02:01:18 +0000", "Thu, 18 Aug 2050 02:01:18 GMT+1", "Thu 18 Aug 2050 02:01:18 GMT", "18 Aug 2050 02:01:18 GMT",
-      "Thu, 18 Aug 50 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT", "Thu,  18 Aug 2050 02:01:18 GMT", "Thu,18 Aug 2050 02:01:18 GMT",
-      "Thu, 8 Aug 2050 02:01:18 GMT", "Thu, 18 August 2050 02:01:18 GMT", "Thu, 18 Aug 2050 2:01:18 GMT", "Thu, 18 Aug 2050 02:01 GMT",
-      "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT", "Thu, 18 Aug 2050 02:60:18 GMT", "Thu, 31 Feb 2050 02:01:18 GMT",
-      "Thu, 00 Aug 2050 02:01:18 GMT", "2050-08-18T02:01:18Z", "Thu, 18 Aug 2050 02:01:18 GMT foo", "Xyz, 18 Aug 2050 02:01:18 GMT",
-      "Thursday, 18-Aug-2050 02:01:18 GMT", "Thursday, 18 Aug 50 02:01:18 GMT", "Thu Aug 18 02:01:18 50", "Thu Aug 1 02:01:18 2050",
+      "0", "-1", "", "3600", "Thu, 18 Aug 2050 02:01:18", "Thu, 18 Aug 2050 02:01:18 UTC",
+      "Thu, 18 Aug 2050 02:01:18 AEST",
+      "Thu, 18 Aug 2050 02:01:18 +0000", "Thu, 18 Aug 2050 02:01:18 GMT+1", "Thu 18 Aug 2050 02:01:18 GMT",
+      "18 Aug 2050 02:01:18 GMT",
+      "Thu, 18 Aug 50 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT", "Thu,  18 Aug 2050 02:01:18 GMT",
+      "Thu,18 Aug 2050 02:01:18 GMT",
+      "Thu, 8 Aug 2050 02:01:18 GMT", "Thu, 18 August 2050 02:01:18 GMT", "Thu, 18 Aug 2050 2:01:18 GMT",
+      "Thu, 18 Aug 2050 02:01 GMT",
+      "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT", "Thu, 18 Aug 2050 02:60:18 GMT",
+      "Thu, 31 Feb 2050 02:01:18 GMT",
+      "Thu, 00 Aug 2050 02:01:18 GMT", "2050-08-18T02:01:18Z", "Thu, 18 Aug 2050 02:01:18 GMT foo",
+      "Xyz, 18 Aug 2050 02:01:18 GMT",
+      "Thursday, 18-Aug-2050 02:01:18 GMT", "Thursday, 18 Aug 50 02:01:18 GMT", "Thu Aug 18 02:01:18 50",
+      "Thu Aug 1 02:01:18 2050",
       "\"Thu, 18 Aug 2050 02:01:18 GMT\"", "Thu, 18 Aug 2050 02:01:18 PM GMT",
     ])
   func unreadableExpires(_ value: String) {
@@ -149,12 +164,14 @@ struct FreshnessTests {
     cache.wait(5)
     #expect(!cache.load(.init()).isFromArchive)
     // In the past against Date, in the future against the clock.
-    cache.load(.init(fields: [.date: cache.date(3600), .expires: cache.date(1800)]), cachePolicy: .reloadIgnoringLocalCacheData)
+    cache.load(
+      .init(fields: [.date: cache.date(3600), .expires: cache.date(1800)]), cachePolicy: .reloadIgnoringLocalCacheData)
     #expect(!cache.load(.init()).isFromArchive)
   }
 
   @Test(
-    "Without a Date, or with one that is none, Expires counts from when the response came (RFC 9110, 6.6.1)", arguments: [nil, "x", "0"])
+    "Without a Date, or with one that is none, Expires counts from when the response came (RFC 9110, 6.6.1)",
+    arguments: [nil, "x", "0"])
   func expiresWithoutDate(_ date: String?) {
     var cache = PolicyCache()
     var fields: HTTPFields = [.expires: cache.date(10)]

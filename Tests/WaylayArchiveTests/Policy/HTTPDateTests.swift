@@ -14,10 +14,16 @@ struct HTTPDateTests {
 
   @Test("A year of two digits is never more than 50 years ahead")
   func centuries() {
-    #expect(HTTPDate.seconds("Friday, 01-Jan-76 00:00:00 GMT", now: now) == HTTPDate.seconds("Fri, 01 Jan 2076 00:00:00 GMT", now: now))
-    #expect(HTTPDate.seconds("Friday, 01-Jan-77 00:00:00 GMT", now: now) == HTTPDate.seconds("Fri, 01 Jan 1977 00:00:00 GMT", now: now))
+    #expect(
+      HTTPDate.seconds("Friday, 01-Jan-76 00:00:00 GMT", now: now)
+        == HTTPDate.seconds("Fri, 01 Jan 2076 00:00:00 GMT", now: now))
+    #expect(
+      HTTPDate.seconds("Friday, 01-Jan-77 00:00:00 GMT", now: now)
+        == HTTPDate.seconds("Fri, 01 Jan 1977 00:00:00 GMT", now: now))
     let late = CacheTime(seconds: HTTPDate.seconds("Fri, 01 Jan 2099 00:00:00 GMT", now: now) ?? 0)
-    #expect(HTTPDate.seconds("Friday, 01-Jan-01 00:00:00 GMT", now: late) == HTTPDate.seconds("Fri, 01 Jan 2101 00:00:00 GMT", now: now))
+    #expect(
+      HTTPDate.seconds("Friday, 01-Jan-01 00:00:00 GMT", now: late)
+        == HTTPDate.seconds("Fri, 01 Jan 2101 00:00:00 GMT", now: now))
   }
 
   @Test("Leap days, leap seconds and the ends of the range")

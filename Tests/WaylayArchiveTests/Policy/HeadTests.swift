@@ -7,7 +7,9 @@ struct HeadTests {
   private static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 
   /// What is left of a fresh response after a HEAD that was sent on.
-  private func after(_ head: PolicyCache.Reply, _ stored: HTTPFields = [.eTag: "\"1\"", .contentLength: "4"]) -> PolicyCache {
+  private func after(
+    _ head: PolicyCache.Reply, _ stored: HTTPFields = [.eTag: "\"1\"", .contentLength: "4"]
+  ) -> PolicyCache {
     var cache = PolicyCache()
     var fields = stored
     fields[.cacheControl] = "max-age=100"
@@ -19,7 +21,8 @@ struct HeadTests {
 
   @Test("A HEAD that agrees freshens, its fields included")
   func freshens() {
-    for fields in [[.eTag: "\"1\""], [.eTag: "\"1\"", .contentLength: "4"], [.contentLength: "4"], [:]] as [HTTPFields] {
+    for fields in [[.eTag: "\"1\""], [.eTag: "\"1\"", .contentLength: "4"], [.contentLength: "4"], [:]] as [HTTPFields]
+    {
       var head = fields
       head[HTTPField.Name("X-A")!] = "new"
       var cache = after(.init(fields: head))
@@ -36,7 +39,8 @@ struct HeadTests {
     let stored: HTTPFields = [.eTag: "\"1\"", .contentLength: "4", .lastModified: Self.modified]
     for fields in [
       [.eTag: "\"2\""], [.eTag: "W/\"1\""], [.contentLength: "5"], [.eTag: "\"1\"", .contentLength: "5"],
-      [.lastModified: "Sun, 06 Nov 1994 08:49:36 GMT"], [.eTag: "\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:38 GMT"],
+      [.lastModified: "Sun, 06 Nov 1994 08:49:36 GMT"],
+      [.eTag: "\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:38 GMT"],
     ] as [HTTPFields] {
       var cache = after(.init(fields: fields), stored)
       #expect(!cache.load(.init()).isFromArchive)

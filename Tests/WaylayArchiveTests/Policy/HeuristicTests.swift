@@ -4,7 +4,9 @@ import WaylayArchive
 
 @Suite("Heuristic freshness (RFC 9111, section 4.2.2)", .timeLimit(.minutes(5)))
 struct HeuristicTests {
-  private func isReused(_ status: Int, _ fields: HTTPFields = [:], modified: Int64 = -1000, after seconds: Double = 50) -> Bool {
+  private func isReused(
+    _ status: Int, _ fields: HTTPFields = [:], modified: Int64 = -1000, after seconds: Double = 50
+  ) -> Bool {
     var cache = PolicyCache()
     var fields = fields
     fields[.date] = fields[.date] ?? cache.date()
@@ -25,7 +27,9 @@ struct HeuristicTests {
 
   @Test(
     "No other status may, known or unknown",
-    arguments: [201, 202, 205, 302, 303, 307, 400, 401, 403, 406, 408, 409, 418, 429, 500, 502, 503, 504, 299, 399, 499, 599])
+    arguments: [
+      201, 202, 205, 302, 303, 307, 400, 401, 403, 406, 408, 409, 418, 429, 500, 502, 503, 504, 299, 399, 499, 599,
+    ])
   func others(_ status: Int) {
     #expect(!isReused(status))
   }

@@ -21,7 +21,8 @@ struct InvalidationTests {
   }
 
   @Test(
-    "A success of an unsafe or unknown method invalidates its target", arguments: ["POST", "PUT", "DELETE", "PATCH", "FOO", "M-SEARCH"])
+    "A success of an unsafe or unknown method invalidates its target",
+    arguments: ["POST", "PUT", "DELETE", "PATCH", "FOO", "M-SEARCH"])
   func unsafe(_ method: String) {
     for status in [200, 201, 204, 299, 301, 303, 399] {
       var cache = stored()
@@ -49,7 +50,9 @@ struct InvalidationTests {
     #expect(isReused(cache, Self.other))
   }
 
-  @Test("Location and Content-Location of the same origin go with it, relative ones too", arguments: ["Location", "Content-Location"])
+  @Test(
+    "Location and Content-Location of the same origin go with it, relative ones too",
+    arguments: ["Location", "Content-Location"])
   func locations(_ name: String) {
     for location in [Self.other, "/b", "b", "./b", "//example.com/b", "http://EXAMPLE.com:80/b"] {
       var cache = stored()
@@ -71,7 +74,8 @@ struct InvalidationTests {
       let urls = policy.invalidations(status: 200, fields: [.location: location], for: request)
       #expect(urls == [URL(string: "https://example.com/a")])
     }
-    #expect(policy.invalidations(status: 200, fields: [.location: "https://example.com:443/b"], for: request).count == 2)
+    #expect(
+      policy.invalidations(status: 200, fields: [.location: "https://example.com:443/b"], for: request).count == 2)
   }
 
   @Test("What is invalidated is validated before it is used, even if it is young, and a 304 brings it back")

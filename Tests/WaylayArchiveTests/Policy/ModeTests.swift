@@ -23,7 +23,8 @@ struct ModeTests {
   @Test("reloadIgnoringLocalCacheData: from the network, without conditions, and stored")
   func reload() {
     var cache = stored(age: 5)
-    let result = cache.load(.init(fields: [.cacheControl: "max-age=10"], body: "new"), cachePolicy: .reloadIgnoringLocalCacheData)
+    let result = cache.load(
+      .init(fields: [.cacheControl: "max-age=10"], body: "new"), cachePolicy: .reloadIgnoringLocalCacheData)
     #expect(result.body == "new")
     #expect(cache.sent.last?.fields == [:])
     #expect(cache.load(nil).body == "new")
@@ -37,7 +38,8 @@ struct ModeTests {
     #expect(cache.sent.last?["Cache-Control"] == "no-cache")
     #expect(cache.sent.last?["Pragma"] == "no-cache")
     #expect(cache.sent.last?["If-None-Match"] == nil)
-    cache.load("GET", [.cacheControl: "max-age=5"], cachePolicy: .reloadIgnoringLocalAndRemoteCacheData) { _ in .init() }
+    cache.load("GET", [.cacheControl: "max-age=5"], cachePolicy: .reloadIgnoringLocalAndRemoteCacheData) { _ in .init()
+    }
     #expect(cache.sent.last?["Cache-Control"] == "max-age=5, no-cache")
   }
 
@@ -49,14 +51,17 @@ struct ModeTests {
     let result = cache.load(nil, cachePolicy: .returnCacheDataElseLoad)
     #expect(result.body == "old")
     #expect(result.isStale)
-    #expect(cache.load(.init(body: "x"), url: "http://example.com/b", cachePolicy: .returnCacheDataElseLoad).body == "x")
+    #expect(
+      cache.load(.init(body: "x"), url: "http://example.com/b", cachePolicy: .returnCacheDataElseLoad).body == "x")
   }
 
   @Test("returnCacheDataDontLoad: what is stored whatever its age, else an error")
   func dontLoad() {
     var cache = stored(age: 1_000_000)
     #expect(cache.load(.init(), cachePolicy: .returnCacheDataDontLoad).body == "old")
-    #expect(cache.load(.init(), url: "http://example.com/b", cachePolicy: .returnCacheDataDontLoad).status == PolicyCache.unavailable)
+    #expect(
+      cache.load(.init(), url: "http://example.com/b", cachePolicy: .returnCacheDataDontLoad).status
+        == PolicyCache.unavailable)
     #expect(cache.load(.init(), "POST", cachePolicy: .returnCacheDataDontLoad).status == PolicyCache.unavailable)
     #expect(cache.sent.count == 1)
   }
@@ -64,7 +69,8 @@ struct ModeTests {
   @Test("reloadRevalidatingCacheData: what is stored once the origin has confirmed it")
   func revalidating() {
     var cache = stored(age: 5)
-    #expect(cache.load(.init(status: 304, fields: [.eTag: "\"1\""]), cachePolicy: .reloadRevalidatingCacheData).body == "old")
+    #expect(
+      cache.load(.init(status: 304, fields: [.eTag: "\"1\""]), cachePolicy: .reloadRevalidatingCacheData).body == "old")
     #expect(cache.sent.last?["If-None-Match"] == "\"1\"")
     #expect(cache.load(.init(body: "new"), cachePolicy: .reloadRevalidatingCacheData).body == "new")
     #expect(cache.load(nil, cachePolicy: .reloadRevalidatingCacheData).status == PolicyCache.unreachable)
@@ -133,12 +139,18 @@ struct ModeTests {
     #expect(cache.load(.init(body: "other"), url: "http://example.com/b").body == "other")
   }
 
-  @Test("record: everything from the network, everything stored, also no-store; replayOnly gives it back unmarked, and nothing else")
+  @Test(
+    """
+    record: everything from the network, everything stored, also no-store; replayOnly gives it back unmarked, and \
+    nothing else
+    """
+  )
   func recordAndReplay() {
     var cache = PolicyCache()
     cache.options.mode = .record
     for (path, reply) in [
-      ("/a", PolicyCache.Reply(fields: [.cacheControl: "no-store"], body: "secret")), ("/b", .init(status: 500, body: "error")),
+      ("/a", PolicyCache.Reply(fields: [.cacheControl: "no-store"], body: "secret")),
+      ("/b", .init(status: 500, body: "error")),
       ("/c", .init(status: 302, fields: [.location: "/a"])),
     ] {
       #expect(cache.load(reply, url: "http://example.com" + path).status == reply.status)
@@ -161,8 +173,10 @@ struct ModeTests {
     urlRequest.httpMethod = "get"
     urlRequest.setValue("NO-CACHE", forHTTPHeaderField: "cache-CONTROL")
     let now = CacheTime.now
-    let response = ArchivePolicy.Response(status: 200, fields: [.cacheControl: "max-age=100"], requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(InterceptedRequest(urlRequest))) else {
+    let response = ArchivePolicy.Response(
+      status: 200, fields: [.cacheControl: "max-age=100"], requestTime: now, responseTime: now)
+    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(InterceptedRequest(urlRequest)))
+    else {
       Issue.record("not stored")
       return
     }
@@ -170,6 +184,7 @@ struct ModeTests {
     urlRequest.setValue(nil, forHTTPHeaderField: "cache-control")
     urlRequest.cachePolicy = .returnCacheDataDontLoad
     let answer = CacheAnswer(index: 0, form: .whole, isStale: false)
-    #expect(policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .serve(answer))
+    #expect(
+      policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .serve(answer))
   }
 }

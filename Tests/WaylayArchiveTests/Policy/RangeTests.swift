@@ -17,7 +17,9 @@ struct RangeTests {
     return cache
   }
 
-  private func part(_ first: Int, _ last: Int, _ total: String = "10", _ fields: HTTPFields = [.eTag: "\"1\""]) -> PolicyCache.Reply {
+  private func part(
+    _ first: Int, _ last: Int, _ total: String = "10", _ fields: HTTPFields = [.eTag: "\"1\""]
+  ) -> PolicyCache.Reply {
     var fields = fields
     fields[.cacheControl] = fields[.cacheControl] ?? "max-age=100"
     fields[.contentRange] = "bytes \(first)-\(last)/\(total)"
@@ -29,7 +31,8 @@ struct RangeTests {
   func slices() {
     for (range, bytes, text) in [
       ("bytes=0-3", "0-3", "0123"), ("bytes=3-3", "3-3", "3"), ("bytes=8-", "8-9", "89"), ("bytes=-2", "8-9", "89"),
-      ("bytes=-100", "0-9", Self.text), ("bytes=5-1000", "5-9", "56789"), ("BYTES=1-2", "1-2", "12"), ("bytes= 1-2 ", "1-2", "12"),
+      ("bytes=-100", "0-9", Self.text), ("bytes=5-1000", "5-9", "56789"), ("BYTES=1-2", "1-2", "12"),
+      ("bytes= 1-2 ", "1-2", "12"),
     ] {
       var cache = whole()
       let result = cache.load(nil, [.range: range])
@@ -44,7 +47,10 @@ struct RangeTests {
 
   @Test(
     "Several ranges, other units and what cannot be read or satisfied go to the origin as they are",
-    arguments: ["bytes=0-1,4-5", "items=0-1", "bytes=3-1", "bytes=x-1", "bytes=", "bytes", "bytes=10-", "bytes=100-200", "bytes=-0"])
+    arguments: [
+      "bytes=0-1,4-5", "items=0-1", "bytes=3-1", "bytes=x-1", "bytes=", "bytes", "bytes=10-", "bytes=100-200",
+      "bytes=-0",
+    ])
   func others(_ range: String) {
     var cache = whole()
     let result = cache.load(.init(status: 299, body: "origin"), [.range: range])
@@ -184,7 +190,8 @@ struct RangeTests {
   @Test("Parts with a weak, another or no validator do not: the newer one is kept (RFC 9111, 3.4)")
   func notCombined() {
     for (first, second) in [
-      ([.eTag: "\"1\""], [.eTag: "\"2\""]), ([.eTag: "W/\"1\""], [.eTag: "W/\"1\""]), ([:], [:]), ([.eTag: "\"1\""], [:]),
+      ([.eTag: "\"1\""], [.eTag: "\"2\""]), ([.eTag: "W/\"1\""], [.eTag: "W/\"1\""]), ([:], [:]),
+      ([.eTag: "\"1\""], [:]),
       ([.lastModified: PolicyCache().date()], [.lastModified: PolicyCache().date()]),
     ] as [(HTTPFields, HTTPFields)] {
       var cache = PolicyCache()
@@ -254,7 +261,9 @@ struct RangeTests {
     for reply in bad {
       var cache = PolicyCache()
       cache.load(part(0, 3), [.range: "bytes=0-3"])
-      let result = cache.load { $0["Range"] == nil ? .init(fields: [.cacheControl: "max-age=100"], body: "again") : reply }
+      let result = cache.load {
+        $0["Range"] == nil ? .init(fields: [.cacheControl: "max-age=100"], body: "again") : reply
+      }
       #expect(result.body == "again")
       #expect(result.status == 200)
       #expect(cache.load(nil).body == "again")
@@ -270,7 +279,9 @@ struct RangeTests {
 
   @Test("A transfer that broke off is kept as a part and gone on with (RFC 9111, 3.3)")
   func brokenOff() {
-    for (fields, isKept) in [([.eTag: "\"1\""], true), ([.eTag: "W/\"1\""], false), ([:], false)] as [(HTTPFields, Bool)] {
+    for (fields, isKept) in [([.eTag: "\"1\""], true), ([.eTag: "W/\"1\""], false), ([:], false)]
+      as [(HTTPFields, Bool)]
+    {
       var cache = PolicyCache()
       var head = fields
       head[.contentLength] = "10"

@@ -21,10 +21,15 @@ struct RecordEncodingTests {
 
   private func records() -> [CacheRecord] {
     var cache = PolicyCache()
-    cache.load(.init(fields: [.cacheControl: "max-age=100, immutable", .eTag: "\"1\"", .vary: "Foo, Bar"]), [.accept: "x"])
-    cache.load(.init(fields: [.cacheControl: "no-cache", .lastModified: cache.date(-100), .vary: "*"]), url: "http://example.com/b")
     cache.load(
-      .init(status: 206, fields: [.contentRange: "bytes 2-5/*", .eTag: "\"ü\"", .cacheControl: "max-age=1, stale-if-error=2"]),
+      .init(fields: [.cacheControl: "max-age=100, immutable", .eTag: "\"1\"", .vary: "Foo, Bar"]), [.accept: "x"])
+    cache.load(
+      .init(fields: [.cacheControl: "no-cache", .lastModified: cache.date(-100), .vary: "*"]),
+      url: "http://example.com/b")
+    cache.load(
+      .init(
+        status: 206,
+        fields: [.contentRange: "bytes 2-5/*", .eTag: "\"ü\"", .cacheControl: "max-age=1, stale-if-error=2"]),
       url: "http://example.com/c")
     cache.load(.init(status: 404, fields: [.expires: "0"]), "HEAD", url: "http://example.com/d")
     return ["a", "b", "c", "d"].flatMap { cache.records("http://example.com/" + $0) }
@@ -44,7 +49,9 @@ struct RecordEncodingTests {
   @Test("It is small: a head of ordinary size takes little more than its fields")
   func size() {
     var cache = PolicyCache()
-    let fields: HTTPFields = [.cacheControl: "max-age=100", .eTag: "\"1\"", .contentType: "text/html", .date: cache.date()]
+    let fields: HTTPFields = [
+      .cacheControl: "max-age=100", .eTag: "\"1\"", .contentType: "text/html", .date: cache.date(),
+    ]
     cache.load(.init(fields: fields))
     let text = fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     #expect(cache.records()[0].encoded().count < text + 60)
@@ -69,9 +76,11 @@ struct RecordEncodingTests {
     let requests = [
       CacheRequest(method: "GET", url: nil),
       CacheRequest(method: "GET", url: nil, fields: [.range: "bytes=0-5", .cacheControl: "max-stale"]),
-      CacheRequest(method: "HEAD", url: nil, fields: [.ifNoneMatch: "\"1\"", .cacheControl: "min-fresh=9999999999999"]),
       CacheRequest(
-        method: "GET", url: nil, fields: [.range: "bytes=-9223372036854775807", .accept: "x"], cachePolicy: .returnCacheDataElseLoad),
+        method: "HEAD", url: nil, fields: [.ifNoneMatch: "\"1\"", .cacheControl: "min-fresh=9999999999999"]),
+      CacheRequest(
+        method: "GET", url: nil, fields: [.range: "bytes=-9223372036854775807", .accept: "x"],
+        cachePolicy: .returnCacheDataElseLoad),
     ]
     var accepted = 0
     for round in 0..<200_000 {
@@ -93,7 +102,8 @@ struct RecordEncodingTests {
       let decision = policy.decide(request, records: [record], now: now)
       if case .serve(let answer) = decision.action { _ = policy.head(of: answer, record: record, now: now) }
       let response = ArchivePolicy.Response(
-        status: round % 3 == 0 ? 304 : 206, fields: [.eTag: "\"1\"", .contentRange: "bytes 6-9/10"], requestTime: now, responseTime: now)
+        status: round % 3 == 0 ? 304 : 206, fields: [.eTag: "\"1\"", .contentRange: "bytes 6-9/10"], requestTime: now,
+        responseTime: now)
       _ = policy.receive(response, for: request, decision, records: [record])
     }
     #expect(accepted > 1000)
@@ -108,7 +118,8 @@ struct RecordEncodingTests {
       "Sunday, 06-Nov-94", "0", "\t", "é", "q=0.", "s-maxage=1", "private",
     ]
     let names: [HTTPField.Name] = [
-      .cacheControl, .expires, .date, .eTag, .lastModified, .vary, .contentRange, .contentLength, HTTPField.Name("Age")!, .range,
+      .cacheControl, .expires, .date, .eTag, .lastModified, .vary, .contentRange, .contentLength,
+      HTTPField.Name("Age")!, .range,
       .ifNoneMatch, .ifRange, .ifModifiedSince, .acceptLanguage, .contentLocation, .location, .connection,
     ]
     let policy = PolicyCache().policy
@@ -123,8 +134,10 @@ struct RecordEncodingTests {
         requestFields.append(HTTPField(name: names.randomElement(using: &numbers) ?? .range, value: value()))
         fields.append(HTTPField(name: names.randomElement(using: &numbers) ?? .vary, value: value()))
       }
-      let request = CacheRequest(method: round % 5 == 0 ? "POST" : "GET", url: URL(string: "http://a/b"), fields: requestFields)
-      let response = ArchivePolicy.Response(status: round % 2 == 0 ? 200 : 206, fields: fields, requestTime: now, responseTime: now)
+      let request = CacheRequest(
+        method: round % 5 == 0 ? "POST" : "GET", url: URL(string: "http://a/b"), fields: requestFields)
+      let response = ArchivePolicy.Response(
+        status: round % 2 == 0 ? 200 : 206, fields: fields, requestTime: now, responseTime: now)
       guard case .store(let record) = policy.storability(of: response, to: request) else { continue }
       let decision = policy.decide(request, records: [record], now: now)
       _ = policy.receive(response, for: request, decision, records: [record])

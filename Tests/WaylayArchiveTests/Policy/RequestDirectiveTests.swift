@@ -47,7 +47,9 @@ struct RequestDirectiveTests {
     #expect(answers("max-age=40, max-stale"))
   }
 
-  @Test("max-stale is not heard against must-revalidate and no-cache (4.2.4, 5.2.2.2)", arguments: ["must-revalidate", "no-cache"])
+  @Test(
+    "max-stale is not heard against must-revalidate and no-cache (4.2.4, 5.2.2.2)",
+    arguments: ["must-revalidate", "no-cache"])
   func maxStaleOverruled(_ directive: String) {
     #expect(!answers("max-stale", age: 150, "max-age=100, \(directive)"))
   }
@@ -103,7 +105,8 @@ struct RequestDirectiveTests {
     var cache = PolicyCache()
     cache.load(.init(fields: [.cacheControl: "max-age=100"]))
     #expect(cache.load(.init(), "POST", [.cacheControl: "only-if-cached"]).status == 504)
-    #expect(cache.load(.init(), [.cacheControl: "only-if-cached"], cachePolicy: .reloadIgnoringLocalCacheData).status == 504)
+    #expect(
+      cache.load(.init(), [.cacheControl: "only-if-cached"], cachePolicy: .reloadIgnoringLocalCacheData).status == 504)
   }
 
   @Test("no-transform and what is unknown change nothing (5.2.1.6, 5.2.3)")

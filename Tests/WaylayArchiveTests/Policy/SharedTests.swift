@@ -4,7 +4,9 @@ import WaylayArchive
 
 @Suite("A shared archive (RFC 9111, sections 3, 3.5 and 5.2.2)", .timeLimit(.minutes(5)))
 struct SharedTests {
-  private func stored(_ cacheControl: String, _ request: HTTPFields = [:], age: Double = 0, _ fields: HTTPFields = [:]) -> PolicyCache {
+  private func stored(
+    _ cacheControl: String, _ request: HTTPFields = [:], age: Double = 0, _ fields: HTTPFields = [:]
+  ) -> PolicyCache {
     var cache = PolicyCache { $0.isShared = true }
     var fields = fields
     fields[.cacheControl] = cacheControl
@@ -24,7 +26,8 @@ struct SharedTests {
   @Test("private is not stored; with field names, those are not (5.2.2.7)")
   func privateResponses() {
     #expect(stored("private, max-age=100").records().isEmpty)
-    var cache = stored("private=\"x-a\", max-age=100", [:], age: 0, [HTTPField.Name("X-A")!: "1", HTTPField.Name("X-B")!: "1"])
+    var cache = stored(
+      "private=\"x-a\", max-age=100", [:], age: 0, [HTTPField.Name("X-A")!: "1", HTTPField.Name("X-B")!: "1"])
     let result = cache.load(nil)
     #expect(result["X-A"] == nil)
     #expect(result["X-B"] == "1")
@@ -40,7 +43,8 @@ struct SharedTests {
   }
 
   @Test(
-    "proxy-revalidate and s-maxage forbid a stale answer (5.2.2.8, 5.2.2.10)", arguments: ["max-age=10, proxy-revalidate", "s-maxage=10"])
+    "proxy-revalidate and s-maxage forbid a stale answer (5.2.2.8, 5.2.2.10)",
+    arguments: ["max-age=10, proxy-revalidate", "s-maxage=10"])
   func revalidate(_ cacheControl: String) {
     var cache = stored(cacheControl, age: 20)
     #expect(cache.load(nil, [.cacheControl: "max-stale"]).status == PolicyCache.unreachable)

@@ -4,7 +4,9 @@ import WaylayArchive
 
 @Suite("Stale responses (RFC 9111, section 4.2.4; RFC 5861)", .timeLimit(.minutes(5)))
 struct StaleTests {
-  private func stored(_ cacheControl: String, age: Double, _ change: (inout ArchivePolicy) -> Void = { _ in }) -> PolicyCache {
+  private func stored(
+    _ cacheControl: String, age: Double, _ change: (inout ArchivePolicy) -> Void = { _ in }
+  ) -> PolicyCache {
     var cache = PolicyCache(change)
     cache.load(.init(fields: [.cacheControl: cacheControl, .eTag: "\"1\""], body: "old"))
     cache.wait(age)

@@ -23,7 +23,9 @@ struct StorageTests {
 
   @Test(
     "Any final status with an explicit lifetime is stored, unknown ones too (RFC 9111, 3)",
-    arguments: [200, 201, 202, 203, 204, 205, 299, 300, 301, 302, 303, 307, 308, 399, 400, 403, 404, 410, 418, 499, 500, 503, 599])
+    arguments: [
+      200, 201, 202, 203, 204, 205, 299, 300, 301, 302, 303, 307, 308, 399, 400, 403, 404, 410, 418, 499, 500, 503, 599,
+    ])
   func explicit(_ status: Int) {
     var cache = PolicyCache()
     cache.load(.init(status: status, fields: [.cacheControl: "max-age=100"]))
@@ -32,7 +34,8 @@ struct StorageTests {
     #expect(result.status == status)
     #expect(isStored(status, [.expires: "Thu, 18 Aug 2050 02:01:18 GMT"]))
     // s-maxage says nothing to a private cache.
-    #expect(isStored(status, [.cacheControl: "s-maxage=100"]) == [200, 203, 204, 300, 301, 308, 404, 410].contains(status))
+    #expect(
+      isStored(status, [.cacheControl: "s-maxage=100"]) == [200, 203, 204, 300, 301, 308, 404, 410].contains(status))
   }
 
   @Test("no-store forbids it, in the response and in the request (RFC 9111, 5.2.2.5 and 5.2.1.5)")
@@ -52,7 +55,8 @@ struct StorageTests {
     #expect(cache.load(nil)["X-A"] == "1")
   }
 
-  @Test("must-understand sets no-store aside for a status that is understood, and forbids the others (RFC 9111, 5.2.2.3)")
+  @Test(
+    "must-understand sets no-store aside for a status that is understood, and forbids the others (RFC 9111, 5.2.2.3)")
   func mustUnderstand() {
     #expect(isStored(200, [.cacheControl: "must-understand, no-store, max-age=100"]))
     #expect(isStored(404, [.cacheControl: "no-store, must-understand, max-age=100"]))
@@ -88,13 +92,17 @@ struct StorageTests {
   @Test(
     "Fields of the connection, those it lists, and a proxy's are not (RFC 9111, 3.1; RFC 9110, 7.6.1)",
     arguments: [
-      "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "TE",
+      "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info",
+      "Proxy-Authorization", "TE",
       "Transfer-Encoding", "Upgrade", "Trailer", "X-Listed", "x-other",
     ])
   func perConnection(_ name: String) {
     var cache = PolicyCache()
-    var fields: HTTPFields = [.cacheControl: "max-age=100", HTTPField.Name("X-Listed")!: "1", HTTPField.Name("X-Other")!: "1"]
-    fields[HTTPField.Name(name)!] = name == "Connection" || name.lowercased().hasPrefix("x-") ? "close, X-Listed,x-OTHER" : "1"
+    var fields: HTTPFields = [
+      .cacheControl: "max-age=100", HTTPField.Name("X-Listed")!: "1", HTTPField.Name("X-Other")!: "1",
+    ]
+    fields[HTTPField.Name(name)!] =
+      name == "Connection" || name.lowercased().hasPrefix("x-") ? "close, X-Listed,x-OTHER" : "1"
     fields[.connection] = "close, X-Listed,x-OTHER"
     let first = cache.load(.init(fields: fields))
     #expect(first[name] != nil)
@@ -104,11 +112,14 @@ struct StorageTests {
   }
 
   @Test(
-    "Fields that no-cache names are given once, and not out of the archive (RFC 9111, 5.2.2.4 and 3.1)", arguments: ["\"x-a, X-B\"", "x-a"])
+    "Fields that no-cache names are given once, and not out of the archive (RFC 9111, 5.2.2.4 and 3.1)",
+    arguments: ["\"x-a, X-B\"", "x-a"])
   func noCacheFields(_ names: String) {
     var cache = PolicyCache()
     cache.load(
-      .init(fields: [.cacheControl: "no-cache=\(names), max-age=100", HTTPField.Name("X-A")!: "1", HTTPField.Name("X-C")!: "1"]))
+      .init(fields: [
+        .cacheControl: "no-cache=\(names), max-age=100", HTTPField.Name("X-A")!: "1", HTTPField.Name("X-C")!: "1",
+      ]))
     let second = cache.load(nil)
     #expect(second.isFromArchive)
     #expect(second["X-A"] == nil)
@@ -116,15 +127,18 @@ struct StorageTests {
   }
 
   @Test(
-    "Methods other than GET, HEAD and POST are not stored (RFC 9111, 3)", arguments: ["PUT", "DELETE", "PATCH", "OPTIONS", "QUERY", "FOO"])
+    "Methods other than GET, HEAD and POST are not stored (RFC 9111, 3)",
+    arguments: ["PUT", "DELETE", "PATCH", "OPTIONS", "QUERY", "FOO"])
   func methods(_ method: String) {
     #expect(!isStored(200, [.cacheControl: "max-age=100"], method))
   }
 
-  @Test("A POST answers a later GET when it has an explicit lifetime and its own URL as Content-Location (RFC 9110, 9.3.3)")
+  @Test(
+    "A POST answers a later GET when it has an explicit lifetime and its own URL as Content-Location (RFC 9110, 9.3.3)")
   func post() {
     var cache = PolicyCache()
-    cache.load(.init(fields: [.cacheControl: "max-age=100", .contentLocation: PolicyCache.url], body: "posted"), "POST")
+    cache.load(
+      .init(fields: [.cacheControl: "max-age=100", .contentLocation: PolicyCache.url], body: "posted"), "POST")
     #expect(cache.load(nil).body == "posted")
     #expect(cache.load(nil, "HEAD").status == 200)
     // Never another POST.
@@ -185,7 +199,8 @@ struct StorageTests {
     var cache = PolicyCache()
     cache.load(.init(fields: [.cacheControl: "max-age=100", .contentLength: "100"], body: "short"))
     #expect(cache.records().isEmpty)
-    cache.load(.init(fields: [.cacheControl: "max-age=100", .contentLength: "4", .contentEncoding: "gzip"], body: "inflated"))
+    cache.load(
+      .init(fields: [.cacheControl: "max-age=100", .contentLength: "4", .contentEncoding: "gzip"], body: "inflated"))
     #expect(cache.load(nil).body == "inflated")
     // A coded transfer has no length, whatever the head says (RFC 9112, 6.3).
     let chunked: HTTPFields = [.cacheControl: "max-age=100", .contentLength: "100", .transferEncoding: "chunked"]

@@ -65,7 +65,9 @@ struct ValidationTests {
 
   @Test("A 304 changes the fields it brings, and the lifetime with them (RFC 9111, 3.2 and 4.3.4)")
   func freshened() {
-    var cache = stale([.eTag: "\"1\"", HTTPField.Name("X-A")!: "old", HTTPField.Name("X-B")!: "kept", .contentType: "text/plain"])
+    var cache = stale([
+      .eTag: "\"1\"", HTTPField.Name("X-A")!: "old", HTTPField.Name("X-B")!: "kept", .contentType: "text/plain",
+    ])
     let fields: HTTPFields = [
       .cacheControl: "max-age=100", .eTag: "\"1\"", HTTPField.Name("X-A")!: "new", HTTPField.Name("X-C")!: "added",
       .contentType: "text/html", .lastModified: Self.modified,
@@ -99,7 +101,8 @@ struct ValidationTests {
   @Test(
     "What describes the stored bytes or the connection is not taken from a 304 (RFC 9111, 3.2)",
     arguments: [
-      "Content-Length", "Content-Encoding", "Content-Range", "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "X-Listed",
+      "Content-Length", "Content-Encoding", "Content-Range", "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade",
+      "X-Listed",
     ])
   func notFreshened(_ name: String) {
     var cache = stale([.eTag: "\"1\""])
@@ -147,14 +150,20 @@ struct ValidationTests {
     var isFirst = true
     let result = cache.load { sent in
       defer { isFirst = false }
-      return isFirst ? .init(status: 304, fields: [.eTag: "\"2\"", .lastModified: Self.modified]) : .init(body: "asked again")
+      return isFirst
+        ? .init(status: 304, fields: [.eTag: "\"2\"", .lastModified: Self.modified]) : .init(body: "asked again")
     }
     #expect(result.body == "asked again")
     #expect(cache.sent.last?["If-None-Match"] == nil)
     #expect(cache.sent.last?["If-Modified-Since"] == nil)
   }
 
-  @Test("A strong tag in the 304 does not name a response with a weak one: it may be used, and is not changed (RFC 9111, 4.3.3 and 4.3.4)")
+  @Test(
+    """
+    A strong tag in the 304 does not name a response with a weak one: it may be used, and is not changed (RFC 9111, \
+    4.3.3 and 4.3.4)
+    """
+  )
   func strongAgainstWeak() {
     var cache = stale([.eTag: "W/\"1\""])
     for _ in 0..<2 {
@@ -163,7 +172,9 @@ struct ValidationTests {
       #expect(result["Cache-Control"] == "max-age=1")
     }
     #expect(cache.sent.count == 3)
-    #expect(cache.load { $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304, fields: [.eTag: "\"2\""]) }.body == "again")
+    #expect(
+      cache.load { $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304, fields: [.eTag: "\"2\""]) }
+        .body == "again")
   }
 
   @Test("A request with no-store is answered by a 304, and changes nothing that is stored (RFC 9111, 5.2.1.5)")
@@ -180,7 +191,8 @@ struct ValidationTests {
     #expect(cache.load(.init(status: 304, fields: [.eTag: "W/\"1\""])).body == "old")
     var other = stale([.eTag: "W/\"1\""])
     #expect(
-      other.load { $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304, fields: [.eTag: "W/\"2\""]) }.body == "again")
+      other.load { $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304, fields: [.eTag: "W/\"2\""]) }
+        .body == "again")
   }
 
   @Test("A date that differs, also one that is earlier, is another representation (RFC 9111, 4.3.4)")
@@ -206,7 +218,9 @@ struct ValidationTests {
     for value in ["1", "2"] {
       two.load(.init(fields: [.vary: "Foo", .eTag: "\"\(value)\""], body: value), [HTTPField.Name("Foo")!: value])
     }
-    let result = two.load("GET", [HTTPField.Name("Foo")!: "3"]) { $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304) }
+    let result = two.load("GET", [HTTPField.Name("Foo")!: "3"]) {
+      $0["If-None-Match"] == nil ? .init(body: "again") : .init(status: 304)
+    }
     #expect(result.body == "again")
   }
 
@@ -220,12 +234,19 @@ struct ValidationTests {
   @Test("A 304 may change Vary, and the response is then for the request that brought it (RFC 9111, 3.2)")
   func varyChanges() {
     var cache = stale([.eTag: "\"1\""])
-    cache.load(.init(status: 304, fields: [.eTag: "\"1\"", .vary: "Foo", .cacheControl: "max-age=100"]), [HTTPField.Name("Foo")!: "1"])
+    cache.load(
+      .init(status: 304, fields: [.eTag: "\"1\"", .vary: "Foo", .cacheControl: "max-age=100"]),
+      [HTTPField.Name("Foo")!: "1"])
     #expect(cache.load(nil, [HTTPField.Name("Foo")!: "1"]).body == "old")
     #expect(!cache.load(.init(), [HTTPField.Name("Foo")!: "2"]).isFromArchive)
   }
 
-  @Test("no-cache with field names: what the 304 brings of them is given out of it, not out of the archive (RFC 9111, 5.2.2.4)")
+  @Test(
+    """
+    no-cache with field names: what the 304 brings of them is given out of it, not out of the archive (RFC 9111, \
+    5.2.2.4)
+    """
+  )
   func noCacheFieldsAfterValidation() {
     var cache = stale([.eTag: "\"1\"", HTTPField.Name("X-A")!: "1"], "max-age=1, no-cache=\"x-a\"")
     let result = cache.load(.init(status: 304, fields: [.eTag: "\"1\""]))

@@ -103,7 +103,8 @@ struct VaryTests {
     for value in ["1", "2", "1"] {
       cache.wait(1)
       cache.load(
-        .init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "\(value) of \(cache.now.seconds)"), [Self.foo: value],
+        .init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "\(value) of \(cache.now.seconds)"),
+        [Self.foo: value],
         cachePolicy: .reloadIgnoringLocalCacheData)
     }
     #expect(cache.records().count == 2)
@@ -126,9 +127,11 @@ struct VaryTests {
   func latest() {
     var cache = PolicyCache()
     cache.load(
-      .init(fields: [.cacheControl: "max-age=100", .vary: "Foo", .date: cache.date(-10)], body: "older"), [Self.foo: "1", Self.bar: "1"])
+      .init(fields: [.cacheControl: "max-age=100", .vary: "Foo", .date: cache.date(-10)], body: "older"),
+      [Self.foo: "1", Self.bar: "1"])
     cache.load(
-      .init(fields: [.cacheControl: "max-age=100", .vary: "Bar", .date: cache.date(-20)], body: "oldest"), [Self.foo: "2", Self.bar: "2"])
+      .init(fields: [.cacheControl: "max-age=100", .vary: "Bar", .date: cache.date(-20)], body: "oldest"),
+      [Self.foo: "2", Self.bar: "2"])
     #expect(cache.load(nil, [Self.foo: "1", Self.bar: "2"]).body == "older")
   }
 
@@ -138,7 +141,8 @@ struct VaryTests {
     cache.load(.init(fields: [.cacheControl: "max-age=100"], body: "plain"))
     cache.wait(1)
     cache.load(
-      .init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "one"), [Self.foo: "1"], cachePolicy: .reloadIgnoringLocalCacheData)
+      .init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "one"), [Self.foo: "1"],
+      cachePolicy: .reloadIgnoringLocalCacheData)
     #expect(cache.load(nil, [Self.foo: "1"]).body == "one")
     #expect(cache.load(.init(body: "two"), [Self.foo: "2"]).body == "two")
   }
@@ -156,7 +160,12 @@ struct VaryTests {
     #expect(later.policy.decide(request, records: Array(both.prefix(1)), now: later.now).reason.code == .fresh)
   }
 
-  @Test("Of a response with Vary and a later one without, the one with Vary is given to the request that it is for (RFC 9111, 4.1)")
+  @Test(
+    """
+    Of a response with Vary and a later one without, the one with Vary is given to the request that it is for (RFC \
+    9111, 4.1)
+    """
+  )
   func varyBeforeNone() {
     var cache = PolicyCache()
     cache.load(.init(fields: [.cacheControl: "max-age=100", .vary: "Foo"], body: "one"), [Self.foo: "1"])
@@ -166,12 +175,15 @@ struct VaryTests {
     #expect(cache.load(nil, [Self.foo: "3"]).body == "plain")
   }
 
-  @Test("A request that matches no variant is sent with the tags of all, and a 304 picks one (RFC 9111, 4.3.1 and 4.3.4)")
+  @Test(
+    "A request that matches no variant is sent with the tags of all, and a 304 picks one (RFC 9111, 4.3.1 and 4.3.4)")
   func tagsOfAll() {
     var cache = PolicyCache()
     for value in ["1", "2"] {
       cache.load(
-        .init(fields: [.cacheControl: "max-age=100", .vary: "Foo", .eTag: "\"\(value)\"", .lastModified: cache.date(-100)], body: value),
+        .init(
+          fields: [.cacheControl: "max-age=100", .vary: "Foo", .eTag: "\"\(value)\"", .lastModified: cache.date(-100)],
+          body: value),
         [Self.foo: value])
     }
     let result = cache.load(.init(status: 304, fields: [.eTag: "\"2\"", .vary: "Foo"]), [Self.foo: "3"])

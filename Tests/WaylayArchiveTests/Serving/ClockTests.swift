@@ -7,7 +7,8 @@ import WaylayCore
 @Suite("A clock that is set back", .timeLimit(.minutes(5)))
 struct ClockTests {
   private func run(
-    _ directory: URL, _ now: @escaping @Sendable () -> CacheTime, _ body: (ArchiveCache, ScriptedNext) async throws -> Void
+    _ directory: URL, _ now: @escaping @Sendable () -> CacheTime,
+    _ body: (ArchiveCache, ScriptedNext) async throws -> Void
   ) async throws {
     let archive = ArchiveCache(at: directory) { $0.now = now }
     try await archive.opened()
@@ -62,7 +63,9 @@ struct ClockTests {
   func steady() async throws {
     let wall = Wall()
     let steady = Locked<Int64>(0)
-    let archive = ArchiveCache { $0.now = { CacheTime(milliseconds: wall.now.milliseconds, steady: steady.withLock { $0 }) } }
+    let archive = ArchiveCache {
+      $0.now = { CacheTime(milliseconds: wall.now.milliseconds, steady: steady.withLock { $0 }) }
+    }
     let script = ScriptedNext()
     script.answers("a", [.cacheControl: "max-age=100"])
     _ = try await archive.load(script)

@@ -8,7 +8,9 @@ import WaylayCore
 @Suite("An archive on the disk", .timeLimit(.minutes(10)))
 struct DiskTests {
   /// An archive of a directory and a session through it, as a process has them.
-  private func run(_ origin: TestOrigin, _ directory: URL, _ wall: Wall, _ body: (Site) async throws -> Void) async throws {
+  private func run(
+    _ origin: TestOrigin, _ directory: URL, _ wall: Wall, _ body: (Site) async throws -> Void
+  ) async throws {
     let archive = ArchiveCache(at: directory) { $0.now = { wall.now } }
     let site = Site(origin, archive, wall: wall)
     try await archive.opened()
@@ -48,8 +50,12 @@ struct DiskTests {
     let cut = Locked<Int?>(600_000)
     origin.reply(to: "/file") { request in
       let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
-      if let range = request["Range"].first, request["If-Range"] == ["\"1\""], let first = Int(range.dropFirst("bytes=".count).dropLast()) {
-        return Reply(206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...]))
+      if let range = request["Range"].first, request["If-Range"] == ["\"1\""],
+        let first = Int(range.dropFirst("bytes=".count).dropLast())
+      {
+        return Reply(
+          206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...])
+        )
       }
       guard let cut = cut.withLock({ $0 }) else { return Reply(200, fields, .whole(bytes)) }
       return Reply(200, fields, .truncated(bytes.prefix(cut), declared: bytes.count))

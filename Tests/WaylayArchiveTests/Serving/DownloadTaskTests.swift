@@ -17,7 +17,9 @@ struct DownloadTaskTests {
   func offline() async throws {
     let origin = try await TestOrigin.start()
     let site = Site(origin, ArchiveCache(limits: StoreLimits(bytes: 64 << 20)), wall: Wall())
-    origin.reply(to: "/file") { _ in Reply(200, [("Cache-Control", "max-age=1000")], .whole(Data(repeating: 7, count: 300_000))) }
+    origin.reply(to: "/file") { _ in
+      Reply(200, [("Cache-Control", "max-age=1000")], .whole(Data(repeating: 7, count: 300_000)))
+    }
     #expect(try await download(site, "/file").count == 300_000)
     await origin.stop()
     site.archive.mode = .offline
@@ -32,11 +34,16 @@ struct DownloadTaskTests {
     let isCut = Locked(true)
     origin.reply(to: "/file") { request in
       let fields = [("ETag", "\"1\""), ("Cache-Control", "max-age=1000")]
-      if let range = request["Range"].first, request["If-Range"] == ["\"1\""], let first = Int(range.dropFirst("bytes=".count).dropLast()) {
-        return Reply(206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...]))
+      if let range = request["Range"].first, request["If-Range"] == ["\"1\""],
+        let first = Int(range.dropFirst("bytes=".count).dropLast())
+      {
+        return Reply(
+          206, fields + [("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)")], .whole(bytes[first...])
+        )
       }
       return isCut.withLock { $0 }
-        ? Reply(200, fields, .truncated(bytes.prefix(600_000), declared: bytes.count)) : Reply(200, fields, .whole(bytes))
+        ? Reply(200, fields, .truncated(bytes.prefix(600_000), declared: bytes.count))
+        : Reply(200, fields, .whole(bytes))
     }
     #expect(await failureCode { try await download(site, "/file") } == .networkConnectionLost)
     isCut.withLock { $0 = false }

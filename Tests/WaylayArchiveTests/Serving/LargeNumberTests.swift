@@ -10,12 +10,16 @@ import WaylayCore
 @Suite("Numbers that lie", .timeLimit(.minutes(10)))
 struct LargeNumberTests {
   static let numbers = [
-    "0", "-1", "+1", " 1 ", "1,1", "0x10", "1e9", "2147483647", "2147483648", "2147483649", "4294967296", "9223372036854775806",
-    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615", "18446744073709551616",
+    "0", "-1", "+1", " 1 ", "1,1", "0x10", "1e9", "2147483647", "2147483648", "2147483649", "4294967296",
+    "9223372036854775806",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615",
+    "18446744073709551616",
     String(repeating: "9", count: 400), "",
   ]
 
-  @Test("a part whose rest claims the greatest length there is neither traps nor becomes a whole body", arguments: Way.allCases)
+  @Test(
+    "a part whose rest claims the greatest length there is neither traps nor becomes a whole body",
+    arguments: Way.allCases)
   func rest(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       let bytes = Data((0..<1000).map { UInt8($0 % 251) })
@@ -30,7 +34,8 @@ struct LargeNumberTests {
       }
       let first = await failure { try await site.get("/a", by: way) }
       #expect(first is URLError)
-      // An error, or the stored beginning with what came: never a trap, and never something else under the whole length.
+      // An error, or the stored beginning with what came: never a trap, and never something else under the whole
+      // length.
       let second = await failure { try await site.get("/a", by: way) }
       #expect(second is URLError)
       site.origin.reply(to: "/a") { _ in Reply(200, fields, .whole(bytes)) }
@@ -42,11 +47,17 @@ struct LargeNumberTests {
   func claimed(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       for (path, head) in [
-        ("/part", "206 Partial Content\r\nContent-Range: bytes 0-9223372036854775806/9223372036854775807"), ("/whole", "200 OK"),
+        ("/part", "206 Partial Content\r\nContent-Range: bytes 0-9223372036854775806/9223372036854775807"),
+        ("/whole", "200 OK"),
       ] {
         site.origin.reply(to: path) { _ in
-          .raw("HTTP/1.1 \(head)\r\nETag: \"1\"\r\nCache-Control: max-age=100\r\nContent-Length: 9223372036854775807\r\n\r\nabc")
-            .with { $0.hangsUp = true }
+          .raw(
+            """
+            HTTP/1.1 \(head)\r\nETag: \"1\"\r\nCache-Control: max-age=100\r\nContent-Length: \
+            9223372036854775807\r\n\r\nabc
+            """
+          )
+          .with { $0.hangsUp = true }
         }
         let fields = path == "/part" ? ["Range": "bytes=0-"] : [:]
         let first = await failure { try await site.get(path, fields, by: way) }
@@ -66,7 +77,9 @@ struct LargeNumberTests {
     let script = ScriptedNext()
     var page = 0
     for number in Self.numbers {
-      let dates = [number, "Thu, 01 Jan 9999 00:00:00 GMT", "Thu, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec \(number) 23:59:59 GMT"]
+      let dates = [
+        number, "Thu, 01 Jan 9999 00:00:00 GMT", "Thu, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec \(number) 23:59:59 GMT",
+      ]
       for date in dates {
         for directive in ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "no-cache"] {
           page += 1
@@ -84,7 +97,8 @@ struct LargeNumberTests {
             script.answers("abc", status: status, fields)
             _ = try await archive.load(url, script) { request in
               request.setValue(range, forHTTPHeaderField: "Range")
-              request.setValue("max-age=\(number), max-stale=\(number), min-fresh=\(number)", forHTTPHeaderField: "Cache-Control")
+              request.setValue(
+                "max-age=\(number), max-stale=\(number), min-fresh=\(number)", forHTTPHeaderField: "Cache-Control")
             }
             _ = try await archive.load(url, script)
           }
@@ -95,7 +109,8 @@ struct LargeNumberTests {
   }
 
   @Test(
-    "a body that a link says is longer than any, or shorter than none, is read as it comes", arguments: [Int64.max, .max - 1, -1, .min])
+    "a body that a link says is longer than any, or shorter than none, is read as it comes",
+    arguments: [Int64.max, .max - 1, -1, .min])
   func lengths(_ length: Int64) async throws {
     let archive = ArchiveCache(limits: StoreLimits(bytes: .max, entryBytes: .max))
     let script = ScriptedNext()
@@ -114,7 +129,9 @@ struct LargeNumberTests {
     await archive.close()
   }
 
-  @Test("limits of any size are kept, and take any share of themselves", arguments: [0, 1, 2, .nan, .infinity, -1, 0.999999999, 1e300])
+  @Test(
+    "limits of any size are kept, and take any share of themselves",
+    arguments: [0, 1, 2, .nan, .infinity, -1, 0.999999999, 1e300])
   func limits(_ lowWater: Double) throws {
     for (bytes, count) in [(Int64.max, Int.max), (.max, 1), (4096, .max), (.min, .min), (0, 0)] {
       var limits = StoreLimits(bytes: bytes, count: count, entryBytes: .max, lowWater: lowWater)

@@ -58,7 +58,8 @@ struct LateAnswerTests {
     #expect(try await archive.load(script).text == "gone")
   }
 
-  @Test("the answer to a POST with its own Content-Location and a lifetime answers the next GET (RFC 9110, section 9.3.3)")
+  @Test(
+    "the answer to a POST with its own Content-Location and a lifetime answers the next GET (RFC 9110, section 9.3.3)")
   func postWithContentLocation() async throws {
     let archive = ArchiveCache()
     let script = ScriptedNext()
@@ -79,7 +80,8 @@ struct LateAnswerTests {
     script.answers { request in
       try await gate.wait()
       return InterceptedResponse(
-        to: request, fields: [.cacheControl: "max-age=1000", .contentLocation: "/a"], body: .text("first"), source: .network)
+        to: request, fields: [.cacheControl: "max-age=1000", .contentLocation: "/a"], body: .text("first"),
+        source: .network)
     }
     async let first = archive.load(script) { $0.httpMethod = "POST" }
     await script.wasAsked(1)
@@ -99,7 +101,9 @@ struct LateAnswerTests {
     let script = ScriptedNext()
     script.answers("no", status: HTTPResponse.Status(code: status), [.cacheControl: "max-age=1000"])
     let fields = ["Range": "bytes=100-", "If-Match": "\"2\"", "Expect": "100-continue"]
-    _ = try await archive.load(script) { request in for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) } }
+    _ = try await archive.load(script) { request in
+      for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    }
     script.answers("yes", [.cacheControl: "max-age=1000"])
     let plain = try await archive.load(script)
     #expect(plain.response.status == .ok && plain.text == "yes")

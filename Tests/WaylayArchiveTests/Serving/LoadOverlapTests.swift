@@ -20,7 +20,9 @@ struct LoadOverlapTests {
     return try await response.body.collect(upTo: 1 << 24)
   }
 
-  @Test("two loads that complete the same part at once leave it whole, and not with its end twice", arguments: StoreKind.allCases)
+  @Test(
+    "two loads that complete the same part at once leave it whole, and not with its end twice",
+    arguments: StoreKind.allCases)
   func completedTwice(kind: StoreKind) async throws {
     let directory = TemporaryDirectory()
     let store = try kind.make(directory)
@@ -62,7 +64,8 @@ struct LoadOverlapTests {
     #expect(try await load(archive, origin) == Self.bytes)
     let entry = try #require(try await store.list().first)
     let body = difference < 0 ? Data(Self.bytes.dropLast(-difference)) : Self.bytes + Data(count: difference)
-    try store.put(EntryDraft(key: entry.key, head: entry.head, details: entry.details, replacing: [entry.id]), body: body)
+    try store.put(
+      EntryDraft(key: entry.key, head: entry.head, details: entry.details, replacing: [entry.id]), body: body)
     #expect(try await load(archive, origin) == Self.bytes)
     #expect(origin.asked == 2)
     #expect(try await load(archive, origin) == Self.bytes)
@@ -70,7 +73,9 @@ struct LoadOverlapTests {
     await archive.close()
   }
 
-  @Test("a load through a read-only archive ends when what it wants to serve has been removed or cannot be read", arguments: [true, false])
+  @Test(
+    "a load through a read-only archive ends when what it wants to serve has been removed or cannot be read",
+    arguments: [true, false])
   func readOnly(isRemoved: Bool) async throws {
     let directory = TemporaryDirectory()
     let writing = try directory.store()
@@ -151,7 +156,9 @@ private final class Origin: RequestInterceptor {
     let range = request.fields[.range]
     guard let range, let first = Int(range.dropFirst("bytes=".count).dropLast()) else {
       fields[.contentLength] = "\(size)"
-      guard breaksOff, isFirst else { return InterceptedResponse(to: request, fields: fields, body: .data(bytes), source: .network) }
+      guard breaksOff, isFirst else {
+        return InterceptedResponse(to: request, fields: fields, body: .data(bytes), source: .network)
+      }
       let half = MessageBody.stream(length: Int64(size)) {
         AsyncThrowingStream { continuation in
           continuation.yield(bytes.prefix(size / 2))
@@ -186,7 +193,9 @@ private final class Careless: ArchiveStore {
   func cached(_ key: ArchiveKey) -> [StoredEntry]? { base.cached(key) }
   func entries(for key: ArchiveKey) async throws -> [StoredEntry] { try await base.entries(for: key) }
   func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry { try base.put(draft, body: body) }
-  func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter { try base.makeWriter(for: key, length: length) }
+  func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+    try base.makeWriter(for: key, length: length)
+  }
   func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     try base.update(entry, head: head, details: details)
   }

@@ -26,7 +26,9 @@ struct LoadRangeTests {
 
   private func expected(_ range: Range<Int>) -> Data { Data(range.map { UInt8($0 % 251) }) }
 
-  @Test("a range is cut out of what is stored whole: first to last, open, suffix (RFC 9110, section 14.2)", arguments: Way.allCases)
+  @Test(
+    "a range is cut out of what is stored whole: first to last, open, suffix (RFC 9110, section 14.2)",
+    arguments: Way.allCases)
   func fromWhole(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: pattern(1000))
@@ -65,7 +67,8 @@ struct LoadRangeTests {
     }
   }
 
-  @Test("the rest of a stored part is asked for, and the two are combined (RFC 9111, section 3.4)", arguments: Way.allCases)
+  @Test(
+    "the rest of a stored part is asked for, and the two are combined (RFC 9111, section 3.4)", arguments: Way.allCases)
   func combined(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: pattern(1000))

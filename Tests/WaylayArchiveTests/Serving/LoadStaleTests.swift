@@ -74,7 +74,8 @@ struct LoadStaleTests {
       }
       if isFirst {
         return InterceptedResponse(
-          to: request, fields: [.cacheControl: "max-age=1, stale-while-revalidate=1000"], body: .text("old"), source: .network)
+          to: request, fields: [.cacheControl: "max-age=1, stale-while-revalidate=1000"], body: .text("old"),
+          source: .network)
       }
       signal.yield("begun")
       for await _ in AsyncStream<Never>.makeStream().stream {}
@@ -93,12 +94,15 @@ struct LoadStaleTests {
     #expect(await told.next() == "ended")
   }
 
-  @Test("an error is replaced by a stale answer where stale-if-error allows it (RFC 5861, section 4)", arguments: Way.allCases)
+  @Test(
+    "an error is replaced by a stale answer where stale-if-error allows it (RFC 5861, section 4)",
+    arguments: Way.allCases)
   func ifError(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       let fails = Locked(false)
       site.origin.reply(to: "/a") { _ in
-        fails.withLock { $0 } ? .text("broken", status: 503) : .text("good", fields: [("Cache-Control", "max-age=10, stale-if-error=60")])
+        fails.withLock { $0 }
+          ? .text("broken", status: 503) : .text("good", fields: [("Cache-Control", "max-age=10, stale-if-error=60")])
       }
       try await site.get("/a", by: way)
       fails.withLock { $0 = true }
@@ -111,13 +115,16 @@ struct LoadStaleTests {
     }
   }
 
-  @Test("a closed connection gives a stale answer, unless must-revalidate forbids it (RFC 9111, section 4.2.4)", arguments: Way.allCases)
+  @Test(
+    "a closed connection gives a stale answer, unless must-revalidate forbids it (RFC 9111, section 4.2.4)",
+    arguments: Way.allCases)
   func closed(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       let closes = Locked(false)
       for (path, extra) in [("/a", ""), ("/strict", ", must-revalidate")] {
         site.origin.reply(to: path) { _ in
-          closes.withLock { $0 } ? Reply(200, [], .close) : .text("good", fields: [("Cache-Control", "max-age=10" + extra)])
+          closes.withLock { $0 }
+            ? Reply(200, [], .close) : .text("good", fields: [("Cache-Control", "max-age=10" + extra)])
         }
         try await site.get(path, by: way)
       }

@@ -52,7 +52,8 @@ struct PatienceTests {
   private let script = ScriptedNext()
 
   private func archive(
-    _ fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"1\""], _ configure: (inout ArchiveCache.Configuration) -> Void = { _ in }
+    _ fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"1\""],
+    _ configure: (inout ArchiveCache.Configuration) -> Void = { _ in }
   ) async throws -> ArchiveCache {
     let archive = ArchiveCache { [wall, timer] in
       $0.now = { wall.now }
@@ -65,7 +66,9 @@ struct PatienceTests {
     return archive
   }
 
-  @Test("an origin that says nothing for ten seconds yields the stale answer, and the request goes on behind", arguments: Way.allCases)
+  @Test(
+    "an origin that says nothing for ten seconds yields the stale answer, and the request goes on behind",
+    arguments: Way.allCases)
   func silent(_ way: Way) async throws {
     let timer = timer
     try await withSite({ $0.clock = timer.clock }) { (site: Site) async throws in
@@ -88,11 +91,14 @@ struct PatienceTests {
 
   @Test("… within stale-if-error too, where nothing else would allow it (RFC 5861, section 4)")
   func staleIfError() async throws {
-    let archive = try await archive([.cacheControl: "max-age=10, stale-if-error=1000"]) { $0.servesStaleWhenUnreachable = false }
+    let archive = try await archive([.cacheControl: "max-age=10, stale-if-error=1000"]) {
+      $0.servesStaleWhenUnreachable = false
+    }
     let gate = Latch()
     script.answers { request in
       try await gate.wait()
-      return InterceptedResponse(to: request, fields: [.cacheControl: "max-age=10"], body: .text("new"), source: .network)
+      return InterceptedResponse(
+        to: request, fields: [.cacheControl: "max-age=10"], body: .text("new"), source: .network)
     }
     async let load = archive.load(script)
     await timer.isAwaited()
@@ -155,7 +161,9 @@ struct PatienceTests {
 
   @Test("where nothing stale may be given, nobody is woken: the request's own timeout counts")
   func unchanged() async throws {
-    for fields: HTTPFields in [[.cacheControl: "max-age=10, must-revalidate"], [.cacheControl: "no-store"], [.cacheControl: "no-cache"]] {
+    for fields: HTTPFields in [
+      [.cacheControl: "max-age=10, must-revalidate"], [.cacheControl: "no-store"], [.cacheControl: "no-cache"],
+    ] {
       let archive = try await archive(fields)
       script.answers { _ in throw TransportError(.timedOut, message: "too late") }
       let error = await failure { try await archive.load(script) }
@@ -168,7 +176,9 @@ struct PatienceTests {
   func head() async throws {
     let archive = try await archive()
     let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
-    script.answers { InterceptedResponse(to: $0, fields: [.cacheControl: "max-age=10"], body: .stream(chunks), source: .network) }
+    script.answers {
+      InterceptedResponse(to: $0, fields: [.cacheControl: "max-age=10"], body: .stream(chunks), source: .network)
+    }
     let url = try #require(URL(string: "http://example.com/a"))
     let response = try await archive.startLoading(InterceptedRequest(.get, url), next: script.next)
     timer.advance(by: 1000)
@@ -227,7 +237,8 @@ struct PatienceTests {
       #expect(try type(of: #require(seen)) == type(of: error))
     }
     let networks: [any Error] = [
-      TransportError(.cannotConnectToHost, message: "refused"), TransportError(.serverCertificateUntrusted, message: "a portal"),
+      TransportError(.cannotConnectToHost, message: "refused"),
+      TransportError(.serverCertificateUntrusted, message: "a portal"),
       URLError(.notConnectedToInternet), URLError(.timedOut), URLError(.cannotFindHost),
       URLError(.unknown, userInfo: [NSUnderlyingErrorKey: TransportError(.networkConnectionLost, message: "lost")]),
     ]

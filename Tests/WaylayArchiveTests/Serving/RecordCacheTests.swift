@@ -10,13 +10,18 @@ struct RecordCacheTests {
   private func entry(_ number: UInt64, padding: Int) throws -> StoredEntry {
     let policy = ArchivePolicy { _ in [UInt8](repeating: 0, count: 32) }
     let now = CacheTime(seconds: 1_800_000_000)
-    let fields: HTTPFields = [.cacheControl: "max-age=10", HTTPField.Name("X-Padding")!: String(repeating: "x", count: padding)]
+    let fields: HTTPFields = [
+      .cacheControl: "max-age=10", HTTPField.Name("X-Padding")!: String(repeating: "x", count: padding),
+    ]
     let response = ArchivePolicy.Response(status: 200, fields: fields, requestTime: now, responseTime: now)
-    guard case .store(let record) = policy.storability(of: response, to: CacheRequest(method: "GET", url: URL(string: "http://a.test/")))
+    guard
+      case .store(let record) = policy.storability(
+        of: response, to: CacheRequest(method: "GET", url: URL(string: "http://a.test/")))
     else { throw URLError(.unknown) }
     return StoredEntry(
       id: EntryID(number: number), key: ArchiveKey("\(number)"), head: record.encoded(),
-      details: EntryDetails(url: "http://a.test/", stored: now.date), storedBytes: 0, contents: MemoryBody(data: Data()))
+      details: EntryDetails(url: "http://a.test/", stored: now.date), storedBytes: 0, contents: MemoryBody(data: Data())
+    )
   }
 
   @Test("they are bounded by their bytes, and not by their number alone")

@@ -5,7 +5,8 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-/// The rest of a stored beginning, from a server whose message does not say how long the rest is, or says something else.
+/// The rest of a stored beginning, from a server whose message does not say how long the rest is, or says something
+/// else.
 @Suite("A rest that is not the rest", .timeLimit(.minutes(5)))
 struct ShortRestTests {
   private static let bytes = Data((0..<1000).map { UInt8($0 % 251) })
@@ -21,7 +22,9 @@ struct ShortRestTests {
       case .chunked: return Reply(206, fields, .chunks(rest.isEmpty ? [] : [rest], pause: 0))
       case .untilTheEnd:
         let head = fields.map { "\($0.0): \($0.1)\r\n" }.joined()
-        return Reply(206, [], .raw(Data("HTTP/1.1 206 Partial Content\r\n\(head)\r\n".utf8) + rest)).with { $0.hangsUp = true }
+        return Reply(206, [], .raw(Data("HTTP/1.1 206 Partial Content\r\n\(head)\r\n".utf8) + rest)).with {
+          $0.hangsUp = true
+        }
       }
     }
   }
@@ -29,7 +32,9 @@ struct ShortRestTests {
   /// Has the first 400 bytes stored, then answers questions for the rest so.
   private func begin(_ site: Site, _ way: Way, _ rest: @escaping @Sendable (_ first: Int) -> Reply) async {
     site.origin.reply(to: "/a") { request in
-      guard let range = request["Range"].first else { return Reply(200, Self.fields, .truncated(Self.bytes.prefix(400), declared: 1000)) }
+      guard let range = request["Range"].first else {
+        return Reply(200, Self.fields, .truncated(Self.bytes.prefix(400), declared: 1000))
+      }
       return rest(Int(range.dropFirst("bytes=".count).dropLast()) ?? 0)
     }
     let first = await failure { try await site.get("/a", by: way) }
@@ -54,7 +59,8 @@ struct ShortRestTests {
   }
 
   @Test(
-    "a rest that ends before the whole does is an error, and what is stored stays a beginning", arguments: Way.allCases, Message.allCases)
+    "a rest that ends before the whole does is an error, and what is stored stays a beginning", arguments: Way.allCases,
+    Message.allCases)
   func short(_ way: Way, _ message: Message) async throws {
     try await withSite { (site: Site) async throws in
       await begin(site, way) { message.reply(Self.bytes[$0..<$0 + 29], from: $0) }
@@ -73,7 +79,9 @@ struct ShortRestTests {
     }
   }
 
-  @Test("a rest that goes on behind the end of the whole is an error, and none of it is kept", arguments: Way.allCases, Message.allCases)
+  @Test(
+    "a rest that goes on behind the end of the whole is an error, and none of it is kept", arguments: Way.allCases,
+    Message.allCases)
   func long(_ way: Way, _ message: Message) async throws {
     try await withSite { (site: Site) async throws in
       await begin(site, way) { message.reply(Self.bytes[$0...] + Data("more".utf8), from: $0) }
@@ -82,7 +90,9 @@ struct ShortRestTests {
     }
   }
 
-  @Test("a rest whose length or coding says that it is something else is not joined: the whole is loaded", arguments: Way.allCases)
+  @Test(
+    "a rest whose length or coding says that it is something else is not joined: the whole is loaded",
+    arguments: Way.allCases)
   func other(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in
       for (path, fields) in [("/length", [] as [(String, String)]), ("/coding", [("Content-Encoding", "cow")])] {
@@ -101,7 +111,8 @@ struct ShortRestTests {
         #expect(try await site.get(path, by: way).body == Self.bytes)
         // A coding that the transport does not know has it ask twice.
         let ranges = site.seen(path).map { $0["Range"].count }
-        #expect(ranges.first == 0 && ranges.dropFirst().dropLast().allSatisfy { $0 == 1 } && ranges.last == 0, "\(ranges)")
+        #expect(
+          ranges.first == 0 && ranges.dropFirst().dropLast().allSatisfy { $0 == 1 } && ranges.last == 0, "\(ranges)")
         site.archive.mode = .offline
         #expect(try await site.get(path, by: way).body == Self.bytes)
         site.archive.mode = .online

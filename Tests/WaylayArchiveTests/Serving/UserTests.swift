@@ -25,7 +25,9 @@ struct UserTests {
     try await withSite(configure) { (site: Site) async throws in
       func session(_ user: String) throws -> (InterceptorRegistry, URLSession) {
         let configuration = URLSessionConfiguration.ephemeral
-        let cookie = HTTPCookie(properties: [.domain: site.origin.url("/").host ?? "", .path: "/", .name: "session", .value: user])
+        let cookie = HTTPCookie(properties: [
+          .domain: site.origin.url("/").host ?? "", .path: "/", .name: "session", .value: user,
+        ])
         configuration.httpCookieStorage?.setCookie(try #require(cookie))
         let registry = InterceptorRegistry(configuration: configuration) { [archive = site.archive] in archive }
         return (registry, URLSession(configuration: configuration.intercepted(by: registry)))
@@ -47,7 +49,9 @@ struct UserTests {
   @Test("a private answer does not go from one cookie storage to another, on line or off")
   func twoStorages() async throws {
     try await withTwo { (site: Site, _: InterceptorRegistry, alice: URLSession, bob: URLSession) async throws in
-      for control in ["private, max-age=1000", "private", "no-cache", "max-age=0", "private, max-age=0, must-revalidate"] {
+      for control in [
+        "private, max-age=1000", "private", "no-cache", "max-age=0", "private, max-age=0, must-revalidate",
+      ] {
         let path = "/me/\(control.hashValue)"
         site.origin.reply(to: path, with: page(control))
         #expect(try await text(alice, site.request(path)) == "for session=alice")
@@ -71,7 +75,8 @@ struct UserTests {
       site.origin.reply(to: "/me", with: page("private, max-age=1000"))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {
-          group.addTask { () async throws in #expect(try await text(alice, site.request("/me")) == "for session=alice") }
+          group.addTask { () async throws in #expect(try await text(alice, site.request("/me")) == "for session=alice")
+          }
           group.addTask { () async throws in #expect(try await text(bob, site.request("/me")) == "for session=bob") }
         }
         try await group.waitForAll()
@@ -84,7 +89,8 @@ struct UserTests {
     let archive = ArchiveCache()
     let script = ScriptedNext()
     func get(_ path: String, _ cookie: String) async throws -> String {
-      try await archive.load("http://example.com/" + path, script) { $0.setValue(cookie, forHTTPHeaderField: "Cookie") }.text
+      try await archive.load("http://example.com/" + path, script) { $0.setValue(cookie, forHTTPHeaderField: "Cookie") }
+        .text
     }
     for (path, control) in [("a", "public, max-age=100"), ("b", "max-age=100"), ("c", "s-maxage=10, max-age=100")] {
       script.answers("first", [.cacheControl: control])
@@ -130,14 +136,17 @@ struct UserTests {
   @Test("the app says which cookies count, or none")
   func rules() async throws {
     for (rule, expected) in [
-      (UserCookies.none, "first"), (.only(["user"]), "first"), (.all(except: ["session", "v*"]), "first"), (.only(["sess*"]), "second"),
+      (UserCookies.none, "first"), (.only(["user"]), "first"), (.all(except: ["session", "v*"]), "first"),
+      (.only(["sess*"]), "second"),
     ] {
       let archive = ArchiveCache { $0.userCookies = rule }
       let script = ScriptedNext()
       script.answers("first", [.cacheControl: "private, max-age=100"])
       _ = try await archive.load(script) { $0.setValue("user=1; session=a; visits=1", forHTTPHeaderField: "Cookie") }
       script.answers("second")
-      let second = try await archive.load(script) { $0.setValue("user=1; session=b; visits=2", forHTTPHeaderField: "Cookie") }
+      let second = try await archive.load(script) {
+        $0.setValue("user=1; session=b; visits=2", forHTTPHeaderField: "Cookie")
+      }
       #expect(second.text == expected)
     }
   }
@@ -163,7 +172,9 @@ struct UserTests {
       script.answers("ada's", [.cacheControl: "private, max-age=1000"])
       _ = try await archive.load(script) { $0.setValue("Bearer 1", forHTTPHeaderField: "Authorization") }
       script.answers("new")
-      #expect(try await archive.load(script) { $0.setValue("Bearer 2", forHTTPHeaderField: "Authorization") }.text == expected)
+      #expect(
+        try await archive.load(script) { $0.setValue("Bearer 2", forHTTPHeaderField: "Authorization") }.text == expected
+      )
       guard splits != true else { continue }
       archive.mode = .offline
       #expect(try await archive.load(script).text == "ada's")
@@ -178,7 +189,9 @@ struct UserTests {
       script.answers("ada's", [.cacheControl: "max-age=1000"])
       _ = try await archive.load(script) { $0.setValue("Bearer ada", forHTTPHeaderField: "Authorization") }
       script.answers("bob's", [.cacheControl: "max-age=1000"])
-      #expect(try await archive.load(script) { $0.setValue("Bearer bob", forHTTPHeaderField: "Authorization") }.text == "bob's")
+      #expect(
+        try await archive.load(script) { $0.setValue("Bearer bob", forHTTPHeaderField: "Authorization") }.text
+          == "bob's")
     }
   }
 
@@ -196,7 +209,9 @@ struct UserTests {
   @Test("a token link before the archive keeps its users apart, as the documentation of ArchiveCache says")
   func orderOfLinks() async throws {
     let origin = try await TestOrigin.start()
-    origin.reply(to: "/me") { request in .text(request["Authorization"].first ?? "", fields: [("Cache-Control", "max-age=1000")]) }
+    origin.reply(to: "/me") { request in
+      .text(request["Authorization"].first ?? "", fields: [("Cache-Control", "max-age=1000")])
+    }
     let token = Locked("ada")
     let registry = InterceptorRegistry(configuration: .ephemeral) {
       Token(token: token)

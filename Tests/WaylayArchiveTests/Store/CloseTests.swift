@@ -182,7 +182,9 @@ struct CloseTests {
     await next.close()
   }
 
-  @Test("a commit that crosses the close is there afterwards or has failed, and nothing in between", .serialized, arguments: 0..<30)
+  @Test(
+    "a commit that crosses the close is there afterwards or has failed, and nothing in between", .serialized,
+    arguments: 0..<30)
   func crossing(round: Int) async throws {
     let store = try directory.store()
     let committed = try await withThrowingTaskGroup(of: String?.self) { group in

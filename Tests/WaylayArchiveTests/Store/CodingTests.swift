@@ -10,8 +10,10 @@ struct CodingTests {
     let hash = SipHash(key: Array(0..<16))
     func hexadecimal(_ count: UInt8) -> String {
       let digest = hash.digest(Array(0..<count))
-      return [digest.0, digest.1].map { word in (0..<8).map { String(format: "%02x", Int(word >> (8 * UInt64($0)) & 0xFF)) }.joined() }
-        .joined()
+      return [digest.0, digest.1].map { word in
+        (0..<8).map { String(format: "%02x", Int(word >> (8 * UInt64($0)) & 0xFF)) }.joined()
+      }
+      .joined()
     }
     #expect(hexadecimal(0) == "a3817f04ba25a8e66df67214c7550293")
     #expect(hexadecimal(1) == "da87c1d86b99af44347659119b22fc45")

@@ -24,7 +24,8 @@ struct CompactionTests {
     return try disk.names(in: file)
   }
 
-  @Test("is not begun again and again where it would not be shorter, because files that should have gone are still there")
+  @Test(
+    "is not begun again and again where it would not be shorter, because files that should have gone are still there")
   func looseFiles() async throws {
     let failing = Locked(false)
     let renames = Locked(0)

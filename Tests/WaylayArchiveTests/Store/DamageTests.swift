@@ -86,7 +86,9 @@ struct DamageTests {
     #expect(lastFound == 2)
   }
 
-  @Test("gives an error instead of the bytes of a large body that was changed, also after it was read well", arguments: [false, true])
+  @Test(
+    "gives an error instead of the bytes of a large body that was changed, also after it was read well",
+    arguments: [false, true])
   func largeBodies(isStreamed: Bool) async throws {
     let lines = Locked<[String]>([])
     let store = try directory.store(.init(memory: 0, logger: .keeping(lines)))
@@ -187,7 +189,9 @@ struct FailingDiskTests {
     try await store.flush()
     failing.withLock { $0 = true }
     try store.put(.sample("new"), body: .noise(1000))
-    let error = await #expect(throws: ArchiveError.self) { try await store.write(.sample("large"), .noise(200_000), by: 70_000) }
+    let error = await #expect(throws: ArchiveError.self) {
+      try await store.write(.sample("large"), .noise(200_000), by: 70_000)
+    }
     #expect(error?.code == .notWritten)
     try store.update(old, head: Array("never".utf8), details: old.details)
     try await store.flush()
@@ -218,7 +222,9 @@ struct FailingDiskTests {
     try store.put(.sample("a"), body: .noise(100))
     await store.close()
     var options = DiskStore.Options(logger: .silent)
-    options.system = FailingSystem { [.create, .write, .remove, .makeDirectory, .rename, .setMode].contains($0) ? .error(EROFS) : nil }
+    options.system = FailingSystem {
+      [.create, .write, .remove, .makeDirectory, .rename, .setMode].contains($0) ? .error(EROFS) : nil
+    }
     let error = #expect(throws: ArchiveError.self) { try directory.store(options) }
     #expect(error?.code == .directoryUnusable)
     options.whenLocked = .readOnly

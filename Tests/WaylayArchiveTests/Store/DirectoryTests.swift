@@ -14,7 +14,9 @@ struct DirectoryTests {
     return try #require(attributes[.posixPermissions] as? NSNumber).intValue
   }
 
-  @Test("removed and opened again, has all of the new store's entries, whatever the old store does", arguments: [false, true])
+  @Test(
+    "removed and opened again, has all of the new store's entries, whatever the old store does",
+    arguments: [false, true])
   func removedAndOpenedAgain(isCompacting: Bool) async throws {
     let old = try directory.store()
     for number in 0..<1500 {
@@ -90,7 +92,10 @@ struct DirectoryTests {
     let refused = #expect(throws: ArchiveError.self) { try directory.store() }
     #expect(refused?.code == .locked)
     // There is no file that is the lock.
-    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: directory.url.path)) == ["waylay-archive", "journal", "entries"])
+    #expect(
+      Set(try FileManager.default.contentsOfDirectory(atPath: directory.url.path)) == [
+        "waylay-archive", "journal", "entries",
+      ])
     for name in directory.files { try FileManager.default.removeItem(at: directory.url.appendingPathComponent(name)) }
     // Without the file that says what it is, it is nobody's archive.
     let error = #expect(throws: ArchiveError.self) { try directory.store() }
@@ -102,7 +107,8 @@ struct DirectoryTests {
 
   @Test("that was there before is for its owner alone")
   func existing() async throws {
-    try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    try FileManager.default.createDirectory(
+      at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     var store = try directory.store()
     #expect(try mode(directory.url.path) == 0o700)
     await store.close()
@@ -112,7 +118,12 @@ struct DirectoryTests {
     await store.close()
   }
 
-  @Test("that has a link in the place of a folder of its own is refused or an error, and nothing is written where the link leads")
+  @Test(
+    """
+    that has a link in the place of a folder of its own is refused or an error, and nothing is written where the link \
+    leads
+    """
+  )
   func links() async throws {
     let store = try directory.store()
     try store.put(.sample("a"), body: .noise(100))

@@ -8,7 +8,9 @@ import WaylayCore
 struct DiskStoreTests {
   let directory = TemporaryDirectory()
 
-  @Test("has after a restart what it had before", arguments: [StoreKind.disk, .encrypted, .compressed, .encryptedAndCompressed])
+  @Test(
+    "has after a restart what it had before",
+    arguments: [StoreKind.disk, .encrypted, .compressed, .encryptedAndCompressed])
   func restart(kind: StoreKind) async throws {
     for round in 0..<3 {
       let store = try kind.make(directory)
@@ -97,7 +99,9 @@ struct DiskStoreTests {
     let folders = Set(directory.files.filter { $0.hasPrefix("entries/") }.map { $0.split(separator: "/")[1] })
     #expect(folders.count == 2)
     #expect(folders.contains("users.alice"))
-    #expect(!FileManager.default.fileExists(atPath: directory.url.deletingLastPathComponent().appendingPathComponent("escape").path))
+    #expect(
+      !FileManager.default.fileExists(
+        atPath: directory.url.deletingLastPathComponent().appendingPathComponent("escape").path))
     let journal = directory.files.filter { $0.hasPrefix("journal/") }.map(directory.contents)
     #expect(journal.allSatisfy { $0.range(of: Data("secret".utf8)) == nil })
   }

@@ -28,7 +28,9 @@ struct DurabilityTests {
     gate.close()
     try store.put(.sample("other"), body: .noise(100))
     try await gate.wait(for: 1)
-    for seed in 2...6 { last = try store.put(.sample("a", replacing: [last.id]), body: .noise(100, seed: UInt64(seed))) }
+    for seed in 2...6 {
+      last = try store.put(.sample("a", replacing: [last.id]), body: .noise(100, seed: UInt64(seed)))
+    }
     gate.letPass()
     try await gate.wait(for: 2)
     let before = try await left("a")

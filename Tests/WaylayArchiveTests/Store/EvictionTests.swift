@@ -42,7 +42,8 @@ struct EvictionTests {
         let hash = UInt64(bitPattern: Int64(roll(200) - 100))
         model[number] = (index.insert(number, hash: hash, isPinned: roll(10) == 0), hash)
       case 3:
-        guard let victim = model.keys.sorted().dropFirst(roll(max(model.count, 1))).first, let entry = model.removeValue(forKey: victim)
+        guard let victim = model.keys.sorted().dropFirst(roll(max(model.count, 1))).first,
+          let entry = model.removeValue(forKey: victim)
         else { continue }
         #expect(index.remove(entry.handle) == victim)
       default:
@@ -55,7 +56,8 @@ struct EvictionTests {
         #expect(index.handles.map { index[$0] } == model.keys.sorted())
         for (number, entry) in model {
           #expect(index.first(entry.hash) { $0 == number } == entry.handle)
-          #expect(index.handles(entry.hash).map { index[$0] } == model.filter { $0.value.hash == entry.hash }.keys.sorted())
+          #expect(
+            index.handles(entry.hash).map { index[$0] } == model.filter { $0.value.hash == entry.hash }.keys.sorted())
         }
       }
     }

@@ -95,7 +95,8 @@ struct FlushTests {
   @Test("a flush that failed is followed by others that fail, until the medium has everything")
   func again() async throws {
     let failing = Locked(false)
-    let store = try opened(FailingSystem(disk) { call in failing.withLock { $0 } && call == .synchronize ? .error(EIO) : nil })
+    let store = try opened(
+      FailingSystem(disk) { call in failing.withLock { $0 } && call == .synchronize ? .error(EIO) : nil })
     try store.put(.sample("a"), body: .noise(1000))
     try await store.write(.sample("b"), .noise(100_000), by: 50_000)
     failing.withLock { $0 = true }

@@ -82,7 +82,8 @@ struct FollowingTests {
     await writer.close()
   }
 
-  @Test("removing everything is over for readers too when it returns", arguments: [EntryFilter.all, .host("example.com")])
+  @Test(
+    "removing everything is over for readers too when it returns", arguments: [EntryFilter.all, .host("example.com")])
   func clearing(filter: EntryFilter) async throws {
     let writer = try directory.store()
     for number in 0..<50 { try writer.put(.sample("\(number)"), body: .noise(100)) }
@@ -102,7 +103,8 @@ struct FollowingTests {
     await writer.close()
   }
 
-  @Test("serves nothing of a directory that has been removed, nor of the one that took its place", arguments: [false, true])
+  @Test(
+    "serves nothing of a directory that has been removed, nor of the one that took its place", arguments: [false, true])
   func replaced(isRenamed: Bool) async throws {
     let writer = try directory.store()
     for number in 0..<3 { try writer.put(.sample("\(number)"), body: .noise(100)) }

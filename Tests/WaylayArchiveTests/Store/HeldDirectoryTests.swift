@@ -9,7 +9,9 @@ import WaylayCore
 struct HeldDirectoryTests {
   let directory = TemporaryDirectory()
 
-  @Test("is free again when locking or opening it failed, whatever the system lacked", arguments: [EMFILE, ENFILE, ENOLCK, EIO, EACCES])
+  @Test(
+    "is free again when locking or opening it failed, whatever the system lacked",
+    arguments: [EMFILE, ENFILE, ENOLCK, EIO, EACCES])
   func failing(code: Int32) async throws {
     let store = try directory.store()
     try store.put(.sample("a"), body: .noise(100))

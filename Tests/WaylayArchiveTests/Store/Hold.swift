@@ -3,7 +3,8 @@ import StoreFaults
 import WaylayArchive
 import WaylayCore
 
-/// Holds up the store's calls to the file system, of one kind, until it lets go: what overlaps in time by chance overlaps for certain.
+/// Holds up the store's calls to the file system, of one kind, until it lets go: what overlaps in time by chance
+/// overlaps for certain.
 final class Hold: Sendable {
   private struct State {
     var isOn = false

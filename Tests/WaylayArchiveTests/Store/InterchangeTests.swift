@@ -66,12 +66,15 @@ struct InterchangeTests {
     let bytes = try Data(contentsOf: file)
     #expect(bytes.range(of: Data("example.com".utf8)) == nil)
     for (foreign, code) in [
-      (Data("not an archive".utf8), ArchiveError.Code.foreignFormat), (Data(), .foreignFormat), (bytes.dropLast(1), .unreadable),
+      (Data("not an archive".utf8), ArchiveError.Code.foreignFormat), (Data(), .foreignFormat),
+      (bytes.dropLast(1), .unreadable),
       (bytes.dropLast(30_000), .unreadable),
     ] {
       try foreign.write(to: file)
       let target = MemoryStore()
-      let error = await #expect(throws: ArchiveError.self) { try await target.importEntries(from: file, encryptionKey: StoreKind.key) }
+      let error = await #expect(throws: ArchiveError.self) {
+        try await target.importEntries(from: file, encryptionKey: StoreKind.key)
+      }
       #expect(error?.code == code)
       #expect(target.usage.count == (code == .unreadable ? (foreign.count > bytes.count - 10 ? 4 : 3) : 0))
     }
@@ -80,12 +83,16 @@ struct InterchangeTests {
       damaged[position] ^= 4
       try damaged.write(to: file)
       let target = MemoryStore()
-      let error = await #expect(throws: ArchiveError.self) { try await target.importEntries(from: file, encryptionKey: StoreKind.key) }
+      let error = await #expect(throws: ArchiveError.self) {
+        try await target.importEntries(from: file, encryptionKey: StoreKind.key)
+      }
       #expect(error?.code == .unreadable)
       let bodies = try await target.bodies("c")
       #expect(bodies.isEmpty || bodies == [.noise(700_000)])
     }
-    let missing = await #expect(throws: ArchiveError.self) { try await store.importEntries(from: file.appendingPathComponent("none")) }
+    let missing = await #expect(throws: ArchiveError.self) {
+      try await store.importEntries(from: file.appendingPathComponent("none"))
+    }
     #expect(missing?.code == .unreadable)
   }
 }

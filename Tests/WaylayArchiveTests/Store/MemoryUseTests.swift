@@ -26,7 +26,8 @@ struct MemoryUseTests {
           rest += chunk
           look()
           while rest.count >= 1 << 16 {
-            Process.require(rest.prefix(1 << 16) == Data.noise(1 << 16, seed: UInt64(number)), "the body is not what went in")
+            Process.require(
+              rest.prefix(1 << 16) == Data.noise(1 << 16, seed: UInt64(number)), "the body is not what went in")
             rest = Data(rest.dropFirst(1 << 16))
             number += 1
           }

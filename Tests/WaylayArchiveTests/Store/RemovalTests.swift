@@ -13,7 +13,9 @@ struct RemovalTests {
     for (isAfter, rest) in [(false, ["b", "c"]), (true, ["a"])] {
       let directory = TemporaryDirectory()
       let store = try kind.make(directory)
-      for (name, time) in [("a", 100.0), ("b", 200.0), ("c", 300.0)] { try store.put(.sample(name, stored: time), body: Data(name.utf8)) }
+      for (name, time) in [("a", 100.0), ("b", 200.0), ("c", 300.0)] {
+        try store.put(.sample(name, stored: time), body: Data(name.utf8))
+      }
       let time = Date(timeIntervalSince1970: 200)
       #expect(try await store.removeAll(isAfter ? .stored(after: time) : .stored(before: time)) == 3 - rest.count)
       #expect(try await store.list().map { String(decoding: $0.key.bytes, as: UTF8.self) } == rest)
@@ -27,7 +29,9 @@ struct RemovalTests {
     for name in ["news", "news/1", "newspaper", "news?page=2"] { try store.put(.sample(name), body: Data(name.utf8)) }
     let url = try #require(URL(string: "HTTPS://user:pl4nted@Example.com:443/news#top"))
     #expect(try await store.removeAll(.url(url)) == 1)
-    #expect(try await store.list().map(\.details.url) == ["news/1", "newspaper", "news?page=2"].map { "https://example.com/\($0)" })
+    #expect(
+      try await store.list().map(\.details.url)
+        == ["news/1", "newspaper", "news?page=2"].map { "https://example.com/\($0)" })
     await store.close()
   }
 

@@ -13,7 +13,8 @@ struct ReplacedDirectoryTests {
   enum After: CaseIterable { case nothing, another }
 
   /// Options that have something done at a call of the system's, and then count on.
-  private func options(at call: Int, _ calls: Locked<Int>, _ work: @escaping @Sendable () -> Void) -> DiskStore.Options {
+  private func options(at call: Int, _ calls: Locked<Int>, _ work: @escaping @Sendable () -> Void) -> DiskStore.Options
+  {
     var options = DiskStore.Options(memory: 0, logger: .silent)
     options.system = FailingSystem { _ in
       let isDue = calls.withLock { calls in
@@ -26,7 +27,9 @@ struct ReplacedDirectoryTests {
     return options
   }
 
-  @Test("at any call of an opening is not the one that was opened, or is not written to", arguments: What.allCases, After.allCases)
+  @Test(
+    "at any call of an opening is not the one that was opened, or is not written to", arguments: What.allCases,
+    After.allCases)
   func whileOpening(what: What, after: After) async throws {
     var call = 0
     var isReached = true
@@ -107,7 +110,9 @@ struct ReplacedDirectoryTests {
   @Test("because a link leads elsewhere is let go of, and the other one is another store's")
   func byLink() async throws {
     let (first, second) = (TemporaryDirectory(), TemporaryDirectory())
-    for place in [first, second] { try FileManager.default.createDirectory(at: place.url, withIntermediateDirectories: true) }
+    for place in [first, second] {
+      try FileManager.default.createDirectory(at: place.url, withIntermediateDirectories: true)
+    }
     try FileManager.default.createSymbolicLink(at: directory.url, withDestinationURL: first.url)
     let old = try directory.store()
     try old.put(.sample("a"), body: .noise(100))

@@ -7,8 +7,10 @@ import WaylayCore
 extension EntryDraft {
   /// A draft whose parts all come from one word.
   static func sample(
-    _ key: String, partition: ArchivePartition = .shared, host: String = "example.com", head: String? = nil, tags: Set<String> = [],
-    isPinned: Bool = false, mediaType: String = "application/octet-stream", stored: TimeInterval = 1_800_000_000, replacing: [EntryID] = []
+    _ key: String, partition: ArchivePartition = .shared, host: String = "example.com", head: String? = nil,
+    tags: Set<String> = [],
+    isPinned: Bool = false, mediaType: String = "application/octet-stream", stored: TimeInterval = 1_800_000_000,
+    replacing: [EntryID] = []
   ) -> EntryDraft {
     EntryDraft(
       key: ArchiveKey(key, partition: partition), head: Array((head ?? "head of \(key)").utf8),
@@ -39,7 +41,8 @@ final class TemporaryDirectory: Sendable {
   let url: URL
 
   init() {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-store-\(UUID().uuidString)", isDirectory: true)
+    url = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "waylay-store-\(UUID().uuidString)", isDirectory: true)
   }
 
   deinit {

@@ -14,7 +14,9 @@ struct ShortReadTests {
   @Test("give the bytes that were stored, and no others", arguments: [StoreKind.disk, .encrypted, .compressed])
   func everyLength(kind: StoreKind) async throws {
     var store = try kind.make(directory, memory: 0)
-    for length in Self.lengths { try await store.write(.sample("\(length)"), .noise(length, seed: UInt64(length)), by: 100_000) }
+    for length in Self.lengths {
+      try await store.write(.sample("\(length)"), .noise(length, seed: UInt64(length)), by: 100_000)
+    }
     await store.close()
     store = try kind.make(directory, memory: 0)
     for length in Self.lengths {

@@ -12,7 +12,8 @@ enum StoreKind: String, CaseIterable, Sendable {
   static let key = SymmetricKey(data: Array(repeating: 7, count: 32))
 
   func make(
-    _ directory: TemporaryDirectory, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, isSynchronized: Bool = true
+    _ directory: TemporaryDirectory, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20,
+    isSynchronized: Bool = true
   ) throws -> any ArchiveStore {
     var options = DiskStore.Options(limits: limits, memory: memory, logger: .silent)
     // Thousands of archives are opened and closed: the medium need not have each.
@@ -34,10 +35,12 @@ enum StoreKind: String, CaseIterable, Sendable {
 struct StoreContractTests {
   let directory = TemporaryDirectory()
 
-  @Test("gives back what was put, at once and later, and surely nothing under another key", arguments: StoreKind.allCases)
+  @Test(
+    "gives back what was put, at once and later, and surely nothing under another key", arguments: StoreKind.allCases)
   func roundTrip(kind: StoreKind) async throws {
     let store = try kind.make(directory)
-    let entry = try store.put(.sample("a", tags: ["x", "y"], mediaType: "text/plain"), body: Data("hello hello hello".utf8))
+    let entry = try store.put(
+      .sample("a", tags: ["x", "y"], mediaType: "text/plain"), body: Data("hello hello hello".utf8))
     #expect(store.cached(ArchiveKey("a"))?.map(\.id) == [entry.id])
     try await store.flush()
     let found = try await store.entries(for: ArchiveKey("a"))
@@ -84,7 +87,8 @@ struct StoreContractTests {
     await store.close()
   }
 
-  @Test("keeps several entries of a key, oldest first, and replaces the one it is told to", arguments: StoreKind.allCases)
+  @Test(
+    "keeps several entries of a key, oldest first, and replaces the one it is told to", arguments: StoreKind.allCases)
   func variants(kind: StoreKind) async throws {
     let store = try kind.make(directory)
     let first = try store.put(.sample("a", head: "one"), body: Data("1".utf8))
@@ -135,7 +139,8 @@ struct StoreContractTests {
     for number in 0..<20 {
       try store.put(
         .sample(
-          "news/\(number)", partition: number % 2 == 0 ? "alice" : .shared, host: number < 10 ? "a.example" : "b.example",
+          "news/\(number)", partition: number % 2 == 0 ? "alice" : .shared,
+          host: number < 10 ? "a.example" : "b.example",
           tags: number % 3 == 0 ? ["third"] : [], stored: TimeInterval(number)),
         body: .noise(10))
     }
@@ -143,7 +148,8 @@ struct StoreContractTests {
     let all = try await store.list()
     #expect(all.map(\.details.stored.timeIntervalSince1970) == (0..<20).map(Double.init))
     let counts = [
-      try await count(.host("A.example")), try await count(.prefix("https://b.example/news/1")), try await count(.tag("third")),
+      try await count(.host("A.example")), try await count(.prefix("https://b.example/news/1")),
+      try await count(.tag("third")),
       try await count(.partition("alice")), try await count(.stored(before: Date(timeIntervalSince1970: 5))),
       try await count(.matching { $0.bodyLength == 10 }), try await count(.tag("third").and(.partition("alice"))),
       try await count(.key(ArchiveKey("news/1"))), try await count(.key(ArchiveKey("news/2"))),
@@ -179,7 +185,9 @@ struct StoreContractTests {
     #expect(Set(left).union(evicted.withLock { $0 }).count == 200)
     let tooLarge = #expect(throws: ArchiveError.self) { try store.put(.sample("large"), body: .noise(60_000)) }
     #expect(tooLarge?.code == .entryTooLarge)
-    let streamed = await #expect(throws: ArchiveError.self) { try await store.write(.sample("large"), .noise(60_000), by: 1000) }
+    let streamed = await #expect(throws: ArchiveError.self) {
+      try await store.write(.sample("large"), .noise(60_000), by: 1000)
+    }
     #expect(streamed?.code == .entryTooLarge)
     try await store.flush()
     let total = try await store.list().reduce(0) { $0 + $1.storedBytes }
@@ -235,7 +243,8 @@ struct StoreContractTests {
     await store.close()
   }
 
-  @Test("a body that is known to be too long is refused before anything makes room for it", arguments: StoreKind.allCases)
+  @Test(
+    "a body that is known to be too long is refused before anything makes room for it", arguments: StoreKind.allCases)
   func tooLong(kind: StoreKind) async throws {
     let store = try kind.make(directory, limits: StoreLimits(bytes: 100_000, entryBytes: 50_000))
     for number in 0..<8 { try store.put(.sample("\(number)"), body: .noise(10_000)) }
@@ -283,7 +292,8 @@ struct StoreContractTests {
     await store.close()
   }
 
-  @Test("goes on with a body as the caller saw it, or not at all, and one writer at a time", arguments: StoreKind.allCases)
+  @Test(
+    "goes on with a body as the caller saw it, or not at all, and one writer at a time", arguments: StoreKind.allCases)
   func resumedTwice(kind: StoreKind) async throws {
     let store = try kind.make(directory, memory: 0)
     for size in [200, 200_000] {
@@ -321,7 +331,8 @@ struct StoreContractTests {
     await store.close()
   }
 
-  @Test("an entry that was removed does not come back with the writer that went on with it", arguments: StoreKind.allCases)
+  @Test(
+    "an entry that was removed does not come back with the writer that went on with it", arguments: StoreKind.allCases)
   func removedWhileResumed(kind: StoreKind) async throws {
     let store = try kind.make(directory)
     for size in [100, 100_000] {

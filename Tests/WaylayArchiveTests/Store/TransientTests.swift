@@ -17,7 +17,9 @@ struct TransientTests {
     return options
   }
 
-  @Test("nor does the store forget an entry over it, in memory or for good", arguments: [EMFILE, ENFILE, EIO, EACCES, ENOMEM])
+  @Test(
+    "nor does the store forget an entry over it, in memory or for good",
+    arguments: [EMFILE, ENFILE, EIO, EACCES, ENOMEM])
   func entries(code: Int32) async throws {
     let faults = Locked<[FailingSystem.Call: Int32]>([:])
     let store = try directory.store(options(faults))
@@ -43,7 +45,9 @@ struct TransientTests {
     await store.close()
   }
 
-  @Test("nor is an archive emptied because its journal could not be read", arguments: [FailingSystem.Call.read, .open, .status, .names])
+  @Test(
+    "nor is an archive emptied because its journal could not be read",
+    arguments: [FailingSystem.Call.read, .open, .status, .names])
   func opening(call: FailingSystem.Call) async throws {
     let store = try directory.store()
     for number in 0..<100 { try store.put(.sample("\(number)"), body: .noise(10)) }
@@ -71,7 +75,9 @@ struct TransientTests {
     await again.close()
   }
 
-  @Test("nor does an offline load remove what it could not read: it fails, and the next one finds it", arguments: [100, 500_000])
+  @Test(
+    "nor does an offline load remove what it could not read: it fails, and the next one finds it",
+    arguments: [100, 500_000])
   func offline(length: Int) async throws {
     let faults = Locked<[FailingSystem.Call: Int32]>([:])
     let origin = try await TestOrigin.start()

@@ -55,7 +55,9 @@ final class Site: Sendable {
   let session: URLSession
   let wall: Wall
 
-  init(_ origin: TestOrigin, _ archive: ArchiveCache, wall: Wall, _ adjust: (URLSessionConfiguration) -> Void = { _ in }) {
+  init(
+    _ origin: TestOrigin, _ archive: ArchiveCache, wall: Wall, _ adjust: (URLSessionConfiguration) -> Void = { _ in }
+  ) {
     self.origin = origin
     self.archive = archive
     self.wall = wall
@@ -67,7 +69,8 @@ final class Site: Sendable {
 
   /// A request for a path, with header fields.
   func request(
-    _ path: String, _ fields: [String: String] = [:], method: String = "GET", _ change: (inout URLRequest) -> Void = { _ in }
+    _ path: String, _ fields: [String: String] = [:], method: String = "GET",
+    _ change: (inout URLRequest) -> Void = { _ in }
   ) -> URLRequest {
     var request = URLRequest(url: origin.url(path))
     request.httpMethod = method
@@ -99,7 +102,8 @@ final class Site: Sendable {
       }
     case .delegate:
       let reader = DelegateReader()
-      let session = URLSession(configuration: .ephemeral.intercepted(by: registry), delegate: reader, delegateQueue: nil)
+      let session = URLSession(
+        configuration: .ephemeral.intercepted(by: registry), delegate: reader, delegateQueue: nil)
       defer { session.finishTasksAndInvalidate() }
       return try await withCheckedThrowingContinuation { continuation in
         reader.continuation.withLock { $0 = continuation }
@@ -158,7 +162,8 @@ private final class DelegateReader: NSObject, URLSessionDataDelegate, Sendable {
 
 /// Runs a test with a server and an archive in memory, whose clock stands still.
 func withSite(
-  limits: StoreLimits = StoreLimits(bytes: 64 << 20), _ configure: (inout ArchiveCache.Configuration) -> Void = { _ in },
+  limits: StoreLimits = StoreLimits(bytes: 64 << 20),
+  _ configure: (inout ArchiveCache.Configuration) -> Void = { _ in },
   _ body: (Site) async throws -> Void
 ) async throws {
   let origin = try await TestOrigin.start()
@@ -199,7 +204,9 @@ func cause(_ error: (any Error)?) -> ArchiveError? {
 }
 
 /// A text with a number that grows with each request, and the fields that make it stored or not.
-func numbered(_ fields: [(name: String, value: String)] = [], status: Int = 200) -> @Sendable (TestOrigin.Request) -> Reply {
+func numbered(
+  _ fields: [(name: String, value: String)] = [], status: Int = 200
+) -> @Sendable (TestOrigin.Request) -> Reply {
   let count = Locked(0)
   return { _ in
     let number = count.withLock {
@@ -211,7 +218,9 @@ func numbered(_ fields: [(name: String, value: String)] = [], status: Int = 200)
 }
 
 /// A text under an entity tag: 304 to whoever has it.
-func tagged(_ text: String, _ tag: String, _ fields: [(name: String, value: String)] = []) -> @Sendable (TestOrigin.Request) -> Reply {
+func tagged(
+  _ text: String, _ tag: String, _ fields: [(name: String, value: String)] = []
+) -> @Sendable (TestOrigin.Request) -> Reply {
   { request in
     let all = [("ETag", tag)] + fields
     return request["If-None-Match"].contains(tag) ? Reply(304, all) : .text(text, fields: all)

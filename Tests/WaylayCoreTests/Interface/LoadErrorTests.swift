@@ -20,7 +20,8 @@ struct LoadErrorTests {
     let registry = InterceptorRegistry {
       Link { request, _ in
         throw TransportError(
-          .cannotConnectToHost, message: "no way", underlying: WaylayError(.invalidRequest, "see beneath", underlying: deep))
+          .cannotConnectToHost, message: "no way",
+          underlying: WaylayError(.invalidRequest, "see beneath", underlying: deep))
       }
     }
     let error = try #require(await failure { try await registry.data(for: URLRequest(url: .example)) } as? URLError)
@@ -41,7 +42,9 @@ struct LoadErrorTests {
     #expect(!refusal.isNetworkFailure)
   }
 
-  @Test("a transport says by a type why there was no answer, and of which request", .enabled(if: Platform.isLinux, "libcurl"))
+  @Test(
+    "a transport says by a type why there was no answer, and of which request",
+    .enabled(if: Platform.isLinux, "libcurl"))
   func transport() async throws {
     let transport = try #require(Platform.curlTransport())
     let registry = InterceptorRegistry(transport: transport)

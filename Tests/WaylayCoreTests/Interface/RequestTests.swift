@@ -18,7 +18,9 @@ struct RequestTests {
     return fields
   }
 
-  @Test("fields reach the wire in their order, and those that occur twice as two", .enabled(if: Platform.isLinux, "libcurl"))
+  @Test(
+    "fields reach the wire in their order, and those that occur twice as two", .enabled(if: Platform.isLinux, "libcurl")
+  )
   func wire() async throws {
     try await withOrigin { origin in
       let fields = repeated
@@ -97,7 +99,8 @@ struct RequestTests {
     try await withOrigin { origin in
       let registry = InterceptorRegistry { Link.pass() }
       for change in [
-        { (request: inout URLRequest) in request.httpMethod = "GET /\r\n" }, { $0.allHTTPHeaderFields = ["X-A": "a\r\nb: c"] },
+        { (request: inout URLRequest) in request.httpMethod = "GET /\r\n" },
+        { $0.allHTTPHeaderFields = ["X-A": "a\r\nb: c"] },
         { $0.allHTTPHeaderFields = ["X A": "a"] },
       ] {
         var request = URLRequest(url: origin.url("/hello"))

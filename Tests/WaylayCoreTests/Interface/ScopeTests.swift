@@ -47,7 +47,8 @@ struct ScopeTests {
     #expect(!covers(.https, "http://x.com/"))
     #expect(covers(.scheme("app"), "APP://x/"))
     #expect(!covers(.any, "wss://x.com/"))
-    let scope = InterceptorChain.Scope.http.host("*.example.com").excludingHost("static.example.com").excludingPath("/health")
+    let scope = InterceptorChain.Scope.http.host("*.example.com").excludingHost("static.example.com").excludingPath(
+      "/health")
     #expect(covers(scope, "http://api.example.com/"))
     #expect(!covers(scope, "http://static.example.com/"))
     #expect(!covers(scope, "http://api.example.com/health"))
@@ -57,11 +58,15 @@ struct ScopeTests {
   func index() async throws {
     let registry = InterceptorRegistry()
     for number in 0..<50 {
-      registry.register(InterceptorChain("host \(number)", for: .host("h\(number).example.com")) { Link.answer("host \(number)") })
-      registry.register(InterceptorChain("wild \(number)", for: .host("*.w\(number).example.com")) { Link.answer("wild \(number)") })
+      registry.register(
+        InterceptorChain("host \(number)", for: .host("h\(number).example.com")) { Link.answer("host \(number)") })
+      registry.register(
+        InterceptorChain("wild \(number)", for: .host("*.w\(number).example.com")) { Link.answer("wild \(number)") })
     }
     func answer(_ host: String) async throws -> String {
-      String(decoding: try await registry.data(for: URLRequest(url: #require(URL(string: "http://\(host)/")))).0, as: UTF8.self)
+      String(
+        decoding: try await registry.data(for: URLRequest(url: #require(URL(string: "http://\(host)/")))).0,
+        as: UTF8.self)
     }
     #expect(try await answer("h17.example.com") == "host 17")
     #expect(try await answer("a.w31.example.com") == "wild 31")

@@ -55,7 +55,8 @@ extension TestOrigin {
   fileprivate func guardPage(_ path: String = "/secret", realm: String = "cave") {
     reply(to: path) { request in
       guard request["Authorization"] == [aladdin] else {
-        return .text("who are you?", status: 401, fields: [("WWW-Authenticate", "Basic realm=\"\(realm)\", charset=\"UTF-8\"")])
+        return .text(
+          "who are you?", status: 401, fields: [("WWW-Authenticate", "Basic realm=\"\(realm)\", charset=\"UTF-8\"")])
       }
       return .text("come in" + String(decoding: request.body, as: UTF8.self))
     }
@@ -68,7 +69,8 @@ struct AuthenticationTests {
 
   @Test(
     "is answered by the session's delegate, inside the chain",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func sessionDelegate() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -136,7 +138,8 @@ struct AuthenticationTests {
 
   @Test(
     "need not come for the URL's user info to be sent, which is in no request line",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
     arguments: [true, false])
   func userInfo(isDirect: Bool) async throws {
     try await withOrigin { origin in
@@ -158,7 +161,8 @@ struct AuthenticationTests {
 
   @Test(
     "is answered from the credential storage, where an accepted credential is kept",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func storage() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -179,7 +183,8 @@ struct AuthenticationTests {
 
   @Test(
     "proposes the credential of the storage to the delegate, and keeps none that was refused",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func proposed() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -187,7 +192,8 @@ struct AuthenticationTests {
         host: "127.0.0.1", port: origin.port, protocol: NSURLProtectionSpaceHTTP, realm: "cave",
         authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
       let storage = URLCredentialStorage()
-      storage.setDefaultCredential(URLCredential(user: "Cassim", password: "barley", persistence: .forSession), for: space)
+      storage.setDefaultCredential(
+        URLCredential(user: "Cassim", password: "barley", persistence: .forSession), for: space)
       let doorman = Doorman(task: { challenge in
         switch challenge.previousFailureCount {
         case 0: (.performDefaultHandling, nil)
@@ -210,11 +216,13 @@ struct AuthenticationTests {
     try await withOrigin { origin in
       origin.guardPage()
       let doormen = [
-        nil, Doorman(), Doorman(task: { _ in (.useCredential, nil) }), Doorman(task: { _ in (.rejectProtectionSpace, nil) }),
+        nil, Doorman(), Doorman(task: { _ in (.useCredential, nil) }),
+        Doorman(task: { _ in (.rejectProtectionSpace, nil) }),
         Doorman.with("Aladdin", "wrong"), Doorman.with("Ala:ddin", "open sesame"),
       ]
       for doorman in doormen {
-        let (data, response) = try await URLSession.intercepted(by: registry, delegate: doorman).data(from: origin.url("/secret"))
+        let (data, response) = try await URLSession.intercepted(by: registry, delegate: doorman).data(
+          from: origin.url("/secret"))
         let head = try #require(response as? HTTPURLResponse)
         #expect(head.statusCode == 401)
         #expect(head.value(forHTTPHeaderField: "WWW-Authenticate")?.hasPrefix("Basic") == true)
@@ -226,7 +234,8 @@ struct AuthenticationTests {
 
   @Test(
     "of a scheme that is not known reaches the app, and never the loading system",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
     arguments: ["NTLM", "Bearer", "Negotiate"])
   func otherSchemes(scheme: String) async throws {
     try await withOrigin { origin in
@@ -243,7 +252,8 @@ struct AuthenticationTests {
 
   @Test(
     "of the scheme Digest is answered with what the server verifies",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"),
     arguments: ["?algorithm=MD5", "?algorithm=SHA-256", ""])
   func digest(query: String) async throws {
     try await withOrigin { origin in
@@ -253,7 +263,8 @@ struct AuthenticationTests {
       let answer = try await session.text(from: url)
       #expect(answer.0 == 200)
       #expect(doorman.asked.all.map(\.protectionSpace.authenticationMethod) == [NSURLAuthenticationMethodHTTPDigest])
-      let wrong = try await URLSession.intercepted(by: registry, delegate: Doorman.with("Aladdin", "wrong")).text(from: url)
+      let wrong = try await URLSession.intercepted(by: registry, delegate: Doorman.with("Aladdin", "wrong")).text(
+        from: url)
       #expect(wrong.0 == 401)
       registry.invalidate()
     }
@@ -283,7 +294,8 @@ struct AuthenticationTests {
     registry.invalidate()
   }
 
-  @Test("of the scheme Digest is answered by the formulas of RFC 7616, section 3.4", arguments: ["SHA-256", "SHA-256-sess"])
+  @Test(
+    "of the scheme Digest is answered by the formulas of RFC 7616, section 3.4", arguments: ["SHA-256", "SHA-256-sess"])
   func digestFormula(algorithm: String) async throws {
     let answers = Log<String>()
     let registry = InterceptorRegistry(configuration: .ephemeral) {
@@ -294,14 +306,19 @@ struct AuthenticationTests {
           return InterceptedResponse(to: request)
         }
         let challenge =
-          "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), nonce=\"7ypf\", opaque=\"FQhe\""
+          """
+          Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), nonce=\"7ypf\", \
+          opaque=\"FQhe\"
+          """
         return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: challenge])
       }
     }
     let url = try #require(URL(string: "http://Mufasa:Circle%20of%20Life@www.example.org/dir/index.html?a=%20b"))
     _ = try await registry.data(for: URLRequest(url: url))
     let field = try #require(answers.all.first)
-    let part = { (name: String) in field.components(separatedBy: "\(name)=\"").dropFirst().first?.components(separatedBy: "\"").first }
+    let part = { (name: String) in
+      field.components(separatedBy: "\(name)=\"").dropFirst().first?.components(separatedBy: "\"").first
+    }
     #expect(part("uri") == "/dir/index.html?a=%20b")
     #expect(part("opaque") == "FQhe")
     // The same with the tools of the platform, from the parts that are in the field.
@@ -323,7 +340,8 @@ struct AuthenticationTests {
       Link { request, _ in
         if let field = request.fields[.authorization] { fields.add(field) }
         return InterceptedResponse(
-          to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
+          to: request, status: .unauthorized,
+          fields: [.wwwAuthenticate: "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
       }
     }
     let url = try #require(URL(string: "http://u%0D%0AX-Evil:%201:p@api.example.com/"))
@@ -360,13 +378,16 @@ struct AuthenticationTests {
 
   @Test(
     "is asked for the second of two, when the first is rejected",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func secondSpace() async throws {
     try await withOrigin { origin in
       origin.reply(to: "/two") { request in
         request["Authorization"] == [aladdin]
           ? .text("come in")
-          : .text("", status: 401, fields: [("WWW-Authenticate", "Digest realm=\"x\", Basic realm=\"one\", Basic realm=\"two\"")])
+          : .text(
+            "", status: 401,
+            fields: [("WWW-Authenticate", "Digest realm=\"x\", Basic realm=\"one\", Basic realm=\"two\"")])
       }
       let doorman = Doorman(task: { challenge in
         guard challenge.protectionSpace.realm == "two" else { return (.rejectProtectionSpace, nil) }
@@ -381,7 +402,8 @@ struct AuthenticationTests {
 
   @Test(
     "is answered with the body sent again, and a body that is gone lets the 401 stand",
-    .enabled(if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
+    .enabled(
+      if: Platform.isLinux, "on Apple platforms the inner session answers a server's challenge, outside the chain"))
   func bodies() async throws {
     try await withOrigin { origin in
       origin.guardPage()
@@ -424,7 +446,8 @@ struct AuthenticationTests {
     let registry = InterceptorRegistry {
       Link.answering(inline: isInline) { request in
         guard request.fields[.authorization] == aladdin else {
-          return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"cave\""])
+          return InterceptedResponse(
+            to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"cave\""])
         }
         return InterceptedResponse(to: request, body: .text("come in"))
       }
@@ -450,7 +473,8 @@ struct AuthenticationTests {
             gate.happen()
           }
           await gate.wait()
-          return InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"cave\""])
+          return InterceptedResponse(
+            to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Basic realm=\"cave\""])
         }
         return InterceptedResponse(to: request, body: .text("come in"))
       }
@@ -489,8 +513,10 @@ struct AuthenticationTests {
   @Test(
     "is found wherever it stands in its field",
     arguments: [
-      ("Basic", nil), ("basic realm=plain", "plain"), ("BASIC realm = \"a, b\"", "a, b"), ("Basic realm=\"q\\\"r\"", "q\"r"),
-      ("Negotiate YWJj==, Basic realm=\"x\"", "x"), ("Digest nonce=\"Basic realm=y\", qop=auth , Basic  realm=\"x\"", "x"),
+      ("Basic", nil), ("basic realm=plain", "plain"), ("BASIC realm = \"a, b\"", "a, b"),
+      ("Basic realm=\"q\\\"r\"", "q\"r"),
+      ("Negotiate YWJj==, Basic realm=\"x\"", "x"),
+      ("Digest nonce=\"Basic realm=y\", qop=auth , Basic  realm=\"x\"", "x"),
       (", ,Bearer,Basic realm=\"first\", realm=\"second\"", "first"), ("Basic charset=\"UTF-8\", realm=\"é\"", "é"),
       ("Basic realm=\"never closed", "never closed"), ("@@@, Basic realm=x", "x"),
     ] as [(String, String?)])
@@ -505,13 +531,16 @@ struct AuthenticationTests {
 
   @Test("may be any text at all")
   func anyText() async throws {
-    let pieces = ["Basic", "realm", "=", "\"", ",", " ", "\\", "\t", "Digest", "==", "é", "a", "token68/+", ";", "{", "\u{7f}"]
+    let pieces = [
+      "Basic", "realm", "=", "\"", ",", " ", "\\", "\t", "Digest", "==", "é", "a", "token68/+", ";", "{", "\u{7f}",
+    ]
     var numbers = SplitMix(state: 1)
     var url = URLComponents()
     (url.scheme, url.host, url.user, url.password) = ("http", "api.example.com", "Aladdin", "open sesame")
     let request = URLRequest(url: try #require(url.url))
     for _ in 0..<2_000 {
-      let field = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }.joined()
+      let field = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }
+        .joined()
       let (_, head) = try await Self.refusing { field }.data(for: request)
       #expect(head.statusCode == 401)
     }
@@ -537,7 +566,8 @@ struct AuthenticationTests {
   /// A registry whose answers are all refusals.
   private static func refusing(_ field: @escaping @Sendable () -> String) -> InterceptorRegistry {
     InterceptorRegistry(configuration: .ephemeral) {
-      Link { request, _ in InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: field()]) }
+      Link { request, _ in InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: field()])
+      }
     }
   }
 }
@@ -556,7 +586,9 @@ private final class Asking: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     let credential = URLCredential(user: "Aladdin", password: "open sesame", persistence: .none)
-    guard challenge.protectionSpace.realm == "cave", let ask else { return completionHandler(.useCredential, credential) }
+    guard challenge.protectionSpace.realm == "cave", let ask else {
+      return completionHandler(.useCredential, credential)
+    }
     Task {
       let isOpen = try? await ask() == "come in"
       completionHandler(.useCredential, isOpen == true ? credential : nil)
@@ -600,6 +632,8 @@ private final class SlowDoorman: NSObject, URLSessionDataDelegate, Sendable {
       defer { state.open = [] }
       return state.open
     }
-    for handler in open { handler(.useCredential, URLCredential(user: "Aladdin", password: "open sesame", persistence: .forSession)) }
+    for handler in open {
+      handler(.useCredential, URLCredential(user: "Aladdin", password: "open sesame", persistence: .forSession))
+    }
   }
 }

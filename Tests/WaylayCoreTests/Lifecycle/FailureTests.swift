@@ -36,7 +36,9 @@ struct FailureTests {
       request.httpMethod = "POST"
       let (copy, file) = (request, URL(fileURLWithPath: "/nonexistent/upload"))
       let ours = await failureCode { try await session.upload(for: copy, fromFile: file) }
-      let plain = await failureCode { try await URLSession(configuration: .ephemeral).upload(for: copy, fromFile: file) }
+      let plain = await failureCode {
+        try await URLSession(configuration: .ephemeral).upload(for: copy, fromFile: file)
+      }
       #expect(ours == .fileDoesNotExist && plain == ours)
     }
   }
@@ -57,7 +59,8 @@ struct FailureTests {
     }
   }
 
-  @Test("user and password of a URL go ahead of a challenge as Basic, as with a plain session, and to that origin alone")
+  @Test(
+    "user and password of a URL go ahead of a challenge as Basic, as with a plain session, and to that origin alone")
   func userInfo() async throws {
     try await withOrigin { origin in
       let other = try await TestOrigin.start()
@@ -73,7 +76,9 @@ struct FailureTests {
       _ = try await session.data(from: url)
       #expect(origin.requests.count == before + 1)
       #expect(origin.requests.last?["Authorization"] == plain)
-      origin.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", other.url("/hello").absoluteString)]) }
+      origin.reply(to: "/away") { _ in
+        .text("", status: 302, fields: [("Location", other.url("/hello").absoluteString)])
+      }
       parts.path = "/away"
       _ = try await session.data(from: try #require(parts.url))
       #expect(other.requests.last?["Authorization"] == [])

@@ -9,7 +9,9 @@ struct MisuseTests {
   private struct Trouble: Error {}
 
   /// The error of a load through both ways in: a session and the direct way.
-  private func failures(_ link: any RequestInterceptor, request: URLRequest = URLRequest(url: .example)) async -> [any Error] {
+  private func failures(
+    _ link: any RequestInterceptor, request: URLRequest = URLRequest(url: .example)
+  ) async -> [any Error] {
     let registry = InterceptorRegistry { link }
     let session = URLSession.intercepted(by: registry)
     let errors = [

@@ -53,7 +53,8 @@ struct FramingTests {
     #expect(refusal.bytes == 0)
   }
 
-  @Test("a method that would break out of the request line is refused", arguments: ["GET / HTTP/1.1", "A B", "É", "A:"])
+  @Test(
+    "a method that would break out of the request line is refused", arguments: ["GET / HTTP/1.1", "A B", "É", "A:"])
   func method(method: String) async throws {
     let refusal = try await refusals(method: method, [:])
     #expect(refusal.codes == all(.invalidRequest))
@@ -63,7 +64,8 @@ struct FramingTests {
   @Test(
     "fields that only ask for what the transport does anyway go out",
     arguments: [
-      ["Connection": "close"], ["Connection": "keep-alive"], ["Connection": "TE", "TE": "trailers"], ["Host": "other.example:8080"],
+      ["Connection": "close"], ["Connection": "keep-alive"], ["Connection": "TE", "TE": "trailers"],
+      ["Host": "other.example:8080"],
     ])
   func allowed(fields: [String: String]) async throws {
     #expect(try await refusals(fields).codes == all(nil))

@@ -22,7 +22,8 @@ struct LimitTests {
     let transportError = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
     let beneath = transportError?.underlying as? WaylayError ?? cause(error)
     guard beneath?.code == .limitExceeded else { return nil }
-    return beneath?.message.split(separator: ".").last { $0.contains("allows") }?.split(separator: " ").first.map(String.init)
+    return beneath?.message.split(separator: ".").last { $0.contains("allows") }?.split(separator: " ").first.map(
+      String.init)
   }
 
   /// What the direct way and a session make of one reply of a server; the body is read.
@@ -61,7 +62,8 @@ struct LimitTests {
   func trailers() async throws {
     await #expect(processExitsWith: .success) {
       Process.limit()
-      let errors = try await LimitTests().failures(of: LimitTests.response("", trailers: LimitTests.many { "X-\($0): y" }))
+      let errors = try await LimitTests().failures(
+        of: LimitTests.response("", trailers: LimitTests.many { "X-\($0): y" }))
       Process.require(errors.count == 2, "\(errors)")
     }
   }
@@ -95,7 +97,8 @@ struct LimitTests {
       #expect((error as? URLError)?.code == .dataLengthExceedsMaximum)
       #expect(error.localizedDescription.contains("2000 lines of fields that MessageLimits.fieldCount allows"))
     }
-    let large = try await failures(of: Self.response(String(repeating: "X-Long: \(String(repeating: "a", count: 90_000))\r\n", count: 3)))
+    let large = try await failures(
+      of: Self.response(String(repeating: "X-Long: \(String(repeating: "a", count: 90_000))\r\n", count: 3)))
     #expect(large.map(Self.limit) == ["fieldBytes", "fieldBytes"])
   }
 
@@ -122,7 +125,10 @@ struct LimitTests {
         let session = URLSession.intercepted(by: registry)
         for path in ["/small", "/large"] {
           let request = URLRequest(url: origin.url(path))
-          for error in [await failure { try await registry.data(for: request) }, await failure { try await session.data(for: request) }] {
+          for error in [
+            await failure { try await registry.data(for: request) },
+            await failure { try await session.data(for: request) },
+          ] {
             #expect(error.flatMap(Self.limit) == (path == "/large" ? "fieldCount" : nil))
           }
         }
@@ -150,7 +156,11 @@ struct LimitTests {
   func cookies() async throws {
     try await withOrigin { origin in
       origin.reply(to: "/cookies") { _ in
-        .text("", fields: (0..<300).map { ("Set-Cookie", "c\($0)=\($0 == 7 ? String(repeating: "v", count: 5_000) : "v"); Path=/") })
+        .text(
+          "",
+          fields: (0..<300).map {
+            ("Set-Cookie", "c\($0)=\($0 == 7 ? String(repeating: "v", count: 5_000) : "v"); Path=/")
+          })
       }
       let lines = Log<String>()
       let configuration = URLSessionConfiguration.ephemeral
@@ -161,7 +171,9 @@ struct LimitTests {
       #expect(storage.cookies?.contains { $0.name == "c7" } == false)
       #expect(lines.all.contains { $0.hasPrefix("warning cookies") && $0.contains("cookieCount") })
       // There is room for one more, and one that is known can be set anew.
-      origin.reply(to: "/more") { _ in .text("", fields: ["m1=1", "m2=2", "c0=new"].map { ("Set-Cookie", "\($0); Path=/") }) }
+      origin.reply(to: "/more") { _ in
+        .text("", fields: ["m1=1", "m2=2", "c0=new"].map { ("Set-Cookie", "\($0); Path=/") })
+      }
       _ = try await registry.data(for: URLRequest(url: origin.url("/more")))
       #expect(storage.cookies?.count == 180)
       #expect(storage.cookies?.first { $0.name == "c0" }?.value == "new")

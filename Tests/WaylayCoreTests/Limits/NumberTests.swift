@@ -6,7 +6,9 @@ import WaylayCore
 
 @Suite("Numbers from outside, as large, small and senseless as they can be", .timeLimit(.minutes(5)))
 struct NumberTests {
-  @Test("collecting believes no length: not the largest, not a negative one", arguments: [Int64.max, .max - 1, 1 << 50, -1, .min])
+  @Test(
+    "collecting believes no length: not the largest, not a negative one",
+    arguments: [Int64.max, .max - 1, 1 << 50, -1, .min])
   func collect(length: Int64) async throws {
     let body = MessageBody.stream(
       AsyncStream { stream in
@@ -32,7 +34,9 @@ struct NumberTests {
 
   @Test(
     "a length of the server's that cannot be is an error or unknown, in collect(upTo: .max) too",
-    arguments: ["9223372036854775807", "9223372036854775808", "99999999999999999999999", "-1", "+5", "5, 5", "", "0x5", "NaN"])
+    arguments: [
+      "9223372036854775807", "9223372036854775808", "99999999999999999999999", "-1", "+5", "5, 5", "", "0x5", "NaN",
+    ])
   func contentLength(text: String) async throws {
     try await withOrigin { origin in
       origin.behaviour = .garbage(Data("HTTP/1.1 200 OK\r\nContent-Length: \(text)\r\n\r\nhello".utf8))
@@ -50,7 +54,8 @@ struct NumberTests {
   }
 
   @Test(
-    "a status that cannot be fails the load", .enabled(if: Platform.hasCurl, "Apple's sessions read a status line their own way"),
+    "a status that cannot be fails the load",
+    .enabled(if: Platform.hasCurl, "Apple's sessions read a status line their own way"),
     arguments: ["000", "099", "1000", "99999999999999999999", "-200", "abc"])
   func status(text: String) async throws {
     try await withOrigin { origin in
@@ -72,7 +77,8 @@ struct NumberTests {
       configuration.timeoutIntervalForResource = seconds
       let most = seconds > 0 ? Int.max : .min
       let transport = try #require(
-        Platform.curlTransport(configuration: configuration, connectTimeout: seconds, bufferSize: most, connectionsPerHost: most))
+        Platform.curlTransport(
+          configuration: configuration, connectTimeout: seconds, bufferSize: most, connectionsPerHost: most))
       let registry = InterceptorRegistry(transport: transport, configuration: configuration) { Link.pass() }
       var request = URLRequest(url: origin.url("/hello"))
       request.timeoutInterval = seconds

@@ -9,7 +9,9 @@ struct ProjectionTests {
   /// Field names that take part in hashing and comparing as any others do.
   private static func fields(_ count: Int, _ name: (Int) -> String) throws -> HTTPFields {
     var fields = HTTPFields()
-    for number in 0..<count { fields.append(HTTPField(name: try #require(HTTPField.Name(name(number))), value: "v\(number)")) }
+    for number in 0..<count {
+      fields.append(HTTPField(name: try #require(HTTPField.Name(name(number))), value: "v\(number)"))
+    }
     return fields
   }
 
@@ -28,8 +30,10 @@ struct ProjectionTests {
   @Test("the head that an app sees takes time in proportion to its fields", .heavy)
   func head() throws {
     let (few, many) = (try Self.fields(2_000) { "X-\($0)" }, try Self.fields(40_000) { "X-\($0)" })
-    let small = (0..<3).map { _ in Self.time { _ = InterceptedResponse(fields: few, url: .example).head } }.min() ?? .zero
-    let large = (0..<3).map { _ in Self.time { _ = InterceptedResponse(fields: many, url: .example).head } }.min() ?? .zero
+    let small =
+      (0..<3).map { _ in Self.time { _ = InterceptedResponse(fields: few, url: .example).head } }.min() ?? .zero
+    let large =
+      (0..<3).map { _ in Self.time { _ = InterceptedResponse(fields: many, url: .example).head } }.min() ?? .zero
     // Twenty times the fields: four hundred times the time, where each is compared with each.
     #expect(large < small * 120, "\(small) and \(large)")
   }

@@ -5,7 +5,8 @@ import Testing
 import WaylayCore
 
 @Suite(
-  "A route and the host that it was made for", .enabled(if: Platform.hasCurl, "only CurlTransport has routes"), .timeLimit(.minutes(5)))
+  "A route and the host that it was made for", .enabled(if: Platform.hasCurl, "only CurlTransport has routes"),
+  .timeLimit(.minutes(5)))
 struct RouteBindingTests {
   /// Sends `change` the request behind a link that gives it a route; what comes of it, and what reached the server.
   private func outcome(

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import WaylayCore
 
-/// Plants secrets wherever a request, an answer or an error can carry them, and searches the bytes of all that is said of it.
+/// Plants secrets wherever a request, an answer or an error can carry them, and searches the bytes of all that is said
+/// of it.
 @Suite("Secrets are in no log, event, description or error", .timeLimit(.minutes(5)))
 struct SecretTests {
   /// An error of an app's own, which says everything.
@@ -29,12 +30,16 @@ struct SecretTests {
     _ link: @escaping @Sendable (InterceptedRequest, InterceptorChain.Next) async throws -> InterceptedResponse
   ) async throws -> [String] {
     let lines = Log<String>()
-    let registry = InterceptorRegistry(configuration: .ephemeral, logger: .recording(lines), limits: limits) { Link(load: link) }
+    let registry = InterceptorRegistry(configuration: .ephemeral, logger: .recording(lines), limits: limits) {
+      Link(load: link)
+    }
     let events = registry.events()
     let session = URLSession.intercepted(by: registry)
     let request = Self.request(try #require(URL(string: url)))
     var texts: [String] = []
-    for error in [await failure { try await session.data(for: request) }, await failure { try await registry.data(for: request) }] {
+    for error in [
+      await failure { try await session.data(for: request) }, await failure { try await registry.data(for: request) },
+    ] {
       guard let error else { continue }
       texts += Self.texts(of: error)
     }
@@ -47,12 +52,14 @@ struct SecretTests {
     return texts + lines.all
   }
 
-  /// What an error says by itself, and what is beneath it where that is ours. The text of Foundation's `URLError` has the failing URL in it.
+  /// What an error says by itself, and what is beneath it where that is ours. The text of Foundation's `URLError` has
+  /// the failing URL in it.
   private static func texts(of error: any Error) -> [String] {
     var texts = [error.localizedDescription, error.redacted]
     if error is any LoadError { texts += [String(describing: error), String(reflecting: error), "\([error])"] }
     if let url = (error as? URLError)?.failingURL { texts.append("\(url.user ?? "") \(url.password ?? "")") }
-    let beneath = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error ?? (error as? TransportError)?.underlying
+    let beneath =
+      (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error ?? (error as? TransportError)?.underlying
     return texts + (beneath.map { $0 is any LoadError ? Self.texts(of: $0) : [$0.redacted] } ?? [])
   }
 
@@ -85,16 +92,26 @@ struct SecretTests {
   func failures() async throws {
     try await withOrigin { origin in
       origin.reply(to: "/x") { _ in
-        Reply(302, [("Location", "ftp://pl4nted-user@other.example/?token=pl4nted-location"), ("Set-Cookie", "s=pl4nted-set-cookie")])
+        Reply(
+          302,
+          [
+            ("Location", "ftp://pl4nted-user@other.example/?token=pl4nted-location"),
+            ("Set-Cookie", "s=pl4nted-set-cookie"),
+          ])
       }
-      origin.reply(to: "/auth") { _ in Reply(401, [("WWW-Authenticate", "Basic realm=\"r\"")], .truncated(Data("a".utf8), declared: 9)) }
-      origin.reply(to: "/cut") { _ in Reply(200, [("Set-Cookie", "s=pl4nted-set-cookie")], .truncated(Data("pl4nted".utf8), declared: 99)) }
+      origin.reply(to: "/auth") { _ in
+        Reply(401, [("WWW-Authenticate", "Basic realm=\"r\"")], .truncated(Data("a".utf8), declared: 9))
+      }
+      origin.reply(to: "/cut") { _ in
+        Reply(200, [("Set-Cookie", "s=pl4nted-set-cookie")], .truncated(Data("pl4nted".utf8), declared: 99))
+      }
       origin.reply(to: "/large") { _ in Reply(200, (0..<30).map { ("X-\($0)", "pl4nted-field") }) }
       var limits = MessageLimits()
       limits.fieldCount = 20
       limits.cookieBytes = 3
       for path in ["/x", "/auth", "/cut", "/large"] {
-        let url = "http://pl4nted-user:pl4nted-password@127.0.0.1:\(origin.port)\(path)?token=pl4nted-query#pl4nted-fragment"
+        let url =
+          "http://pl4nted-user:pl4nted-password@127.0.0.1:\(origin.port)\(path)?token=pl4nted-query#pl4nted-fragment"
         expectNothing(in: try await said(url, limits: limits) { try await $1($0) })
       }
     }
@@ -111,7 +128,9 @@ struct SecretTests {
   @Test("URLs in texts of others are redacted wherever they stand")
   func texts() {
     let url = "https://u:pl4nted@host.example/a?token=pl4nted#pl4nted"
-    for text in ["\(url)", "could not open \(url), sorry", "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)"] {
+    for text in [
+      "\(url)", "could not open \(url), sorry", "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)",
+    ] {
       #expect(!text.withRedactedURLs.contains(Recording.mark) || text == "://pl4nted", "\(text.withRedactedURLs)")
     }
     #expect("no URL here".withRedactedURLs == "no URL here")

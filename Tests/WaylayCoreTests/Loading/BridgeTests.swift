@@ -211,7 +211,8 @@ struct BridgeTests {
   func madeUpUnauthorized() async throws {
     let registry = InterceptorRegistry {
       Link.answering(inline: true) { request in
-        InterceptedResponse(to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"x\", nonce=\"y\""])
+        InterceptedResponse(
+          to: request, status: .unauthorized, fields: [.wwwAuthenticate: "Digest realm=\"x\", nonce=\"y\""])
       }
     }
     #expect(try await URLSession.intercepted(by: registry).text(from: .example).0 == 401)
@@ -288,7 +289,9 @@ struct BridgeTests {
   @Test("a foreign protocol class of the configuration is asked before the network (rule 11)")
   func foreignClass() async throws {
     let registry = InterceptorRegistry { Link.pass() }
-    let session = URLSession.intercepted(by: registry) { $0.protocolClasses = [ForeignProtocol.self] + ($0.protocolClasses ?? []) }
+    let session = URLSession.intercepted(by: registry) {
+      $0.protocolClasses = [ForeignProtocol.self] + ($0.protocolClasses ?? [])
+    }
     #expect(try await session.text(from: .example) == (203, "foreign"))
   }
 }

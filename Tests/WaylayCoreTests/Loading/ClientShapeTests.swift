@@ -39,7 +39,9 @@ struct ClientShapeTests {
     return request
   }
 
-  private static func payload(_ number: Int) -> Data { Data("payload \(number) ".utf8) + Data(repeating: 65, count: number * 37 % 60_000) }
+  private static func payload(_ number: Int) -> Data {
+    Data("payload \(number) ".utf8) + Data(repeating: 65, count: number * 37 % 60_000)
+  }
 
   // MARK: A transport of generated code: a session and a delegate for each call, streams both ways
 
@@ -74,7 +76,8 @@ struct ClientShapeTests {
     }
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+      _ session: URLSession, task: URLSessionTask,
+      needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
       completionHandler(InputStream(data: upload))
     }
@@ -106,7 +109,8 @@ struct ClientShapeTests {
       }
     }
 
-    /// On the delegate's queue, because a `resume()` that overtakes the `suspend()` before it would leave the task suspended for good.
+    /// On the delegate's queue, because a `resume()` that overtakes the `suspend()` before it would leave the task
+    /// suspended for good.
     func taken(_ count: Int, of task: URLSessionTask, in session: URLSession) {
       session.delegateQueue.addOperation { [self] in
         let shouldResume = state.withLock { state in
@@ -215,7 +219,8 @@ struct ClientShapeTests {
     }
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+      totalBytesExpectedToSend: Int64
     ) {
       change(task) { $0.sent += bytesSent }
     }
@@ -226,7 +231,8 @@ struct ClientShapeTests {
     }
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest,
       completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
       DispatchQueue.global().async { completionHandler(request) }
@@ -268,7 +274,9 @@ struct ClientShapeTests {
           let result = await central.run(session.dataTask(with: origin.url("/digest/me/secret")))
           #expect(result.error == nil && result.data == Data("welcome me".utf8))
         case 4:
-          let task = number % 4 == 0 ? session.dataTask(with: origin.url("/never")) : session.downloadTask(with: origin.url("/never"))
+          let task =
+            number % 4 == 0
+            ? session.dataTask(with: origin.url("/never")) : session.downloadTask(with: origin.url("/never"))
           #expect(await central.run(task, cancelling: true).error?.code == .cancelled)
         default:
           let result = await central.run(session.downloadTask(with: origin.url("/truncated")))

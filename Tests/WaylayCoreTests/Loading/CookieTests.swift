@@ -23,9 +23,10 @@ struct CookieTests {
       #expect(storage.cookies?.map(\.name).sorted() == ["a", "b"])
       _ = try await session.data(from: origin.url("/echo"))
       #expect(
-        origin.requests.last?["Cookie"].first?.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.sorted() == [
-          "a=1", "b=2",
-        ])
+        origin.requests.last?["Cookie"].first?.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+          .sorted() == [
+            "a=1", "b=2",
+          ])
     }
   }
 
@@ -45,7 +46,9 @@ struct CookieTests {
   @Test("a cookie set by a redirect goes along with the next hop")
   func hop() async throws {
     try await withOrigin { origin in
-      origin.reply(to: "/login") { _ in .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")]) }
+      origin.reply(to: "/login") { _ in
+        .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")])
+      }
       let session = session(InterceptorRegistry { Link.pass() }, try storage())
       _ = try await session.data(from: origin.url("/login"))
       #expect(origin.requests.last?["Cookie"] == ["token=t"])
@@ -79,7 +82,8 @@ struct CookieTests {
         return try #require(HTTPCookie(properties: properties))
       }
       for cookie in [
-        try cookie("plain"), try cookie("secret", secure: true), try cookie("deep", path: "/deep"), try cookie("echo", path: "/echo"),
+        try cookie("plain"), try cookie("secret", secure: true), try cookie("deep", path: "/deep"),
+        try cookie("echo", path: "/echo"),
       ] {
         storage.setCookie(cookie)
       }
@@ -109,7 +113,9 @@ struct CookieTests {
     #expect(storage.cookies?.map(\.name).sorted() == ["own", "parent"])
   }
 
-  @Test("a host of one label sets cookies for itself alone: com sets none for all that ends in .com", arguments: ["com", ".com", "COM"])
+  @Test(
+    "a host of one label sets cookies for itself alone: com sets none for all that ends in .com",
+    arguments: ["com", ".com", "COM"])
   func singleLabel(domain: String) async throws {
     let storage = try storage()
     let sent = Log<String?>()
@@ -117,7 +123,9 @@ struct CookieTests {
       Link { request, _ in
         sent.add(request.fields[.cookie])
         var response = InterceptedResponse(to: request)
-        if request.url.host == "com" { response.fields.append(HTTPField(name: .setCookie, value: "top=1; Domain=\(domain); Path=/")) }
+        if request.url.host == "com" {
+          response.fields.append(HTTPField(name: .setCookie, value: "top=1; Domain=\(domain); Path=/"))
+        }
         return response
       }
     }
@@ -138,14 +146,17 @@ struct CookieTests {
     }
   }
 
-  /// In a session an app's own `Cookie` is replaced by the storage's before anybody is asked, where the storage has any (P29).
+  /// In a session an app's own `Cookie` is replaced by the storage's before anybody is asked, where the storage has any
+  /// (P29).
   @Test("httpShouldHandleCookies = false: no stored cookie goes out, in a session or directly, and the app's own stays")
   func notHandled() async throws {
     try await withOrigin { origin in
       for own in [nil, "mine=1; also=2"] {
         let storage = try storage()
         for (name, isSecure) in [("plain", false), ("secret", true)] {
-          var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "pl4nted", .domain: "127.0.0.1", .path: "/"]
+          var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: "pl4nted", .domain: "127.0.0.1", .path: "/",
+          ]
           if isSecure { properties[.secure] = "TRUE" }
           storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
@@ -171,7 +182,9 @@ struct CookieTests {
   func notHandledBehindRedirects() async throws {
     try await withOrigin { origin in
       let storage = try storage()
-      origin.reply(to: "/login") { _ in .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")]) }
+      origin.reply(to: "/login") { _ in
+        .text("", status: 302, fields: [("Set-Cookie", "token=t; Path=/"), ("Location", "/echo")])
+      }
       storage.setCookie(
         try #require(HTTPCookie(properties: [.name: "old", .value: "pl4nted", .domain: "127.0.0.1", .path: "/"])))
       var request = URLRequest(url: origin.url("/login"))

@@ -25,7 +25,9 @@ struct DownloadEdgeTests {
     }
   }
 
-  @Test("a session that is told to finish its tasks finishes the download; one that cancels them ends it", arguments: [false, true])
+  @Test(
+    "a session that is told to finish its tasks finishes the download; one that cancels them ends it",
+    arguments: [false, true])
   func invalidated(cancels: Bool) async throws {
     try await OpenDownload.with { download in
       if cancels { download.session.invalidateAndCancel() } else { download.session.finishTasksAndInvalidate() }
@@ -58,7 +60,8 @@ struct DownloadEdgeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         setenv("TMPDIR", folder.path, 1)
         let origin = try await TestOrigin.start()
-        // A file may have no more than this, as on a disk that is full: the system says EFBIG where it would say ENOSPC.
+        // A file may have no more than this, as on a disk that is full: the system says EFBIG where it would say
+        // ENOSPC.
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: 50_000, rlim_max: 50_000)
         Process.require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, "no limit")
@@ -71,7 +74,8 @@ struct DownloadEdgeTests {
           let error = recorder.error.withLock { $0 } as? URLError
           Process.require(error?.code == .cannotWriteToFile, "\(String(describing: error))")
           Process.require(error?.cause(as: WaylayError.self)?.code == .fileNotWritten, "\(String(describing: error))")
-          Process.require(!recorder.entries.contains { if case .finished = $0 { true } else { false } }, "\(recorder.entries)")
+          Process.require(
+            !recorder.entries.contains { if case .finished = $0 { true } else { false } }, "\(recorder.entries)")
           for _ in 0..<500 where !((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).isEmpty {
             try await Task.sleep(for: .milliseconds(10))
           }

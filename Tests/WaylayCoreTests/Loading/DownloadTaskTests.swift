@@ -16,13 +16,17 @@ struct DownloadTaskTests {
     var error: URLError?
   }
 
-  private func download(_ session: URLSession, _ request: URLRequest, take: @escaping @Sendable (URL) -> Void = { _ in }) async -> Handled {
+  private func download(
+    _ session: URLSession, _ request: URLRequest, take: @escaping @Sendable (URL) -> Void = { _ in }
+  ) async -> Handled {
     let handled = await handed(Handled.self) { hand in
       session.downloadTask(with: request) { file, response, error in
         let contents = file.flatMap { try? Data(contentsOf: $0) }
         if let file { take(file) }
         hand(
-          Handled(file: file, contents: contents, status: (response as? HTTPURLResponse)?.statusCode, error: error as? URLError))
+          Handled(
+            file: file, contents: contents, status: (response as? HTTPURLResponse)?.statusCode,
+            error: error as? URLError))
       }.resume()
     }
     return handled ?? Handled()
@@ -71,7 +75,9 @@ struct DownloadTaskTests {
       // On several threads the end may be told before what was put there before it.
       if threads > 1 { queue.addBarrierBlock {} }
       await session.settled()
-      let last: [DownloadRecorder.Entry] = [.wrote(total: 1_000_000, expected: 1_000_000), .finished(bytes: 1_000_000), .completed(nil)]
+      let last: [DownloadRecorder.Entry] = [
+        .wrote(total: 1_000_000, expected: 1_000_000), .finished(bytes: 1_000_000), .completed(nil),
+      ]
       // Several threads may change the order of what is put there at once, as with a plain session.
       if threads == 1 { #expect(recorder.last == last) } else { #expect(last.allSatisfy(recorder.entries.contains)) }
       #expect(recorder.reported.withLock { $0 } == 1_000_000)
@@ -86,7 +92,8 @@ struct DownloadTaskTests {
     try await withOrigin { origin in
       let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() })
       let recorder = DownloadRecorder()
-      let (file, response) = try await session.download(for: URLRequest(url: origin.url("/range/1000000")), delegate: recorder)
+      let (file, response) = try await session.download(
+        for: URLRequest(url: origin.url("/range/1000000")), delegate: recorder)
       await session.settled()
       #expect((response as? HTTPURLResponse)?.statusCode == 200)
       #expect(try Data(contentsOf: file) == Self.million)
@@ -128,7 +135,9 @@ struct DownloadTaskTests {
     }
   }
 
-  @Test("an interceptor's answer is written too, whatever its body is made of", arguments: ["data", "file", "stream", "inline"])
+  @Test(
+    "an interceptor's answer is written too, whatever its body is made of",
+    arguments: ["data", "file", "stream", "inline"])
   func answers(kind: String) async throws {
     let source = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data("hello".utf8).write(to: source)

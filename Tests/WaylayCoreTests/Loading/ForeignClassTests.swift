@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import WaylayCore
 
-/// A protocol class of the old kind, with a table for the whole process: what a team has beneath ours while it migrates.
+/// A protocol class of the old kind, with a table for the whole process: what a team has beneath ours while it
+/// migrates.
 private final class OldProtocol: URLProtocol {
   struct Refusal: Error, Equatable { let reason: String }
 
@@ -16,7 +17,9 @@ private final class OldProtocol: URLProtocol {
 
   static let seen = Locked<[String: Seen]>([:])
 
-  override class func canInit(with request: URLRequest) -> Bool { request.url?.host?.hasSuffix(".foreign.invalid") == true }
+  override class func canInit(with request: URLRequest) -> Bool {
+    request.url?.host?.hasSuffix(".foreign.invalid") == true
+  }
   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
   override func stopLoading() {}
 
@@ -37,7 +40,9 @@ private final class OldProtocol: URLProtocol {
       seen.stream = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
     Self.seen.withLock { $0[host] = seen }
-    guard let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil) else { return }
+    guard let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil) else {
+      return
+    }
     client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
     client?.urlProtocol(self, didLoad: Data("old".utf8))
     client?.urlProtocolDidFinishLoading(self)
@@ -49,7 +54,8 @@ struct ForeignClassTests {
   private func session(intercepted: Bool) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.protocolClasses = [OldProtocol.self]
-    return URLSession(configuration: intercepted ? configuration.intercepted(by: InterceptorRegistry { Link.pass() }) : configuration)
+    return URLSession(
+      configuration: intercepted ? configuration.intercepted(by: InterceptorRegistry { Link.pass() }) : configuration)
   }
 
   /// What the class sees of a kind of request.
@@ -63,7 +69,8 @@ struct ForeignClassTests {
     let session = session(intercepted: intercepted)
     let ready = request
     let (data, _) =
-      kind == "upload" ? try await session.upload(for: ready, from: Data("body".utf8)) : try await session.data(for: ready)
+      kind == "upload"
+      ? try await session.upload(for: ready, from: Data("body".utf8)) : try await session.data(for: ready)
     #expect(data == Data("old".utf8))
     return OldProtocol.seen.withLock { $0[host] }
   }

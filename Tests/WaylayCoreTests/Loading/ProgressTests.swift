@@ -19,7 +19,8 @@ struct ProgressTests {
     let finished = Event()
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+      totalBytesExpectedToSend: Int64
     ) {
       sent.add(Sent(bytes: bytesSent, total: totalBytesSent, expected: totalBytesExpectedToSend))
     }
@@ -38,7 +39,8 @@ struct ProgressTests {
     }
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest,
       completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
       redirects.add(request.url)
@@ -58,14 +60,17 @@ struct ProgressTests {
     return request
   }
 
-  private func expectWhole(_ sent: [Listener.Sent], of count: Int, expected: Int64, location: SourceLocation = #_sourceLocation) {
+  private func expectWhole(
+    _ sent: [Listener.Sent], of count: Int, expected: Int64, location: SourceLocation = #_sourceLocation
+  ) {
     #expect(sent.last?.total == Int64(count) && sent.last?.expected == expected, sourceLocation: location)
     #expect(sent.reduce(0) { $0 + $1.bytes } == Int64(count), sourceLocation: location)
     #expect(zip(sent, sent.dropFirst()).allSatisfy { $0.total < $1.total }, sourceLocation: location)
   }
 
   @Test(
-    "an upload's delegate hears of the bytes that were sent, and progress is complete", arguments: ["data", "file", "httpBody", "stream"])
+    "an upload's delegate hears of the bytes that were sent, and progress is complete",
+    arguments: ["data", "file", "httpBody", "stream"])
   func uploads(kind: String) async throws {
     try await withOrigin { origin in
       let listener = Listener()
@@ -112,7 +117,8 @@ struct ProgressTests {
     }
   }
 
-  @Test("a retry that sends more than was announced, or less, leaves progress within its bounds", arguments: [10, 500_000])
+  @Test(
+    "a retry that sends more than was announced, or less, leaves progress within its bounds", arguments: [10, 500_000])
   func otherLength(count: Int) async throws {
     try await withOrigin { origin in
       let listener = Listener()

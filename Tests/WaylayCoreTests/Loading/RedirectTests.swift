@@ -6,7 +6,9 @@ import WaylayCore
 
 @Suite("Redirects", .timeLimit(.minutes(5)))
 struct RedirectTests {
-  @Test("a redirect is a new hop through the chain, and the last response is the app's (rule 4)", arguments: [301, 302, 303, 307, 308])
+  @Test(
+    "a redirect is a new hop through the chain, and the last response is the app's (rule 4)",
+    arguments: [301, 302, 303, 307, 308])
   func followed(status: Int) async throws {
     try await withOrigin { origin in
       let hops = Log<String>()
@@ -16,7 +18,8 @@ struct RedirectTests {
           return try await next(request)
         }
       }
-      let (data, response) = try await URLSession.intercepted(by: registry).data(from: origin.url("/redirect/\(status)?to=/hello"))
+      let (data, response) = try await URLSession.intercepted(by: registry).data(
+        from: origin.url("/redirect/\(status)?to=/hello"))
       #expect(String(decoding: data, as: UTF8.self) == "hello")
       #expect(response.url?.path == "/hello")
       #expect(hops.all == ["0 /redirect/\(status)", "1 /hello"])
@@ -26,7 +29,8 @@ struct RedirectTests {
   @Test(
     "method and body: 301 and 302 turn POST into GET, 303 anything, 307 and 308 nothing",
     arguments: [
-      (301, "POST", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"), (307, "POST", "POST"),
+      (301, "POST", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (303, "PUT", "GET"), (303, "HEAD", "HEAD"),
+      (307, "POST", "POST"),
       (308, "PUT", "PUT"),
     ])
   func methods(status: Int, method: String, expected: String) async throws {
@@ -84,7 +88,8 @@ struct RedirectTests {
     try await withOrigin { origin in
       let registry = InterceptorRegistry { Link.pass() }
       let refusing = Recorder(redirect: { _ in nil })
-      URLSession.intercepted(by: registry, delegate: refusing).dataTask(with: origin.url("/redirect/302?to=/hello")).resume()
+      URLSession.intercepted(by: registry, delegate: refusing).dataTask(with: origin.url("/redirect/302?to=/hello"))
+        .resume()
       await refusing.finished.wait()
       #expect(refusing.entries.first == .response(302))
       #expect(refusing.proposedRedirects.map(\.url?.path) == ["/hello"])
@@ -93,7 +98,8 @@ struct RedirectTests {
         request.url = URL(string: "/status/201", relativeTo: request.url)?.absoluteURL
         return request
       })
-      URLSession.intercepted(by: registry, delegate: changing).dataTask(with: origin.url("/redirect/302?to=/hello")).resume()
+      URLSession.intercepted(by: registry, delegate: changing).dataTask(with: origin.url("/redirect/302?to=/hello"))
+        .resume()
       await changing.finished.wait()
       #expect(changing.entries.first == .response(201))
     }
@@ -134,7 +140,8 @@ struct RedirectTests {
   @Test("a fragment is inherited (RFC 9110, section 10.2.2)")
   func fragment() async throws {
     try await withOrigin { origin in
-      let (_, head) = try await InterceptorRegistry { Link.pass() }.data(for: URLRequest(url: origin.url("/redirect/302?to=/hello#part")))
+      let (_, head) = try await InterceptorRegistry { Link.pass() }.data(
+        for: URLRequest(url: origin.url("/redirect/302?to=/hello#part")))
       #expect(head.url?.fragment == "part")
     }
   }

@@ -26,7 +26,9 @@ struct StressTests {
           }
         })
       registry.register(
-        InterceptorChain("rest", for: .path("/async/*", "/delayed/*", "/streamed/*", "/failed/*", "/cancelled/*", "/network/*")) {
+        InterceptorChain(
+          "rest", for: .path("/async/*", "/delayed/*", "/streamed/*", "/failed/*", "/cancelled/*", "/network/*")
+        ) {
           Link { request, next in
             let path = request.url.path
             switch path.split(separator: "/").first {
@@ -120,7 +122,8 @@ struct StressTests {
     await delegate.until(500)
     #expect(delegate.completions.values.allSatisfy { $0.count == 1 })
     #expect(delegate.completions.values.allSatisfy { $0.first == .some(nil) || $0.first == .cancelled })
-    #expect(delegate.completions.filter { $0.value.first == .some(nil) }.allSatisfy { delegate.bodies[$0.key] == "abc" })
+    #expect(
+      delegate.completions.filter { $0.value.first == .some(nil) }.allSatisfy { delegate.bodies[$0.key] == "abc" })
   }
 
   @Test("200 installations with conflicting answers for one URL, at once: every answer its own")

@@ -4,7 +4,8 @@
   import Testing
   import WaylayCore
 
-  /// `suspend()` and `resume()` around the end of a task, where Foundation on Linux goes on without a protocol object (P31).
+  /// `suspend()` and `resume()` around the end of a task, where Foundation on Linux goes on without a protocol object
+  /// (P31).
   @Suite("resume() that crosses the end of a task", .timeLimit(.minutes(10)))
   struct TaskEndTests {
     /// Calls a task's `resume()` as the last thing a delegate is told.
@@ -12,7 +13,8 @@
       let finished = Event()
       let codes = Log<URLError.Code?>()
 
-      func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+      func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+      {
         downloadTask.resume()
       }
 
@@ -71,7 +73,9 @@
       #expect(task.state == .completed && (task.error as? URLError)?.code != .unsupportedURL)
     }
 
-    @Test("twice, while the delegate's queue is held up: the chain runs once, and the task ends once", arguments: ["inline", "later"])
+    @Test(
+      "twice, while the delegate's queue is held up: the chain runs once, and the task ends once",
+      arguments: ["inline", "later"])
     func twice(kind: String) async throws {
       let chains = Log<Int>()
       let queue = OperationQueue()

@@ -23,13 +23,15 @@
         let url = origin.url("/redirect/302?to=/bytes/1000")
         let (one, other) = (Recorder(), Recorder())
         let plain = await run(URLSession(configuration: .ephemeral, delegate: one, delegateQueue: nil), url, one)
-        let ours = await run(URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: other), url, other)
+        let ours = await run(
+          URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: other), url, other)
         #expect(ours.taskIdentifier == plain.taskIdentifier && ours.originalRequest?.url == plain.originalRequest?.url)
         #expect(ours.taskDescription == "described" && ours.priority == 0.75)
         #expect(ours.response?.url == plain.response?.url && ours.response?.expectedContentLength == 1000)
         #expect((ours.response as? HTTPURLResponse)?.statusCode == (plain.response as? HTTPURLResponse)?.statusCode)
         #expect(ours.error == nil && plain.error == nil)
-        #expect(plain.currentRequest?.url?.path == "/bytes/1000" && ours.currentRequest?.url == plain.currentRequest?.url)
+        #expect(
+          plain.currentRequest?.url?.path == "/bytes/1000" && ours.currentRequest?.url == plain.currentRequest?.url)
         #expect(ours.currentRequest?.mainDocumentURL == nil)
         #expect(plain.countOfBytesExpectedToReceive == 1000 && ours.countOfBytesExpectedToReceive == 1000)
         #expect(ours.countOfBytesReceived == 1000 && ours.countOfBytesSent == 0 && ours.countOfBytesExpectedToSend == 0)
@@ -77,7 +79,8 @@
       }
     }
 
-    @Test("a download's bytes are counted as a plain session counts them", arguments: ["/range/100000", "/gate/counted"])
+    @Test(
+      "a download's bytes are counted as a plain session counts them", arguments: ["/range/100000", "/gate/counted"])
     func downloaded(path: String) async throws {
       try await withOrigin { origin in
         let (one, other) = (DownloadRecorder(), DownloadRecorder())
@@ -126,7 +129,9 @@
             Thread.detachNewThread {
               while !isOver.withLock({ $0 }) {
                 _ = (task.currentRequest?.url?.path, (task.error as? URLError)?.code, task.progress.fractionCompleted)
-                _ = (task.countOfBytesReceived, task.countOfBytesSent, task.countOfBytesExpectedToReceive, task.response)
+                _ = (
+                  task.countOfBytesReceived, task.countOfBytesSent, task.countOfBytesExpectedToReceive, task.response
+                )
                 sched_yield()
               }
               done.leave()

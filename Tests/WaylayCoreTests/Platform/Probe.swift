@@ -3,7 +3,8 @@
   import Foundation
   import WaylayCore
 
-  /// A protocol class whose loads do what a test says, and nothing else: what Foundation does is seen without this package between.
+  /// A protocol class whose loads do what a test says, and nothing else: what Foundation does is seen without this
+  /// package between.
   final class Probe: URLProtocol {
     /// Visible in whatever runs in the task that resumes a load.
     @TaskLocal static var note = "none"
@@ -21,7 +22,8 @@
 
     /// A session that asks this class, and a URL on a host of its own.
     static func session(
-      _ script: Script = Script(), delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
+      _ script: Script = Script(), delegate: (any URLSessionDelegate)? = nil,
+      _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) -> (URLSession, URL) {
       let host = "probe-\(UUID().uuidString.lowercased()).invalid"
       scripts.withLock { $0[host] = script }

@@ -6,8 +6,9 @@
   import Testing
   import WaylayCore
 
-  // What Foundation on Linux does to a protocol class, where the package works round it. A failure here means that a toolchain has changed,
-  // not that the package is broken: read the row in CONTRIBUTING.md, then see whether the work-round it names can go.
+  // What Foundation on Linux does to a protocol class, where the package works round it. A failure here means that a
+  // toolchain has changed, not that the package is broken: read the row in CONTRIBUTING.md, then see whether the
+  // work-round it names can go.
   //
   // Not pinned, because they are races or speeds: P1, P17, P20, P22's look-up.
 
@@ -46,12 +47,14 @@
     @Test("P5: telling the client of a redirect ends the process")
     func redirect() async {
       await #expect(
-        processExitsWith: .failure, "P5 has changed: redirects may be handed to the loading system, as on Apple platforms"
+        processExitsWith: .failure,
+        "P5 has changed: redirects may be handed to the loading system, as on Apple platforms"
       ) {
         Process.limit(isToFail: true)
         let script = Probe.Script(start: { probe in
           guard let url = probe.request.url,
-            let head = HTTPURLResponse(url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": "/next"])
+            let head = HTTPURLResponse(
+              url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": "/next"])
           else { return }
           probe.client?.urlProtocol(probe, wasRedirectedTo: probe.request, redirectResponse: head)
         })
@@ -61,19 +64,34 @@
       }
     }
 
-    @Test("P6: canInit(with: URLRequest) is called once per task, canInit(with: URLSessionTask) and canonicalRequest never")
+    @Test(
+      "P6: canInit(with: URLRequest) is called once per task, canInit(with: URLSessionTask) and canonicalRequest never")
     func asked() async throws {
       let (session, url) = Probe.session()
       _ = try await session.data(from: url)
       #expect(
         Probe.log.calls(url) == [.canInitRequest, .startLoading],
-        "P6 has changed: InterceptingProtocol leans on one canInit, right before init, and on nobody asking for a canonical request")
+        """
+        P6 has changed: InterceptingProtocol leans on one canInit, right before init, and on nobody asking for a \
+        canonical request
+        """
+      )
     }
 
-    @Test("P7: init runs inside resume(), where a task-local value is visible, and startLoading does not; mainDocumentURL survives")
+    @Test(
+      """
+      P7: init runs inside resume(), where a task-local value is visible, and startLoading does not; mainDocumentURL \
+      survives
+      """
+    )
     func visible() async throws {
       let script = Probe.Script(start: { probe in
-        probe.answer(200, ["X-Init": probe.seenNote, "X-Start": Probe.note, "X-Tag": probe.request.mainDocumentURL?.absoluteString ?? ""])
+        probe.answer(
+          200,
+          [
+            "X-Init": probe.seenNote, "X-Start": Probe.note,
+            "X-Tag": probe.request.mainDocumentURL?.absoluteString ?? "",
+          ])
       })
       let (session, url) = Probe.session(script)
       var request = URLRequest(url: url)
@@ -81,9 +99,15 @@
       let copy = request
       let (_, response) = try await Probe.$note.withValue("seen") { try await session.data(for: copy) }
       let head = try #require(response as? HTTPURLResponse)
-      #expect(head.value(forHTTPHeaderField: "X-Init") == "seen", "P7 has changed: re-entry is not recognised by the task any more")
-      #expect(head.value(forHTTPHeaderField: "X-Start") == "none", "P7 has changed: a task-local value is visible in startLoading")
-      #expect(head.value(forHTTPHeaderField: "X-Tag") == "tag:1", "P7 has changed: RequestTag does not reach the protocol any more")
+      #expect(
+        head.value(forHTTPHeaderField: "X-Init") == "seen",
+        "P7 has changed: re-entry is not recognised by the task any more")
+      #expect(
+        head.value(forHTTPHeaderField: "X-Start") == "none",
+        "P7 has changed: a task-local value is visible in startLoading")
+      #expect(
+        head.value(forHTTPHeaderField: "X-Tag") == "tag:1",
+        "P7 has changed: RequestTag does not reach the protocol any more")
     }
 
     @Test("P8: a property of an NSMutableURLRequest is lost when it becomes a URLRequest")
@@ -112,7 +136,9 @@
         "P9 has changed: TaskInternals.uploadBody need not read knownBody any more")
       request.httpBody = Data("x".utf8)
       let (_, sent) = try await session.data(for: request)
-      #expect((sent as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Body") == "yes", "P9 has changed: httpBody is gone from a data task")
+      #expect(
+        (sent as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Body") == "yes",
+        "P9 has changed: httpBody is gone from a data task")
     }
 
     @Test("P10: the configuration's header fields and timeout are not in the request that the protocol sees")
@@ -128,23 +154,28 @@
       let (_, response) = try await session.data(from: url)
       let head = try #require(response as? HTTPURLResponse)
       #expect(
-        head.value(forHTTPHeaderField: "X-Sees") == "false", "P10 has changed: LoadContext.prepare need not add header fields any more")
+        head.value(forHTTPHeaderField: "X-Sees") == "false",
+        "P10 has changed: LoadContext.prepare need not add header fields any more")
       #expect(
         head.value(forHTTPHeaderField: "X-Timeout") == "60.0",
         "P10 has changed: the request knows its timeout, so LoadContext need not tell 60 s from the default")
     }
 
-    @Test("P11: a registered class is not asked by a session with a configuration; a class set on a live configuration is")
+    @Test(
+      "P11: a registered class is not asked by a session with a configuration; a class set on a live configuration is")
     func live() async throws {
       let (_, url) = Probe.session()
       let session = URLSession(configuration: .ephemeral)
       _ = URLProtocol.registerClass(Probe.self)
       let code = await failureCode { try await session.data(from: url) }
       URLProtocol.unregisterClass(Probe.self)
-      #expect(code != nil, "P11 has changed: registerClass reaches sessions of one's own, so every registered class is global")
+      #expect(
+        code != nil, "P11 has changed: registerClass reaches sessions of one's own, so every registered class is global"
+      )
       session.configuration.protocolClasses = [Probe.self]
       let answer = try await session.text(from: url)
-      #expect(answer.1 == "answer", "P11 has changed: interceptSharedSession cannot change a live configuration any more")
+      #expect(
+        answer.1 == "answer", "P11 has changed: interceptSharedSession cannot change a live configuration any more")
     }
 
     @Test("P12: a generic subclass is a class of its own for each type argument made at run time")
@@ -158,7 +189,8 @@
     @Test("P13: a download task through a custom protocol ends the process")
     func download() async {
       await #expect(
-        processExitsWith: .failure, "P13 has changed: a download task may end well without TaskInternals.setDownloadedFile"
+        processExitsWith: .failure,
+        "P13 has changed: a download task may end well without TaskInternals.setDownloadedFile"
       ) {
         Process.limit(isToFail: true)
         let (session, url) = Probe.session()
@@ -173,12 +205,14 @@
         let session = ProbeChallenge.session(port: origin.port, "Basic realm=\"r\"", credential.value)
         let (_, response) = try await session.data(from: origin.url("/hello"))
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
-        #expect(origin.requests.count == 1, "P14 has changed: ChallengeProofResponse need not hide a challenge any more")
+        #expect(
+          origin.requests.count == 1, "P14 has changed: ChallengeProofResponse need not hide a challenge any more")
       }
     }
 
     @Test(
-      "P14: of the schemes Basic alone is a challenge: a delegate is not asked about any other", arguments: ["Digest", "NTLM", "Negotiate"])
+      "P14: of the schemes Basic alone is a challenge: a delegate is not asked about any other",
+      arguments: ["Digest", "NTLM", "Negotiate"])
     func otherSchemes(scheme: String) async throws {
       try await withOrigin { origin in
         let credential = URLCredential(user: "a", password: "b", persistence: .none)
@@ -207,13 +241,16 @@
         let code = await failureCode { try await URLSession(configuration: .ephemeral).data(for: copy) }
         #expect(code == .timedOut)
         #expect(
-          task.state == .running && recorder.entries.isEmpty, "P15 has changed: LoadWatch and the loading system would both time a load out"
+          task.state == .running && recorder.entries.isEmpty,
+          "P15 has changed: LoadWatch and the loading system would both time a load out"
         )
         task.cancel()
       }
     }
 
-    @Test("P16: suspend() calls stopLoading, resume() startLoading again on the same object; a finished load is not stopped")
+    @Test(
+      "P16: suspend() calls stopLoading, resume() startLoading again on the same object; a finished load is not stopped"
+    )
     func suspend() async throws {
       let objects = Log<ObjectIdentifier>()
       let script = Probe.Script(start: { probe in
@@ -230,14 +267,20 @@
       task.resume()
       await recorder.finished.wait()
       #expect(
-        Probe.log.calls(url) == [.canInitRequest, .startLoading, .stopLoading, .startLoading] && Set(objects.all).count == 1,
-        "P16 has changed: InterceptingProtocol takes a second startLoading for a resume, and stopLoading for a pause or a cancel")
+        Probe.log.calls(url) == [.canInitRequest, .startLoading, .stopLoading, .startLoading]
+          && Set(objects.all).count == 1,
+        """
+        P16 has changed: InterceptingProtocol takes a second startLoading for a resume, and stopLoading for a pause \
+        or a cancel
+        """
+      )
     }
 
     @Test("P2, P18, P22: making another session's task inside startLoading ends the process")
     func trap() async {
       await #expect(
-        processExitsWith: .failure, "P18 has changed: an inline interceptor could use the loading system, and rule 9 could go"
+        processExitsWith: .failure,
+        "P18 has changed: an inline interceptor could use the loading system, and rule 9 could go"
       ) {
         Process.limit(isToFail: true)
         let (other, otherURL) = Probe.session()
@@ -251,19 +294,29 @@
       }
     }
 
-    @Test("P19: a protocol's Set-Cookie is not stored, its answer is not cached, and a delegate's disposition does not count")
+    @Test(
+      """
+      P19: a protocol's Set-Cookie is not stored, its answer is not cached, and a delegate's disposition does not \
+      count
+      """
+    )
     func stored() async throws {
       let fields = ["Set-Cookie": "a=1", "Cache-Control": "max-age=600"]
       let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
       let (session, url) = Probe.session(Probe.Script(start: { $0.answer(200, fields) })) { $0.urlCache = cache }
       _ = try await session.data(from: url)
-      #expect(session.configuration.httpCookieStorage?.cookies?.isEmpty ?? true, "P19 has changed: cookies would be stored twice")
-      #expect(cache.cachedResponse(for: URLRequest(url: url)) == nil, "P19 has changed: a protocol's answers are cached")
+      #expect(
+        session.configuration.httpCookieStorage?.cookies?.isEmpty ?? true,
+        "P19 has changed: cookies would be stored twice")
+      #expect(
+        cache.cachedResponse(for: URLRequest(url: url)) == nil, "P19 has changed: a protocol's answers are cached")
       let refusing = RefusingDelegate()
       let (delegating, other) = Probe.session(delegate: refusing)
       delegating.dataTask(with: other).resume()
       await refusing.finished.wait()
-      #expect(refusing.error.withLock { $0 } == nil, "P19 has changed: a disposition of .cancel now cancels a protocol's task")
+      #expect(
+        refusing.error.withLock { $0 } == nil, "P19 has changed: a disposition of .cancel now cancels a protocol's task"
+      )
     }
 
     @Test("P21: resume() on a running task calls startLoading again, where the client may be called")
@@ -279,7 +332,11 @@
       let answer = try await session.text(from: url)
       #expect(
         answer.1 == "answer" && starts.all.count == 2,
-        "P21 has changed: the public way back to the client's queue, which TaskInternals names as the alternative, is gone")
+        """
+        P21 has changed: the public way back to the client's queue, which TaskInternals names as the alternative, is \
+        gone
+        """
+      )
     }
 
     @Test("P25: data(from:delegate:) loses its delegate; task.delegate does not")
@@ -298,7 +355,8 @@
       task.delegate = recorder
       task.resume()
       await second.wait()
-      #expect(seen.all == [false, true], "P25 has changed: say in the guide that data(from:delegate:) keeps its delegate")
+      #expect(
+        seen.all == [false, true], "P25 has changed: say in the guide that data(from:delegate:) keeps its delegate")
     }
 
     @Test("P26: protection spaces that describe the same realm are not equal")
@@ -322,14 +380,19 @@
         request.httpShouldHandleCookies = false
         request.setValue("mine=1", forHTTPHeaderField: "Cookie")
         _ = try await session.data(for: request)
-        #expect(origin.requests.last?["Cookie"] == ["stored=1"], "P29 has changed: LoadContext.removeCookies is not needed any more")
+        #expect(
+          origin.requests.last?["Cookie"] == ["stored=1"],
+          "P29 has changed: LoadContext.removeCookies is not needed any more")
       }
       session.invalidateAndCancel()
     }
 
     @Test("P27: cancelling a task on the queue that all sessions share ends the process")
     func cancelTrap() async {
-      await #expect(processExitsWith: .failure, "P27 has changed: PlatformClient.leavingQueue is not needed for cancellation any more") {
+      await #expect(
+        processExitsWith: .failure,
+        "P27 has changed: PlatformClient.leavingQueue is not needed for cancellation any more"
+      ) {
         Process.limit(isToFail: true)
         let (other, otherURL) = Probe.session(Probe.Script(start: { _ in }))
         let victim = Passed(other.dataTask(with: otherURL))

@@ -8,8 +8,8 @@
 
   // What `URLSession` on Linux does when we use it, where the package works round it; see ProtocolFacts.swift.
   //
-  // Pinned elsewhere or later: U8 to U11 with the transport on libcurl. Not pinned: U13, which only the thread sanitizer shows. U14 is what the
-  // traps here and in ProtocolFacts.swift lean on.
+  // Pinned elsewhere or later: U8 to U11 with the transport on libcurl. Not pinned: U13, which only the thread
+  // sanitizer shows. U14 is what the traps here and in ProtocolFacts.swift lean on.
 
   @Suite("Platform facts: we use the loading system", .timeLimit(.minutes(2)))
   struct SessionFacts {
@@ -28,7 +28,8 @@
     @Test("P24: URLSession stores nothing in its cache, and asks the server again whatever the policy")
     func neverCached() async throws {
       try await withOrigin { origin in
-        origin.reply(to: "/cacheable") { _ in .text("x", fields: [("Cache-Control", "max-age=600"), ("ETag", "\"1\"")]) }
+        origin.reply(to: "/cacheable") { _ in .text("x", fields: [("Cache-Control", "max-age=600"), ("ETag", "\"1\"")])
+        }
         let configuration = URLSessionConfiguration.default
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
         configuration.urlCache = cache
@@ -56,7 +57,8 @@
         // The same request beside it, with its own end, shows that there was time enough.
         _ = await failureCode { try await session.data(for: URLRequest(url: origin.url("/slow/300"))) }
         #expect(
-          !recorder.entries.contains(.data("hello")), "U1 has changed: URLSessionTransport would not need a delegate of the session")
+          !recorder.entries.contains(.data("hello")),
+          "U1 has changed: URLSessionTransport would not need a delegate of the session")
         task.cancel()
       }
     }
@@ -85,13 +87,19 @@
         _ = try await URLSession(configuration: .ephemeral).data(for: request)
         #expect(
           other.requests.first?["Authorization"] == ["secret"],
-          "U3 has changed: URLSession drops credentials by itself; URLSessionTransport still must not let it follow redirects")
+          """
+          U3 has changed: URLSession drops credentials by itself; URLSessionTransport still must not let it follow \
+          redirects
+          """
+        )
       }
     }
 
     @Test("U4: an IPv6 literal fails with the code -1000, and connectionProxyDictionary is ignored")
     func addresses() async throws {
-      let code = await failureCode { try await URLSession(configuration: .ephemeral).data(from: URL(string: "http://[::1]:9/")!) }
+      let code = await failureCode {
+        try await URLSession(configuration: .ephemeral).data(from: URL(string: "http://[::1]:9/")!)
+      }
       #expect(code == .badURL, "U4 has changed: URLSession takes IPv6 literals; say so in the guide")
       try await withOrigin { origin in
         let configuration = URLSessionConfiguration.ephemeral
@@ -111,14 +119,19 @@
         let error = await failure { try await session.data(from: origin.url("/hello")) }
         await origin.stop()
         // A valid one is refused too: nothing makes URLSession trust a private authority.
-        #expect((error as? URLError)?.errorCode == -1, "U4 has changed: TLS errors of a \(kind) certificate can be told apart")
-        #expect(!recorder.wasAsked.hasHappened, "U4 has changed: a server-trust challenge comes, so certificates can be pinned by delegate")
+        #expect(
+          (error as? URLError)?.errorCode == -1, "U4 has changed: TLS errors of a \(kind) certificate can be told apart"
+        )
+        #expect(
+          !recorder.wasAsked.hasHappened,
+          "U4 has changed: a server-trust challenge comes, so certificates can be pinned by delegate")
       }
     }
 
     @Test("U5: https and an address send no server name, whatever the Host field says")
     func serverName() async throws {
-      let origin = try await TestOrigin.start(tls: .init(authority: try TestAuthority(), names: ["api.example.com", "127.0.0.1"]))
+      let origin = try await TestOrigin.start(
+        tls: .init(authority: try TestAuthority(), names: ["api.example.com", "127.0.0.1"]))
       var request = URLRequest(url: origin.url("/hello"))
       request.setValue("api.example.com", forHTTPHeaderField: "Host")
       _ = await failure { [request] in try await URLSession(configuration: .ephemeral).data(for: request) }
@@ -134,13 +147,17 @@
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
         session.dataTask(with: origin.url("/hello")).resume()
         await delegate.finished.wait()
-        #expect(!delegate.hasMetrics.hasHappened, "U6 has changed: URLSessionTransport could take its metrics from the task")
+        #expect(
+          !delegate.hasMetrics.hasHappened, "U6 has changed: URLSessionTransport could take its metrics from the task")
       }
     }
 
     @Test("U16: trailers end a process that uses URLSession")
     func trailers() async {
-      await #expect(processExitsWith: .failure, "U16 has changed: URLSessionTransport survives trailers, and ParityTests can have them") {
+      await #expect(
+        processExitsWith: .failure,
+        "U16 has changed: URLSessionTransport survives trailers, and ParityTests can have them"
+      ) {
         Process.limit(isToFail: true)
         let origin = try await TestOrigin.start()
         _ = try? await URLSession(configuration: .ephemeral).data(from: origin.url("/trailers"))
@@ -150,7 +167,9 @@
     @Test("U7: libcurl is in the process already")
     func curl() {
       // `RTLD_DEFAULT` is the null pointer on Linux.
-      #expect(dlsym(nil, "curl_easy_init") != nil, "U7 has changed: FoundationNetworking does not bring libcurl along any more")
+      #expect(
+        dlsym(nil, "curl_easy_init") != nil,
+        "U7 has changed: FoundationNetworking does not bring libcurl along any more")
     }
 
     @Test("U12: a session that has been used holds two descriptors")

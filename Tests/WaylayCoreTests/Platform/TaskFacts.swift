@@ -13,7 +13,12 @@
         "a property of a task or a session is another or gone: loads go on by reflection, which takes longer, or fail")
     }
 
-    @Test("P4, P25: who hears of a task is reflected upon once, and read where it is stored from then on, with the delegate of the call")
+    @Test(
+      """
+      P4, P25: who hears of a task is reflected upon once, and read where it is stored from then on, with the \
+      delegate of the call
+      """
+    )
     func behaviours() async throws {
       final class Listening: NSObject, URLSessionTaskDelegate {}
       let behaviours = try #require(TaskBehaviours())
@@ -38,12 +43,16 @@
         "dataCompletionHandler, no delegate",
       ]
       #expect(seen.withLock { $0 } == round + round + round)
-      #expect(behaviours.knownCount == 2, "what a session keeps of its tasks' ends is stored in another way: each load reflects upon it")
+      #expect(
+        behaviours.knownCount == 2,
+        "what a session keeps of its tasks' ends is stored in another way: each load reflects upon it")
     }
 
     @Test("P31: resume() inside a completion handler fails the task anew, which a raised count of suspensions prevents")
     func resumed() async {
-      #expect(TaskInternals.closesTasks, "P31 has changed: suspendCount is not where it was, so a late resume() can end the process")
+      #expect(
+        TaskInternals.closesTasks,
+        "P31 has changed: suspendCount is not where it was, so a late resume() can end the process")
       let (session, url) = Probe.session()
       let own = Locked<URLSessionTask?>(nil)
       let done = Event()
@@ -57,18 +66,25 @@
       own.withLock { $0 = nil }
       // Waits for the queue that the loading system works on.
       _ = task.priority
-      #expect((task.error as? URLError)?.code == .unsupportedURL, "P31 has changed: TaskInternals.close may not be needed any more")
+      #expect(
+        (task.error as? URLError)?.code == .unsupportedURL,
+        "P31 has changed: TaskInternals.close may not be needed any more")
     }
 
     @Test("P33: a task's error, current request and counters are stored properties that can be written")
     func record() async throws {
-      #expect(TaskRecord.known != nil, "P33 has changed: error, currentRequest and the counters of a task stay as they were made")
-      let (session, url) = Probe.session(Probe.Script(start: { $0.client?.urlProtocol($0, didFailWithError: URLError(.badURL)) }))
+      #expect(
+        TaskRecord.known != nil,
+        "P33 has changed: error, currentRequest and the counters of a task stay as they were made")
+      let (session, url) = Probe.session(
+        Probe.Script(start: { $0.client?.urlProtocol($0, didFailWithError: URLError(.badURL)) }))
       let done = Event()
       let task = session.dataTask(with: url) { _, _, _ in done.happen() }
       task.resume()
       await done.wait()
-      #expect(task.error == nil, "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
+      #expect(
+        task.error == nil,
+        "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
     }
   }
 #endif

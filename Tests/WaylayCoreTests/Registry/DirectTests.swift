@@ -26,7 +26,9 @@ struct DirectTests {
   func bare() async throws {
     try await withOrigin { origin in
       let registry = InterceptorRegistry(configuration: .ephemeral)
-      origin.reply(to: "/start") { _ in .text("", status: 302, fields: [("Set-Cookie", "a=1; Path=/"), ("Location", "/echo")]) }
+      origin.reply(to: "/start") { _ in
+        .text("", status: 302, fields: [("Set-Cookie", "a=1; Path=/"), ("Location", "/echo")])
+      }
       let (data, head) = try await registry.data(for: URLRequest(url: origin.url("/start")))
       #expect(head.statusCode == 200)
       #expect(try JSONDecoder().decode(Echo.self, from: data).head.contains("Cookie: a=1"))
@@ -67,12 +69,16 @@ struct DirectTests {
       #expect(try Data(contentsOf: file).count == 1_000_000)
       #expect(seen.all.last?.receivedBytes == 1_000_000)
       #expect(seen.all.last?.fraction == 1)
-      let error = await failure { try await registry.download(for: URLRequest(url: origin.url("/truncated")), to: file) }
+      let error = await failure {
+        try await registry.download(for: URLRequest(url: origin.url("/truncated")), to: file)
+      }
       #expect(error is URLError)
       #expect(try Data(contentsOf: file).count == 1_000_000)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file.bin"])
       let nowhere = folder.appendingPathComponent("missing/file.bin")
-      let unwritable = await failure { try await registry.download(for: URLRequest(url: origin.url("/hello")), to: nowhere) }
+      let unwritable = await failure {
+        try await registry.download(for: URLRequest(url: origin.url("/hello")), to: nowhere)
+      }
       #expect(unwritable.flatMap(cause)?.code == .fileNotWritten)
     }
   }

@@ -162,7 +162,9 @@ struct RegistryTests {
     #expect(lines.all.count == 1)
     let line = try #require(lines.all.first)
     #expect(!line.contains(Recording.mark))
-    for key in [LogKey.load, LogKey.chain, LogKey.source, LogKey.method, LogKey.url, LogKey.status, LogKey.milliseconds] {
+    for key in [
+      LogKey.load, LogKey.chain, LogKey.source, LogKey.method, LogKey.url, LogKey.status, LogKey.milliseconds,
+    ] {
       #expect(line.contains(key))
     }
   }
@@ -174,7 +176,8 @@ struct RegistryTests {
       for index in 0..<4 {
         group.addTask {
           for round in 0..<200 {
-            registry.register(InterceptorChain("chain \(index)", for: .host("none\(round).example.com")) { Link.answer("no") })
+            registry.register(
+              InterceptorChain("chain \(index)", for: .host("none\(round).example.com")) { Link.answer("no") })
             registry.unregister("chain \(index)")
           }
         }

@@ -32,7 +32,8 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
   var last: [Entry] { Array(log.all.suffix(3)) }
 
   func urlSession(
-    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64,
     totalBytesExpectedToWrite: Int64
   ) {
     reported.withLock { $0 += bytesWritten }
@@ -40,7 +41,10 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
     begun.happen()
   }
 
-  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset offset: Int64, expectedTotalBytes: Int64) {
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset offset: Int64,
+    expectedTotalBytes: Int64
+  ) {
     log.add(.resumed(at: offset))
   }
 

@@ -34,9 +34,11 @@ struct Link: RequestInterceptor {
 
   /// Answers at once; inside the loading system's call or outside of it.
   static func answering(
-    _ name: String = "Link", inline: Bool, _ answer: @escaping @Sendable (InterceptedRequest) throws -> InterceptedResponse
+    _ name: String = "Link", inline: Bool,
+    _ answer: @escaping @Sendable (InterceptedRequest) throws -> InterceptedResponse
   ) -> any RequestInterceptor {
-    inline ? InlineLink(name: name) { .response(try answer($0)) } : Link(name: name) { request, _ in try answer(request) }
+    inline
+      ? InlineLink(name: name) { .response(try answer($0)) } : Link(name: name) { request, _ in try answer(request) }
   }
 }
 
@@ -89,7 +91,8 @@ final class Event: Sendable {
   var hasHappened: Bool { state.withLock { $0.hasHappened } }
 }
 
-/// What a completion handler is given; `nil` when the test is cancelled first, as a time limit does. A handler that is called twice is an issue.
+/// What a completion handler is given; `nil` when the test is cancelled first, as a time limit does. A handler that is
+/// called twice is an issue.
 func handed<Value: Sendable>(
   _ type: Value.Type = Value.self, _ start: (@escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value? {
@@ -152,7 +155,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, Sendable {
   private let proposed = Log<URLRequest>()
 
   init(
-    redirect: @escaping @Sendable (URLRequest) -> URLRequest? = { $0 }, body: @escaping @Sendable () -> InputStream? = { nil }
+    redirect: @escaping @Sendable (URLRequest) -> URLRequest? = { $0 },
+    body: @escaping @Sendable () -> InputStream? = { nil }
   ) {
     self.redirect = redirect
     self.body = body
@@ -206,7 +210,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     completionHandler(body())
   }

@@ -13,11 +13,15 @@ struct RecordingTests {
     await #expect(processExitsWith: .exitCode(Recording.exitCode)) {
       Recording.note(URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: Recording.mark]))
     }
-    await #expect(processExitsWith: .exitCode(Recording.exitCode)) { _ = await failure { throw WaylayError(.timedOut, Recording.mark) } }
+    await #expect(processExitsWith: .exitCode(Recording.exitCode)) {
+      _ = await failure { throw WaylayError(.timedOut, Recording.mark) }
+    }
     await #expect(processExitsWith: .success) { Recording.note("a text") }
   }
 
-  @Test("a process that has logged a planted secret fails: in a message, in metadata, at any level, by a logger of whomever")
+  @Test(
+    "a process that has logged a planted secret fails: in a message, in metadata, at any level, by a logger of whomever"
+  )
   func logged() async {
     await #expect(processExitsWith: .exitCode(Recording.exitCode)) {
       _ = Recording.begin

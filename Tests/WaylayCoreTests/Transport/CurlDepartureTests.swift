@@ -33,13 +33,17 @@
       return String(decoding: try await registry.data(for: request).0, as: UTF8.self)
     }
 
-    @Test("a crowd goes out on another connection when the kept one ends, where it may be sent again", arguments: ["GET", "PUT", "DELETE"])
+    @Test(
+      "a crowd goes out on another connection when the kept one ends, where it may be sent again",
+      arguments: ["GET", "PUT", "DELETE"])
     func repeated(method: String) async throws {
       try await with { origin, registry in
         _ = try await text(registry, origin.url("/hello"))
         let answers = await withTaskGroup(of: String.self) { group in
           for _ in 0..<40 {
-            group.addTask { do { return try await text(registry, origin.url("/"), method) } catch { return "\(error.redacted)" } }
+            group.addTask {
+              do { return try await text(registry, origin.url("/"), method) } catch { return "\(error.redacted)" }
+            }
           }
           return await group.reduce(into: []) { $0.append($1) }
         }

@@ -12,7 +12,8 @@
     private let queue = CurlQueue(connectionsPerDestination: 6)
     private let start = ContinuousClock.now
 
-    private func exchanges(_ count: Int, _ url: String = "https://api.test/", limit: Duration?) throws -> [CurlExchange] {
+    private func exchanges(_ count: Int, _ url: String = "https://api.test/", limit: Duration?) throws -> [CurlExchange]
+    {
       let url = try #require(URL(string: url))
       let loop = CurlLoop(connectionsPerHost: 6)
       return try (0..<count).map { _ in
@@ -22,7 +23,12 @@
       }
     }
 
-    @Test("those behind a connection that does not open in their time fail with it, all at once: each would find out the same")
+    @Test(
+      """
+      those behind a connection that does not open in their time fail with it, all at once: each would find out the \
+      same
+      """
+    )
     func together() throws {
       let all = try exchanges(60, limit: .milliseconds(200))
       #expect(all.map { queue.enter($0, now: start) } == [true] + Array(repeating: false, count: 59))

@@ -24,7 +24,8 @@
         var most = 0
         for try await chunk in response.body {
           received += chunk.count
-          // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow to some 36 MB.
+          // The server is never far ahead: what it has sent is here, in the one buffer, or in the sockets, which grow
+          // to some 36 MB.
           Process.require(origin.bytesSent - 8_000_000 - received < 64 << 20, "the server is not held back")
           most = max(most, Process.residentBytes)
         }
@@ -53,7 +54,8 @@
         let before = Process.residentBytes
         let (answer, _) = try await registry.upload(for: request, fromFile: file)
         Process.require(
-          String(decoding: answer, as: UTF8.self) == "\(size)", "the server got \(String(decoding: answer, as: UTF8.self)) bytes")
+          String(decoding: answer, as: UTF8.self) == "\(size)",
+          "the server got \(String(decoding: answer, as: UTF8.self)) bytes")
         let growth = Process.residentBytes - before
         Process.require(growth < 16 << 20, "resident memory grew by \(growth >> 20) MiB")
         registry.invalidate()
@@ -93,7 +95,9 @@
     }
 
     /// One load that does not end well, and what is wrong with how it ended.
-    private static func misfortune(_ number: Int, _ registry: InterceptorRegistry, _ origin: TestOrigin) async -> String? {
+    private static func misfortune(
+      _ number: Int, _ registry: InterceptorRegistry, _ origin: TestOrigin
+    ) async -> String? {
       var request = URLRequest(url: origin.url("/chunks/50?pause=1"))
       let wanted: Set<URLError.Code?>
       switch number % 21 {
@@ -215,7 +219,8 @@
         }
         let after = (try Process.openDescriptors, Self.threads.count)
         let (isOpen, names) = (try Process.descriptors, Self.threads)
-        Process.require(after.0 <= before.0, "\(after.0 - before.0) descriptors stayed open of \(isOpen); threads \(names)")
+        Process.require(
+          after.0 <= before.0, "\(after.0 - before.0) descriptors stayed open of \(isOpen); threads \(names)")
         Process.require(after.1 <= before.1, "\(after.1 - before.1) threads stayed of \(names)")
         await origin.stop()
       }
@@ -238,7 +243,9 @@
         let before = try Process.openDescriptors
         try await use(30)
         await origin.until { $0.openConnectionCount == 0 }
-        for _ in 0..<1000 where try Process.openDescriptors > before || loops() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<1000 where try Process.openDescriptors > before || loops() > 0 {
+          try await Task.sleep(for: .milliseconds(10))
+        }
         let (after, threads) = (try Process.openDescriptors, loops())
         Process.require(after <= before && threads == 0, "\(after - before) descriptors and \(threads) threads stayed")
         await origin.stop()
@@ -256,7 +263,8 @@
         let error = await failure { try await registry.data(for: URLRequest(url: url)) } as? URLError
         let cause = error?.userInfo[NSUnderlyingErrorKey] as? TransportError
         Process.require(proxy.connectionCount == 1, "\(proxy.connectionCount) connections to the proxy")
-        Process.require(cause?.requestBytesSent == 0, "\(cause?.requestBytesSent ?? -1) bytes were counted: \(cause?.message ?? "")")
+        Process.require(
+          cause?.requestBytesSent == 0, "\(cause?.requestBytesSent ?? -1) bytes were counted: \(cause?.message ?? "")")
         registry.invalidate()
         await proxy.stop()
       }
@@ -306,9 +314,12 @@
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)
       let isReady = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
         guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
-        return bind(listener, pointer, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, pointer, &length) == 0
+        return bind(listener, pointer, length) == 0 && listen(listener, 1) == 0
+          && getsockname(listener, pointer, &length) == 0
       }
-      guard isReady, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/") else { throw POSIXError(.EIO) }
+      guard isReady, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/") else {
+        throw POSIXError(.EIO)
+      }
       self.url = url
       Thread.detachNewThread {
         let connection = accept(listener, nil, nil)

@@ -19,7 +19,9 @@
     }
 
     /// How many of so many loads were answered.
-    private func answered(_ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 20) async -> Int {
+    private func answered(
+      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 20
+    ) async -> Int {
       await withTaskGroup(of: Bool.self) { group in
         for _ in 0..<count {
           group.addTask {
@@ -35,7 +37,8 @@
     func silentNeighbour(isSecure: Bool) async throws {
       let authority = try TestAuthority()
       let silent = try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent)
-      let good = try await TestOrigin.start(hosts: ["127.0.0.2"], tls: isSecure ? .init(authority: authority, names: ["127.0.0.2"]) : nil)
+      let good = try await TestOrigin.start(
+        hosts: ["127.0.0.2"], tls: isSecure ? .init(authority: authority, names: ["127.0.0.2"]) : nil)
       let registry = registry(trusting: authority)
       let scheme = isSecure ? "https" : "http"
       let deaf = try #require(URL(string: "\(scheme)://127.0.0.1:\(silent.port)/"))
@@ -78,11 +81,17 @@
       await silent.stop()
     }
 
-    @Test("waiting behind a connection that does not open counts as connecting: a route's limit ends all of them, with nothing sent")
+    @Test(
+      """
+      waiting behind a connection that does not open counts as connecting: a route's limit ends all of them, with \
+      nothing sent
+      """
+    )
     func limitedTogether() async throws {
       let silent = try await TestOrigin.start(tls: nil, behaviour: .silent)
       let route = try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(200))
-      let registry = InterceptorRegistry(transport: CurlTransport(configuration: .ephemeral), configuration: .ephemeral) {
+      let registry = InterceptorRegistry(transport: CurlTransport(configuration: .ephemeral), configuration: .ephemeral)
+      {
         Link { request, next in
           var request = request
           request.route = route

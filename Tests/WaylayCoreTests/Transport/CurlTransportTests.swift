@@ -42,7 +42,8 @@
     func available() async throws {
       #expect(CurlTransport.isAvailable)
       #expect(CurlTransport.unavailableReason == nil)
-      #expect(CurlTransport.libraryVersion?.hasPrefix("7.") == true || CurlTransport.libraryVersion?.hasPrefix("8.") == true)
+      #expect(
+        CurlTransport.libraryVersion?.hasPrefix("7.") == true || CurlTransport.libraryVersion?.hasPrefix("8.") == true)
       let origin = try await TestOrigin.start(host: "::1")
       let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
       // What a session cannot do (U4).
@@ -73,7 +74,8 @@
       ])
     func certificates(kind: TestOrigin.TLS.Certificate.Kind, code: URLError.Code) async throws {
       try await withTLS({ TestOrigin.TLS(authority: $0, kind: kind) }) { origin, registry in
-        let error = try #require(await failure { try await registry.data(for: URLRequest(url: origin.url("/hello"))) } as? URLError)
+        let error = try #require(
+          await failure { try await registry.data(for: URLRequest(url: origin.url("/hello"))) } as? URLError)
         #expect(error.code == code)
         let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
         #expect(cause.phase == .securing)
@@ -162,7 +164,9 @@
       registry.invalidate()
     }
 
-    @Test("takes addresses for routes, and no names", arguments: ["example.com", "", "1.2.3", "[::1]", "1.2.3.4:80", "::1%eth0"])
+    @Test(
+      "takes addresses for routes, and no names",
+      arguments: ["example.com", "", "1.2.3", "[::1]", "1.2.3.4:80", "::1%eth0"])
     func badRoutes(address: String) {
       #expect(throws: WaylayError.self) { try Route(address) }
       #expect(throws: WaylayError.self) { try Route("1.2.3.4", port: 0) }
@@ -298,13 +302,15 @@
     @Test(
       "calls failures of the network by their names",
       arguments: [
-        ("/close", URLError.Code.networkConnectionLost), ("/truncated", .networkConnectionLost), ("/reset", .networkConnectionLost),
+        ("/close", URLError.Code.networkConnectionLost), ("/truncated", .networkConnectionLost),
+        ("/reset", .networkConnectionLost),
         ("/garbage", .badServerResponse), ("/garbage/chunk", .networkConnectionLost),
       ])
     func failures(path: String, code: URLError.Code) async throws {
       try await withOrigin { origin in
         let registry = registry()
-        let error = try #require(await failure { try await registry.data(for: URLRequest(url: origin.url(path))) } as? URLError)
+        let error = try #require(
+          await failure { try await registry.data(for: URLRequest(url: origin.url(path))) } as? URLError)
         #expect(error.code == code, "\(error.localizedDescription)")
         let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
         #expect(cause.phase == .receiving)
@@ -323,7 +329,9 @@
       let cause = refused?.userInfo[NSUnderlyingErrorKey] as? TransportError
       #expect(cause?.phase == .connecting)
       #expect(cause?.requestBytesSent == 0)
-      let unknown = await failure { try await registry.data(for: URLRequest(url: URL(string: "http://nowhere.invalid/")!)) } as? URLError
+      let unknown =
+        await failure { try await registry.data(for: URLRequest(url: URL(string: "http://nowhere.invalid/")!)) }
+        as? URLError
       #expect(unknown?.code == .cannotFindHost)
       registry.invalidate()
       port.close()
@@ -383,7 +391,8 @@
           var peer = sockaddr_in()
           var length = socklen_t(MemoryLayout<sockaddr_in>.size)
           let isConnected = withUnsafeMutableBytes(of: &peer) { bytes in
-            bytes.baseAddress.map { getpeername(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) == 0 } ?? false
+            bytes.baseAddress.map { getpeername(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) == 0 }
+              ?? false
           }
           guard isConnected, Int(UInt16(bigEndian: peer.sin_port)) == origin.port else { return nil }
           return fcntl(descriptor, F_GETFD)
@@ -441,11 +450,14 @@
       }
     }
 
-    @Test("keeps fields in order with their duplicates, skips interim responses, and brings trailers and decoded bodies")
+    @Test(
+      "keeps fields in order with their duplicates, skips interim responses, and brings trailers and decoded bodies")
     func presentation() async throws {
       try await withOrigin { origin in
         let registry = registry()
-        origin.reply(to: "/fields") { _ in .text("x", fields: [("X-B", "1"), ("Set-Cookie", "a=1"), ("X-A", "2"), ("Set-Cookie", "b=2")]) }
+        origin.reply(to: "/fields") { _ in
+          .text("x", fields: [("X-B", "1"), ("Set-Cookie", "a=1"), ("X-A", "2"), ("Set-Cookie", "b=2")])
+        }
         let fields = try await registry.load(URLRequest(url: origin.url("/fields"))).fields
         #expect(fields[values: .setCookie] == ["a=1", "b=2"])
         let names = fields.map(\.name.rawName).filter { $0.hasPrefix("X-") }
@@ -488,9 +500,11 @@
       let pieces = [
         "HTTP/1.1 200 OK\r\n", "HTTP/1.1 103 Early\r\n", "HTTP/2 999 \r\n", "HTTP/1.1 000\r\n", "Content-Length: 5\r\n",
         "Content-Length: -1\r\n",
-        "Transfer-Encoding: chunked\r\n", "X: \u{1}\u{7f}é\r\n", " folded\r\n", ": none\r\n", "no colon\r\n", "Set-Cookie: a=1; b\r\n",
+        "Transfer-Encoding: chunked\r\n", "X: \u{1}\u{7f}é\r\n", " folded\r\n", ": none\r\n", "no colon\r\n",
+        "Set-Cookie: a=1; b\r\n",
         "\r\n", "\n", "\0",
-        "5\r\nhello\r\n0\r\n", "Trailer: x\r\n", "Content-Encoding: gzip\r\n", "hello", "WWW-Authenticate: Digest realm=\"\r\n",
+        "5\r\nhello\r\n0\r\n", "Trailer: x\r\n", "Content-Encoding: gzip\r\n", "hello",
+        "WWW-Authenticate: Digest realm=\"\r\n",
         "Location: ::::\r\n",
       ]
       try await withOrigin { origin in
@@ -498,7 +512,8 @@
         let numbers = Locked(SplitMix(state: 7))
         origin.reply(to: "/raw") { _ in
           let count = numbers.withLock { Int($0.next() % 10) }
-          let text = (0..<count).map { _ in pieces[Int(numbers.withLock { $0.next() } % UInt64(pieces.count))] }.joined()
+          let text = (0..<count).map { _ in pieces[Int(numbers.withLock { $0.next() } % UInt64(pieces.count))] }
+            .joined()
           var reply = Reply.raw("HTTP/1.1 200 OK\r\n" + text)
           if count.isMultiple(of: 2) { reply = Reply.raw(text) }
           reply.hangsUp = true

@@ -4,10 +4,12 @@ import TestSupport
 import Testing
 import WaylayCore
 
-/// One script of requests through a plain `URLSession` and through a registry that does nothing: what comes back is the same.
+/// One script of requests through a plain `URLSession` and through a registry that does nothing: what comes back is the
+/// same.
 @Suite(
   "Parity with a plain URLSession",
-  .enabled(if: Platform.isLinux, "the script knows where Foundation's session on Linux differs"), .timeLimit(.minutes(2)))
+  .enabled(if: Platform.isLinux, "the script knows where Foundation's session on Linux differs"),
+  .timeLimit(.minutes(2)))
 struct ParityTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let testDescription: String
@@ -33,17 +35,21 @@ struct ParityTests {
 
   static let script: [Case] =
     ["GET", "HEAD", "OPTIONS", "DELETE", "PATCH", "PUT", "POST"].map { Case("/hello", $0) } + [
-      Case("/mirror", "POST", body: "a body"), Case("/mirror", "PUT", body: "a body"), Case("/mirror", "DELETE", body: "a body"),
+      Case("/mirror", "POST", body: "a body"), Case("/mirror", "PUT", body: "a body"),
+      Case("/mirror", "DELETE", body: "a body"),
       Case("/mirror", "POST", body: String(repeating: "long ", count: 100_000)),
       Case(
-        "/mirror", "POST", fields: ["Content-Type": "application/json", "X-Empty": "", "X-Long": String(repeating: "x", count: 8000)]),
+        "/mirror", "POST",
+        fields: ["Content-Type": "application/json", "X-Empty": "", "X-Long": String(repeating: "x", count: 8000)]),
       Case("/status/204"), Case("/status/304"), Case("/status/404"), Case("/status/500"), Case("/status/599"),
       // Trailers are not among them: they end a process that uses URLSession (U16).
       Case("/bytes/1000000"), Case("/chunks/5"), Case("/sse/3"), Case("/gzip"), Case("/gzip", "HEAD"),
       Case("/early/103"), Case("/bytewise"), Case("/long"),
-      Case("/cookies/set?a=1"), Case("/cookies?plain"), Case("/cookies?path"), Case("/cookies?secure"), Case("/cookies?expired"),
+      Case("/cookies/set?a=1"), Case("/cookies?plain"), Case("/cookies?path"), Case("/cookies?secure"),
+      Case("/cookies?expired"),
       Case("/cookies?domain"),
-      Case("/redirect/301?to=/hello"), Case("/redirect/302?to=/hello"), Case("/redirect/303?to=/hello"), Case("/redirect/307?to=/hello"),
+      Case("/redirect/301?to=/hello"), Case("/redirect/302?to=/hello"), Case("/redirect/303?to=/hello"),
+      Case("/redirect/307?to=/hello"),
       Case("/redirect/308?to=/hello"), Case("/redirect/302?to=/mirror", "POST", body: "moved"),
       // The plain session loses the body that a 307 keeps (RFC 9110, section 15.4.8).
       Case("/redirect/307?to=/mirror", "POST", body: "moved") {

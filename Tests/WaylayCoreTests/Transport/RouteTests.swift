@@ -56,7 +56,8 @@ struct RouteTests {
   func connectTimeout() async throws {
     let silent = try await TestOrigin.start(tls: .init(authority: try TestAuthority()), behaviour: .silent)
     let limited = registry(
-      try #require(Platform.curlTransport()), try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(50)))
+      try #require(Platform.curlTransport()),
+      try Route("127.0.0.1", port: silent.port, connectTimeout: .milliseconds(50)))
     let error = await failure { try await limited.load(URLRequest(url: silent.url("/hello"))) } as? URLError
     #expect(error?.code == .timedOut)
     #expect((error?.userInfo[NSUnderlyingErrorKey] as? TransportError)?.requestBytesSent == 0)
@@ -100,7 +101,9 @@ struct RouteTests {
     .enabled(if: Platform.hasCurl, "only CurlTransport has routes and closes connections"))
   func connectionsBeingOpened() async throws {
     // Takes the connection, and never answers the first message of TLS.
-    let (securing, other) = (try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent), try await TestOrigin.start())
+    let (securing, other) = (
+      try await TestOrigin.start(hosts: ["127.0.0.1"], behaviour: .silent), try await TestOrigin.start()
+    )
     let transport = try #require(Platform.curlTransport())
     let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
     let url = try #require(URL(string: "https://127.0.0.1:\(securing.port)/"))

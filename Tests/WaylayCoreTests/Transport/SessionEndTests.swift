@@ -11,14 +11,19 @@
   struct SessionEndTests {
     private static var loops: Int {
       let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-      return tasks.count { (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.contains("waylay-curl") == true }
+      return tasks.count {
+        (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.contains("waylay-curl") == true
+      }
     }
 
-    @Test("their connections, descriptors and threads go with them, invalidated or not, without a minute's wait", .heavy)
+    @Test(
+      "their connections, descriptors and threads go with them, invalidated or not, without a minute's wait", .heavy)
     func letGo() async {
       await #expect(processExitsWith: .success) {
         let origin = try await TestOrigin.start()
-        let ends: [@Sendable (URLSession) -> Void] = [{ _ in }, { $0.finishTasksAndInvalidate() }, { $0.invalidateAndCancel() }]
+        let ends: [@Sendable (URLSession) -> Void] = [
+          { _ in }, { $0.finishTasksAndInvalidate() }, { $0.invalidateAndCancel() },
+        ]
         func use(_ count: Int, _ end: (URLSession) -> Void) async throws {
           let sessions = (0..<count).map { _ in
             URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { Link.pass() }))
@@ -29,7 +34,9 @@
         }
         func settle() async throws {
           // Half of the time after which a thread that nobody needs ends anyway.
-          for _ in 0..<3000 where origin.openConnectionCount > 0 || Self.loops > 0 { try await Task.sleep(for: .milliseconds(10)) }
+          for _ in 0..<3000 where origin.openConnectionCount > 0 || Self.loops > 0 {
+            try await Task.sleep(for: .milliseconds(10))
+          }
         }
         for end in ends {
           try await use(1, end)
@@ -53,7 +60,9 @@
       let origin = try await TestOrigin.start()
       let registry = InterceptorRegistry { Link.pass() }
       let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
-      func use() async throws { _ = try await URLSession(configuration: configuration).data(from: origin.url("/hello")) }
+      func use() async throws {
+        _ = try await URLSession(configuration: configuration).data(from: origin.url("/hello"))
+      }
       let session = URLSession(configuration: configuration)
       _ = try await session.data(from: origin.url("/hello"))
       for _ in 0..<5 { try await use() }

@@ -32,7 +32,8 @@ struct URLSessionTransportTests {
     try await withOrigin { origin in
       let registry = InterceptorRegistry { Link.pass() }
       for index in 0..<5 {
-        var response: InterceptedResponse? = try await registry.load(URLRequest(url: origin.url("/gate/dropped\(index)")))
+        var response: InterceptedResponse? = try await registry.load(
+          URLRequest(url: origin.url("/gate/dropped\(index)")))
         #expect(response?.status == .ok)
         response = nil
       }
@@ -68,7 +69,8 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test("misbehaving servers give a URLError with a TransportError beneath", arguments: ["/truncated", "/reset", "/close"])
+  @Test(
+    "misbehaving servers give a URLError with a TransportError beneath", arguments: ["/truncated", "/reset", "/close"])
   func misbehaving(path: String) async throws {
     try await withOrigin { origin in
       let registry = InterceptorRegistry { Link.pass() }
@@ -122,7 +124,8 @@ struct URLSessionTransportTests {
     struct Local: Transport {
       let capabilities: TransportCapabilities = []
       func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-        InterceptedResponse(to: request, body: .text("local \(request.urlRequest.mainDocumentURL == nil)"), source: .network)
+        InterceptedResponse(
+          to: request, body: .text("local \(request.urlRequest.mainDocumentURL == nil)"), source: .network)
       }
     }
     let registry = InterceptorRegistry(transport: Local()) { Link.pass() }

@@ -44,7 +44,9 @@
       // What HTTP/1.1 does anyway, and HTTP/2 forbids (RFC 9113, section 8.2.2).
       expected.fields.remove("Connection: keep-alive")
       // A method that foresees no content says nothing of its length (RFC 9110, section 8.6).
-      if ["DELETE", "OPTIONS", "PROPFIND"].contains(item.method), plain.body.isEmpty { expected.fields.remove("Content-Length: 0") }
+      if ["DELETE", "OPTIONS", "PROPFIND"].contains(item.method), plain.body.isEmpty {
+        expected.fields.remove("Content-Length: 0")
+      }
       return expected
     }
 
@@ -96,13 +98,16 @@
           for item in Self.cases where item.fields == fields {
             let theirs = try await send(item, by: plain, to: origin, file: file)
             let sent = try await send(item, by: ours, to: origin, file: file)
-            // A plain session on Linux fails a GET with a body before it is sent; HTTP allows it (RFC 9110, section 9.3.1).
+            // A plain session on Linux fails a GET with a body before it is sent; HTTP allows it (RFC 9110, section
+            // 9.3.1).
             if item.method == "GET", item.carried != .nothing {
               #expect(theirs == nil && sent?.body == "name=value", "\(item)")
               continue
             }
             let expected = theirs.map { Self.expected($0, item) }
-            #expect(sent == expected, "\(item): plain \(theirs.map { "\($0)" } ?? "failed"), ours \(sent.map { "\($0)" } ?? "failed")")
+            #expect(
+              sent == expected,
+              "\(item): plain \(theirs.map { "\($0)" } ?? "failed"), ours \(sent.map { "\($0)" } ?? "failed")")
           }
           plain.invalidateAndCancel()
           ours.invalidateAndCancel()

@@ -38,7 +38,9 @@ struct CacheFileTests {
     }
   }
 
-  @Test("that is damaged is ignored, and replaced", arguments: ["", "{", "[]", #"{"version":2,"entries":[]}"#, "\u{0}\u{1}"])
+  @Test(
+    "that is damaged is ignored, and replaced",
+    arguments: ["", "{", "[]", #"{"version":2,"entries":[]}"#, "\u{0}\u{1}"])
   func damaged(text: String) async throws {
     try await withFile {
       try Data(text.utf8).write(to: file)
@@ -59,14 +61,17 @@ struct CacheFileTests {
   func hostile() async throws {
     try await withFile {
       func record(
-        host: String, address: String = "203.0.113.7", port: Int = 443, stored: Double = 1_800_000_990, lifetime: Double = 100
+        host: String, address: String = "203.0.113.7", port: Int = 443, stored: Double = 1_800_000_990,
+        lifetime: Double = 100
       ) -> String {
         let place = #"{"address":"\#(address)","port":\#(port),"protocols":[]}"#
-        return #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[\#(place)]}"#
+        return
+          #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[\#(place)]}"#
       }
       let records = [
         record(host: "good.test"), record(host: "bad name"), record(host: "bad1.test", address: "nothing"),
-        record(host: "bad2.test", port: 70_000), record(host: "bad3.test", stored: 9e18), record(host: "bad4.test", lifetime: -1),
+        record(host: "bad2.test", port: 70_000), record(host: "bad3.test", stored: 9e18),
+        record(host: "bad4.test", lifetime: -1),
         record(host: "bad5.test", stored: -1e300),
       ]
       try Data(#"{"version":1,"entries":[\#(records.joined(separator: ","))]}"#.utf8).write(to: file)

@@ -81,7 +81,8 @@ struct ResolutionCacheTests {
     #expect(bench.cache.cached(bench.query) != nil)
     await bench.resolver.untilCalls(2)
     try bench.resolver.answer("203.0.113.8")
-    // The look-up ends in a task of its own; who asks with a wait gets the old answer or the new, and in the end the new.
+    // The look-up ends in a task of its own; who asks with a wait gets the old answer or the new, and in the end the
+    // new.
     while bench.cache.cached(bench.query)?.addresses != ["203.0.113.8"] { await Task.yield() }
     #expect(bench.resolver.counts.calls == 2)
     #expect(bench.cache.cached(bench.query)?.age == .zero)

@@ -20,7 +20,8 @@ struct DNSAnswerTests {
     let message = try Messages.answer(
       "API.example.com", .a,
       [
-        Messages.address("api.example.com", "203.0.113.7", seconds: 60), Messages.address("api.EXAMPLE.com", "203.0.113.8", seconds: 30),
+        Messages.address("api.example.com", "203.0.113.7", seconds: 60),
+        Messages.address("api.EXAMPLE.com", "203.0.113.8", seconds: 30),
       ])
     #expect(try addresses(message) == ["203.0.113.7", "203.0.113.8"])
     #expect(try DNSAnswer(to: question, in: message).timeToLive == 30)
@@ -31,7 +32,8 @@ struct DNSAnswerTests {
     let message = try Messages.answer(
       "api.example.com", .a,
       [
-        Messages.address("edge.cdn.test", "203.0.113.7"), Messages.alias("www.example.com", "edge.cdn.test", seconds: 20),
+        Messages.address("edge.cdn.test", "203.0.113.7"),
+        Messages.alias("www.example.com", "edge.cdn.test", seconds: 20),
         Messages.alias("api.example.com", "www.example.com"),
       ])
     let answer = try DNSAnswer(to: question, in: message)
@@ -101,7 +103,8 @@ struct DNSAnswerTests {
         Messages.service("api.example.com", Messages.binding(2, protocols: ["h2"])),
         Messages.service(
           "api.example.com",
-          Messages.binding(1, target: "svc.example.net", protocols: ["h2", "h3"], port: 8443, hints: ["203.0.113.7", "2001:db8::7"])),
+          Messages.binding(
+            1, target: "svc.example.net", protocols: ["h2", "h3"], port: 8443, hints: ["203.0.113.7", "2001:db8::7"])),
       ])
     let decoded = try DNSMessage(decoding: message.encoded())
     let services = try DNSAnswer(to: question, in: decoded).services

@@ -42,11 +42,14 @@ struct DNSMessageTests {
   @Test("64 KiB are read, more are refused, and counts that cannot be true cost nothing")
   func size() throws {
     var message = try Messages.answer("api.example.com", .a, [])
-    let record = DNSRecord(name: .root, type: .init(rawValue: 16), timeToLive: 0, data: .opaque([UInt8](repeating: 7, count: 65_000)))
+    let record = DNSRecord(
+      name: .root, type: .init(rawValue: 16), timeToLive: 0, data: .opaque([UInt8](repeating: 7, count: 65_000)))
     message.additionals = [record]
     let bytes = try message.encoded()
     #expect(try DNSMessage(decoding: bytes) == message)
-    #expect(throws: HostError.self) { try DNSMessage(decoding: bytes + [UInt8](repeating: 0, count: 65_536 - bytes.count)) }
+    #expect(throws: HostError.self) {
+      try DNSMessage(decoding: bytes + [UInt8](repeating: 0, count: 65_536 - bytes.count))
+    }
     message.additionals = [record, record]
     #expect(throws: HostError.self) { try message.encoded() }
     let greedy: [UInt8] = [0, 0, 0x81, 0x80] + [UInt8](repeating: 0xFF, count: 8)
@@ -107,7 +110,8 @@ struct DNSMessageTests {
         case 3: return try Messages.authority(owner, seconds: seconds)
         case 4:
           let binding = try Messages.binding(
-            UInt16(byte), target: name(&random).description, protocols: ["h2", "h3"], port: UInt16(byte), hints: ["203.0.113.\(byte)"])
+            UInt16(byte), target: name(&random).description, protocols: ["h2", "h3"], port: UInt16(byte),
+            hints: ["203.0.113.\(byte)"])
           return try Messages.service(owner, binding, seconds: seconds)
         default:
           return DNSRecord(

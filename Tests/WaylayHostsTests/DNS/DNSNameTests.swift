@@ -23,7 +23,8 @@ struct DNSNameTests {
   @Test(
     "that point at themselves, forward, in a circle or out of the message are refused",
     arguments: [
-      [0xC0, 0], [0xC0, 2, 0], [0xC0, 0xFF], [0xC0], [1, 0x61, 0xC0, 0], [1, 0x61, 0xC0, 2], [0x40, 0], [0x80, 0], [5, 0x61], [1],
+      [0xC0, 0], [0xC0, 2, 0], [0xC0, 0xFF], [0xC0], [1, 0x61, 0xC0, 0], [1, 0x61, 0xC0, 2], [0x40, 0], [0x80, 0],
+      [5, 0x61], [1],
       [],
     ] as [[UInt8]])
   func circles(bytes: [UInt8]) {

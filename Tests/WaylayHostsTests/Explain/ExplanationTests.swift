@@ -25,7 +25,8 @@ struct ExplanationTests {
 
   @Test("an explanation says why a request is left alone, and why there is no address")
   func leftAlone() async throws {
-    let rewriter = HostRewriter(rules: try HostRules([HostRule(excluding: "old.test"), HostRule("*.test")]), policy: .require)
+    let rewriter = HostRewriter(
+      rules: try HostRules([HostRule(excluding: "old.test"), HostRule("*.test")]), policy: .require)
     for (url, text) in [
       ("https://old.test/", "old.test:443, rule \"old.test: left alone\": the request is left alone"),
       ("https://example.com/", "example.com:443, no rule: the request is left alone"),
@@ -36,7 +37,12 @@ struct ExplanationTests {
     }
   }
 
-  @Test("each attempt is an event with its address, resolver, outcome and times; subscribers have bounded buffers of their own")
+  @Test(
+    """
+    each attempt is an event with its address, resolver, outcome and times; subscribers have bounded buffers of their \
+    own
+    """
+  )
   func events() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .answers()])
     var all = rig.rewriter.events().makeAsyncIterator()
@@ -64,13 +70,19 @@ struct ExplanationTests {
   func log() async throws {
     let lines = Log<String>()
     let network = FakeNetwork(["203.0.113.1": .fails(.rogue), "203.0.113.2": .answers()])
-    let rewriter = HostRewriter(rules: try HostRules(["api.test": ["203.0.113.1", "203.0.113.2"]]), logger: .recording(lines))
+    let rewriter = HostRewriter(
+      rules: try HostRules(["api.test": ["203.0.113.1", "203.0.113.2"]]), logger: .recording(lines))
     let request = InterceptedRequest(.get, try #require(URL(string: "https://api.test/secret?token=pl4nted")))
     _ = try await rewriter.startLoading(request, next: network.next)
     let all = lines.all.filter { !$0.hasPrefix("trace") }
     #expect(all.count == 2)
-    #expect(all.first?.hasPrefix("warning suspected hijack") == true && all.last?.hasPrefix("debug address attempted") == true)
-    #expect(all.allSatisfy { $0.contains("waylay.host=api.test") && $0.contains("waylay.address.source=rule") && !$0.contains("secret") })
+    #expect(
+      all.first?.hasPrefix("warning suspected hijack") == true && all.last?.hasPrefix("debug address attempted") == true
+    )
+    #expect(
+      all.allSatisfy {
+        $0.contains("waylay.host=api.test") && $0.contains("waylay.address.source=rule") && !$0.contains("secret")
+      })
     #expect(all.first?.contains("waylay.address=203.0.113.1:443") == true)
   }
 }

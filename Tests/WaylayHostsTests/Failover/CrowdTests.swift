@@ -16,7 +16,9 @@
     private static let crowd = ProcessInfo.processInfo.environment["WAYLAY_CROWD"].flatMap { Int($0) } ?? 100
 
     /// How many of so many loads get the good server's answer.
-    private func answered(_ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 15) async -> Int {
+    private func answered(
+      _ count: Int, _ url: URL, _ registry: InterceptorRegistry, timeout: TimeInterval = 15
+    ) async -> Int {
       await withTaskGroup(of: Bool.self) { group in
         for _ in 0..<count {
           group.addTask {
@@ -28,7 +30,9 @@
       }
     }
 
-    @Test("a silent address in front fails none of many requests at once, each of which nobody waits for", .heavy, arguments: [7, 20, 100])
+    @Test(
+      "a silent address in front fails none of many requests at once, each of which nobody waits for", .heavy,
+      arguments: [7, 20, 100])
     func silentFirst(count: Int) async throws {
       try await HijackLab.with(isSecure: true) { lab in
         let (registry, rewriter) = try lab.routed([Hijacker.silence.address, "127.0.0.1"])
@@ -45,7 +49,8 @@
     @Test(
       "five bad addresses in front of the good one are found bad by one request for all of a hundred", .heavy,
       arguments: [
-        [Hijacker.silence, .blackHole, .rogueCertificate, .close, .refusal], [.wrongName, .reset, .portal, .silence, .rogueCertificate],
+        [Hijacker.silence, .blackHole, .rogueCertificate, .close, .refusal],
+        [.wrongName, .reset, .portal, .silence, .rogueCertificate],
         [.portal, .refusal, .wrongName, .blackHole, .reset],
       ])
     func fiveFirst(hijackers: [Hijacker]) async throws {
@@ -58,7 +63,9 @@
         let clock = ContinuousClock()
         let one = await clock.measure { #expect(await answered(1, lab.url(), alone) == 1) }
         alone.invalidate()
-        let all = await clock.measure { #expect(await answered(Self.crowd, lab.url(), registry, timeout: 60) == Self.crowd) }
+        let all = await clock.measure {
+          #expect(await answered(Self.crowd, lab.url(), registry, timeout: 60) == Self.crowd)
+        }
         // Written down and not expected: the machine may be busy with other tests.
         print("one: \(one), \(Self.crowd) at once: \(all)")
         for hijacker in hijackers { #expect((lab.server(hijacker)?.connectionCount ?? 1) < 10, "\(hijacker)") }
@@ -77,8 +84,11 @@
         TestOrigin.start(hosts: ["127.0.0.2"], tls: .init(authority: authority, names: ["api.test"])),
       ]
       let rewriter = HostRewriter(
-        rules: try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]]), policy: .require)
-      let registry = InterceptorRegistry(transport: CurlTransport(trusting: authority), configuration: .ephemeral) { rewriter }
+        rules: try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]]),
+        policy: .require)
+      let registry = InterceptorRegistry(transport: CurlTransport(trusting: authority), configuration: .ephemeral) {
+        rewriter
+      }
       let url = try #require(URL(string: "https://api.test/hello"))
       _ = try await registry.text(url)
       await servers[0].stop()

@@ -15,7 +15,8 @@
       let origin = try await TestOrigin.start(tls: .init(authority: authority, names: ["api.test"]))
       let isDead = Locked(false)
       origin.reply(to: "/") { request in
-        request.connection == 1 && isDead.withLock { $0 } ? Reply(200, [], .never) : .text("connection \(request.connection)")
+        request.connection == 1 && isDead.withLock { $0 }
+          ? Reply(200, [], .never) : .text("connection \(request.connection)")
       }
       let transport = CurlTransport(trusting: authority)
       do {
@@ -45,7 +46,8 @@
         let offset = Locked(Duration.zero)
         var policy = HostRewriter.Policy.require
         policy.silence = .milliseconds(200)
-        let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy, clock: clock(offset))
+        let rewriter = HostRewriter(
+          rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: policy, clock: clock(offset))
         let registry = registry(transport, rewriter)
         let url = origin.url("/", host: "api.test")
         #expect(try await registry.text(url) == "connection 1")
@@ -102,7 +104,9 @@
 
     @Test("an address whose body is cut is left by the requests after it")
     func cutBody() async throws {
-      let servers = [try await TestOrigin.start(hosts: ["127.0.0.1"]), try await TestOrigin.start(hosts: ["127.0.0.2"])]
+      let servers = [
+        try await TestOrigin.start(hosts: ["127.0.0.1"]), try await TestOrigin.start(hosts: ["127.0.0.2"]),
+      ]
       servers[0].reply(to: "/") { _ in Reply(200, [], .truncated(Data(count: 16_384), declared: 100_000)) }
       servers[1].reply(to: "/") { _ in Reply(200, [], .whole(Data(count: 100_000))) }
       let rules = try HostRules(["api.test": ["127.0.0.1:\(servers[0].port)", "127.0.0.2:\(servers[1].port)"]])

@@ -11,7 +11,8 @@ struct FailoverTests {
   @Test(
     "goes to the next address within the request when nothing was sent, whatever the method",
     arguments: [
-      (TransportError.refused, "refused"), (.unsent(.timedOut), "timed out"), (.unsent(.networkConnectionLost, .securing), "closed"),
+      (TransportError.refused, "refused"), (.unsent(.timedOut), "timed out"),
+      (.unsent(.networkConnectionLost, .securing), "closed"),
       (.unsent(.secureConnectionFailed, .securing, "unexpected eof"), "TLS failed"),
       (.unsent(.secureConnectionFailed, .securing, "what came is not TLS", cause: .notTLS), "not understood"),
       (.rogue, "certificate refused"),
@@ -36,7 +37,10 @@ struct FailoverTests {
 
   @Test(
     "repeats a request of which something was sent only where that is safe",
-    arguments: [("GET", true), ("HEAD", true), ("PUT", true), ("DELETE", true), ("OPTIONS", true), ("POST", false), ("PATCH", false)])
+    arguments: [
+      ("GET", true), ("HEAD", true), ("PUT", true), ("DELETE", true), ("OPTIONS", true), ("POST", false),
+      ("PATCH", false),
+    ])
   func sent(method: String, isRepeated: Bool) async throws {
     let rig = try Rig(["127.0.0.1": .fails(.sentAndLost), "127.0.0.2": good])
     if isRepeated {
@@ -84,7 +88,9 @@ struct FailoverTests {
 
   @Test("a race does not wait for the stagger when one has failed, though another is still on its way")
   func raceAfterFailure() async throws {
-    let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .fails(.refused), "127.0.0.3": .fails(.rogue), "127.0.0.4": .answers()])
+    let rig = try Rig([
+      "127.0.0.1": .hangs, "127.0.0.2": .fails(.refused), "127.0.0.3": .fails(.rogue), "127.0.0.4": .answers(),
+    ])
     async let answer = rig.load("POST")
     await rig.network.time.sleeper(until: .milliseconds(250))
     rig.network.time.advance(by: .milliseconds(250))
@@ -126,7 +132,8 @@ struct FailoverTests {
   @Test("an attempt that was connected second gets its turn when the first fails before it has sent anything")
   func secondTurn() async throws {
     let rig = try Rig([
-      "127.0.0.1": .claimsAndFails(.unsent(.networkConnectionLost, .sending), connected: .milliseconds(300), failed: .milliseconds(600)),
+      "127.0.0.1": .claimsAndFails(
+        .unsent(.networkConnectionLost, .sending), connected: .milliseconds(300), failed: .milliseconds(600)),
       "127.0.0.2": .answers(after: .milliseconds(100)),
     ])
     async let answer = rig.load("POST")
@@ -145,7 +152,12 @@ struct FailoverTests {
     #expect(rig.network.sent == ["127.0.0.2"])
   }
 
-  @Test("an address that takes the request and is silent gets the next one beside it; a request that cannot be repeated waits")
+  @Test(
+    """
+    an address that takes the request and is silent gets the next one beside it; a request that cannot be repeated \
+    waits
+    """
+  )
   func silence() async throws {
     let rig = try Rig(["127.0.0.1": .takesAndIsSilent, "127.0.0.2": good])
     #expect(try await rig.loadWhileTimePasses("GET", "http://api.test/") == "127.0.0.2")
@@ -178,7 +190,12 @@ struct FailoverTests {
     #expect(rig.rewriter.counters.failures == 0)
   }
 
-  @Test("when all have failed, the error lists each attempt, and the app sees the certificate's failure rather than the last one")
+  @Test(
+    """
+    when all have failed, the error lists each attempt, and the app sees the certificate's failure rather than the \
+    last one
+    """
+  )
   func allFailed() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .fails(.refused)])
     let error = await rig.failure()
@@ -192,7 +209,8 @@ struct FailoverTests {
     #expect(cause.attempts.table.contains("suspected hijack"))
   }
 
-  @Test("a resolver's addresses that never connect fail the request in the end, and ban nobody: the network may be slow")
+  @Test(
+    "a resolver's addresses that never connect fail the request in the end, and ban nobody: the network may be slow")
   func allHang() async throws {
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .hangs])
     async let error = rig.failure()

@@ -7,8 +7,8 @@
   import WaylayCore
   import WaylayHosts
 
-  /// Hijackers of every kind, alone and together, in front of the good address: a sample of the cells, or with `WAYLAY_HIJACK_MATRIX=full` all of
-  /// them (minutes).
+  /// Hijackers of every kind, alone and together, in front of the good address: a sample of the cells, or with
+  /// `WAYLAY_HIJACK_MATRIX=full` all of them (minutes).
   @Suite("The matrix of hijackers", .timeLimit(.minutes(30)))
   struct HijackMatrixTests {
     /// One cell.
@@ -21,7 +21,11 @@
 
       var testDescription: String {
         let scheme = isSecure ? "https, \(protocols[0])" : "http"
-        return "\(hijackers.map(\.rawValue).joined(separator: " ")), \(scheme), \(isRace ? "race" : "one by one"), \(count) at once"
+        return
+          """
+          \(hijackers.map(\.rawValue).joined(separator: " ")), \(scheme), \(isRace ? "race" : "one by one"), \(count) \
+          at once
+          """
       }
     }
 
@@ -30,7 +34,9 @@
     private static let cells: [Cell] = {
       let kinds = Hijacker.allCases
       // Each alone, and one to five of them from every place of the list on.
-      let fronts = kinds.indices.flatMap { start in (1...5).map { count in (0..<count).map { kinds[(start + $0 * 3) % kinds.count] } } }
+      let fronts = kinds.indices.flatMap { start in
+        (1...5).map { count in (0..<count).map { kinds[(start + $0 * 3) % kinds.count] } }
+      }
       let all = fronts.flatMap { front in
         [(true, ["h2", "http/1.1"]), (true, ["http/1.1"]), (false, ["http/1.1"])].flatMap { isSecure, protocols in
           [true, false].flatMap { isRace in
@@ -42,7 +48,9 @@
       return isWhole ? all : all.indices.filter { $0 % 37 == 0 }.map { all[$0] }
     }()
 
-    @Test("everything is answered by the good server, once, and nobody else gets a byte of a verified request", .heavy, arguments: cells)
+    @Test(
+      "everything is answered by the good server, once, and nobody else gets a byte of a verified request", .heavy,
+      arguments: cells)
     func cell(_ cell: Cell) async throws {
       let lab = try await HijackLab.start(isSecure: cell.isSecure, protocols: cell.protocols)
       var policy = HostRewriter.Policy.require
@@ -56,7 +64,9 @@
       let answers = await withTaskGroup(of: String.self) { group in
         for number in 0..<cell.count {
           group.addTask {
-            do { return try await registry.text(lab.url("/?\(number)"), methods[number % methods.count]) } catch { return "\(error)" }
+            do { return try await registry.text(lab.url("/?\(number)"), methods[number % methods.count]) } catch {
+              return "\(error)"
+            }
           }
         }
         return await group.reduce(into: []) { $0.append($1) }

@@ -24,7 +24,8 @@
     func alone(hijacker: Hijacker) async throws {
       try await HijackLab.with(isSecure: true) { lab in
         var policy = HostRewriter.Policy.require
-        // On a busy machine any server may be silent for a while, and the good one connected before a bad one is found bad.
+        // On a busy machine any server may be silent for a while, and the good one connected before a bad one is found
+        // bad.
         policy.silence = nil
         if !hijacker.isSlow { policy.attempts = .race(stagger: .seconds(60)) }
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy)
@@ -58,7 +59,8 @@
         let error = await #expect(throws: URLError.self) { try await registry.text(lab.url()) }
         #expect(error?.code == .serverCertificateUntrusted || error?.code == .serverCertificateHasUnknownRoot)
         let attempts = try #require(hostError(error)).attempts
-        #expect(Set(attempts.map { $0.candidate?.address.literal }) == ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.8"])
+        #expect(
+          Set(attempts.map { $0.candidate?.address.literal }) == ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.8"])
         #expect(attempts.filter(\.isSuspectedHijack).count == 2)
         #expect(lab.leaks() == [])
         #expect(lab.good.connectionCount == 0)
@@ -110,7 +112,8 @@
       }
     }
 
-    @Test("waiting for a free connection is not the address's fault: nobody is banned, and nothing goes the system's way")
+    @Test(
+      "waiting for a free connection is not the address's fault: nobody is banned, and nothing goes the system's way")
     func queueing() async throws {
       let origin = try await TestOrigin.start()
       let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1"]]), policy: Self.hasty)
@@ -148,8 +151,11 @@
       let two = try await TestOrigin.start(hosts: ["127.0.0.2"], tls: .init(authority: authority, names: ["two.test"]))
       let target = two.url("/hello", host: "two.test").absoluteString
       one.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", target)]) }
-      let rewriter = HostRewriter(rules: try HostRules(["one.test": ["127.0.0.1"], "two.test": ["127.0.0.2"]]), policy: .require)
-      let registry = InterceptorRegistry(transport: CurlTransport(trusting: authority), configuration: .ephemeral) { rewriter }
+      let rewriter = HostRewriter(
+        rules: try HostRules(["one.test": ["127.0.0.1"], "two.test": ["127.0.0.2"]]), policy: .require)
+      let registry = InterceptorRegistry(transport: CurlTransport(trusting: authority), configuration: .ephemeral) {
+        rewriter
+      }
       var request = URLRequest(url: one.url("/away", host: "one.test"))
       request.setValue("secret", forHTTPHeaderField: "Authorization")
       let (data, response) = try await registry.data(for: request)

@@ -24,7 +24,8 @@
     }
 
     static let grounds = [
-      Ground(testDescription: "http, IPv4", address: "127.0.0.2"), Ground(testDescription: "http, IPv6", address: "::1"),
+      Ground(testDescription: "http, IPv4", address: "127.0.0.2"),
+      Ground(testDescription: "http, IPv6", address: "::1"),
       Ground(testDescription: "https, HTTP/1.1, IPv4", address: "127.0.0.2", protocols: ["http/1.1"]),
       Ground(testDescription: "https, HTTP/2, IPv4", address: "127.0.0.2", protocols: ["h2"]),
       Ground(testDescription: "https, HTTP/2, IPv6", address: "::1", protocols: ["h2"]),
@@ -36,13 +37,19 @@
       + [Step(method: "POST", path: "/mirror", body: String(repeating: "long ", count: 100_000))]
       + [204, 304, 404, 500, 599, 302].map { Step(method: "GET", path: "/status/\($0)") }
       + [
-        "/bytes/1000000", "/chunks/5", "/gzip", "/cookies/set?a=1", "/cookies?path", "/cookies?domain", "/redirect/301?to=/hello",
-        "/redirect/303?to=/hello", "/redirect/308?to=/hello", "/redirect/302?to=/redirect/302%3Fto=/hello", "/away", "/close", "/truncated",
+        "/bytes/1000000", "/chunks/5", "/gzip", "/cookies/set?a=1", "/cookies?path", "/cookies?domain",
+        "/redirect/301?to=/hello",
+        "/redirect/303?to=/hello", "/redirect/308?to=/hello", "/redirect/302?to=/redirect/302%3Fto=/hello", "/away",
+        "/close", "/truncated",
       ].map { Step(method: "GET", path: $0) }
       + ["/redirect/302?to=/mirror", "/redirect/307?to=/mirror"].map { Step(method: "POST", path: $0, body: "moved") }
 
     @Test(
-      "holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another host", .heavy,
+      """
+      holds over http and https, HTTP/1.1 and HTTP/2, IPv4 and IPv6, through redirects to the same and to another \
+      host
+      """,
+      .heavy,
       arguments: grounds
     )
     func parity(_ ground: Ground) async throws {
@@ -59,7 +66,11 @@
       origin.reply(to: "/away") { _ in .text("", status: 302, fields: [("Location", target)]) }
       origin.reply(to: "/mirror") { .text(String(decoding: $0.body, as: UTF8.self), fields: [("X-Method", $0.method)]) }
       origin.reply(to: "/cookies") { request in
-        .text("set", fields: [("Set-Cookie", request.target.hasSuffix("path") ? "p=1; Path=/elsewhere" : "d=1; Domain=example.com")])
+        .text(
+          "set",
+          fields: [
+            ("Set-Cookie", request.target.hasSuffix("path") ? "p=1; Path=/elsewhere" : "d=1; Domain=example.com")
+          ])
       }
       let unrouted = InterceptorRegistry(transport: CurlTransport(trusting: authority)) { Passing() }
       let rewriter = HostRewriter(rules: try HostRules(["localhost": [ground.address]]), policy: .require)
@@ -77,7 +88,8 @@
     }
 
     private struct Passing: RequestInterceptor {
-      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
+      {
         try await next(request)
       }
     }

@@ -87,12 +87,18 @@ struct VerifiedFailureTests {
 
   @Test("with .prefer, addresses that were late are tried again before the system's way: the network may be slow")
   func slowNetwork() async throws {
-    let rig = try Rig(["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .hangs, "system": good], policy: .prefer)
+    let rig = try Rig(
+      ["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .hangs, "system": good], policy: .prefer)
     #expect(try await rig.loadWhileTimePasses() == "127.0.0.1")
     #expect(!rig.network.visited.contains("system"))
   }
 
-  @Test("neither a body nor a credential goes the system's way over plain http; a question without them does, and https does")
+  @Test(
+    """
+    neither a body nor a credential goes the system's way over plain http; a question without them does, and https \
+    does
+    """
+  )
   func systemFallback() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.refused), "system": good], policy: .prefer)
     let error = await rig.failure("POST", "http://api.test/", body: .text("pay"))
@@ -100,7 +106,9 @@ struct VerifiedFailureTests {
     for field in ["Authorization", "cookie", "Proxy-Authorization"] {
       var request = URLRequest(url: try #require(URL(string: "http://api.test/")))
       request.setValue("secret", forHTTPHeaderField: field)
-      await #expect(throws: URLError.self) { try await rig.rewriter.startLoading(InterceptedRequest(request), next: rig.network.next) }
+      await #expect(throws: URLError.self) {
+        try await rig.rewriter.startLoading(InterceptedRequest(request), next: rig.network.next)
+      }
     }
     #expect(!rig.network.visited.contains("system"))
     #expect(try await rig.load("GET", "http://api.test/") == "system")

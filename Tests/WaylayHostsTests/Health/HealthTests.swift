@@ -22,7 +22,8 @@ struct HealthTests {
 
   private func order(_ health: HostHealth, _ texts: [String]) throws -> [String] {
     let candidates = try texts.map { try candidate($0) }
-    return Ranking(candidates, records: health.records(of: candidates, at: place), at: time.now).entries.map(\.candidate.address.literal)
+    return Ranking(candidates, records: health.records(of: candidates, at: place), at: time.now).entries.map(
+      \.candidate.address.literal)
   }
 
   @Test("untried addresses keep the order of the rule, with the families alternating from the first one's")
@@ -180,11 +181,13 @@ struct LearningTests {
     #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 banned: timed out"])
   }
 
-  @Test("a slow network bans nobody: an address that is late counts as slow when the one that answers was hardly faster")
+  @Test(
+    "a slow network bans nobody: an address that is late counts as slow when the one that answers was hardly faster")
   func slowNetwork() async throws {
     var policy = HostRewriter.Policy.require
     policy.attempts = .oneByOne
-    let rig = try Rig(["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .answers(after: .milliseconds(2900))], policy: policy)
+    let rig = try Rig(
+      ["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .answers(after: .milliseconds(2900))], policy: policy)
     async let answer = rig.load()
     await rig.network.time.sleeper(until: .seconds(3))
     rig.network.time.advance(by: .seconds(3))

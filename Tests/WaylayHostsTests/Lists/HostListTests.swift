@@ -26,11 +26,20 @@ struct HostListTests {
     "names the entry that is wrong, and what is wrong with it",
     arguments: [
       (#"{"rules": [{"host": "a.example"}, {"hosts": "b.example"}]}"#, "entry 1 has no \"host\""),
-      (#"{"rules": [{"host": "a.example"}, {"host": "b.example", "exlude": true}]}"#, "entry 1 (\"b.example\"): \"exlude\" is not known"),
+      (
+        #"{"rules": [{"host": "a.example"}, {"host": "b.example", "exlude": true}]}"#,
+        "entry 1 (\"b.example\"): \"exlude\" is not known"
+      ),
       (#"{"rules": [{"host": "a.example", "addresses": ["203.0.113.300"]}]}"#, "entry 0 (\"a.example\"): "),
-      (#"{"rules": [{"host": "a.example", "addresses": "203.0.113.3"}]}"#, "entry 0 (\"a.example\"): \"addresses\" is a list of texts"),
+      (
+        #"{"rules": [{"host": "a.example", "addresses": "203.0.113.3"}]}"#,
+        "entry 0 (\"a.example\"): \"addresses\" is a list of texts"
+      ),
       (#"{"rules": [{"host": "a.example", "exclude": "yes"}]}"#, "\"exclude\" is true or false"),
-      (#"{"rules": [{"host": "a.example", "exclude": true, "addresses": ["203.0.113.3"]}]}"#, "left alone has no addresses"),
+      (
+        #"{"rules": [{"host": "a.example", "exclude": true, "addresses": ["203.0.113.3"]}]}"#,
+        "left alone has no addresses"
+      ),
       (#"{"rules": [{"host": "a b.example"}]}"#, "entry 0 (\"a b.example\"): "),
       (#"{"rules": [{"host": "a.example"}, {"host": "A.example."}]}"#, "entries 0 and 1 are both for \"a.example\""),
       (#"{"rules": ["a.example"]}"#, "entry 0 is not an object"),
@@ -48,14 +57,17 @@ struct HostListTests {
   @Test("that was damaged anywhere is read or refused, and never ends the process")
   func damage() throws {
     let good = Data(
-      #"{"rules": [{"host": "api.example.com", "addresses": ["203.0.113.7"]}, {"host": "*.x.example:1", "exclude": true}]}"#.utf8)
+      #"{"rules": [{"host": "api.example.com", "addresses": ["203.0.113.7"]}, {"host": "*.x.example:1", "exclude": true}]}"#
+        .utf8)
     var random = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {
       var damaged = good
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
       }
-      do { _ = try HostRules(json: damaged.prefix(Int.random(in: 0...damaged.count, using: &random))) } catch is HostError {}
+      do {
+        _ = try HostRules(json: damaged.prefix(Int.random(in: 0...damaged.count, using: &random)))
+      } catch is HostError {}
     }
   }
 }

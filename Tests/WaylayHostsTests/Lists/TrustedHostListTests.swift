@@ -10,15 +10,19 @@ struct TrustedHostListTests {
   private static let silent = Logger.recording()
 
   private func file(
-    _ address: String = "203.0.113.7", serial: UInt64 = 1, expiresIn seconds: TimeInterval = 3_600, by signers: [HostListSigner]? = nil
+    _ address: String = "203.0.113.7", serial: UInt64 = 1, expiresIn seconds: TimeInterval = 3_600,
+    by signers: [HostListSigner]? = nil
   ) throws -> Data {
     try SignedHostList.sign(
       Data(#"[{"host": "api.example.com", "addresses": ["\#(address)"]}]"#.utf8), serial: serial,
       expires: time.date.addingTimeInterval(seconds), by: signers ?? [signer])
   }
 
-  private func list(at place: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep) throws -> TrustedHostList {
-    try TrustedHostList(keys: [signer.key], storedAt: place, whenExpired: policy, clock: time.clock, logger: Self.silent)
+  private func list(
+    at place: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep
+  ) throws -> TrustedHostList {
+    try TrustedHostList(
+      keys: [signer.key], storedAt: place, whenExpired: policy, clock: time.clock, logger: Self.silent)
   }
 
   private func address(_ list: TrustedHostList) throws -> String? {
@@ -90,7 +94,8 @@ struct TrustedHostListTests {
     try refused(JSONSerialization.data(withJSONObject: members), by: list(), as: .listForged)
   }
 
-  @Test("is refused when it is older than the one before, or another of the same number; the same one again is no mistake")
+  @Test(
+    "is refused when it is older than the one before, or another of the same number; the same one again is no mistake")
   func rollback() throws {
     let list = try list()
     let current = try file("203.0.113.8", serial: 5)
@@ -186,7 +191,9 @@ struct TrustedHostListTests {
       try SignedHostList.sign(Data(#"[{"host": "a b"}]"#.utf8), serial: 1, expires: time.date, by: [signer])
     }
     #expect(wrong?.code == .invalidRule)
-    let unsigned = #expect(throws: HostError.self) { try SignedHostList.sign(Data("[]".utf8), serial: 1, expires: time.date, by: []) }
+    let unsigned = #expect(throws: HostError.self) {
+      try SignedHostList.sign(Data("[]".utf8), serial: 1, expires: time.date, by: [])
+    }
     #expect(unsigned?.code == .invalidKey)
     #expect(throws: HostError.self) { try HostListKey("short", Data([1, 2, 3])) }
     #expect(throws: HostError.self) { try HostListKey("text", base64: "!") }

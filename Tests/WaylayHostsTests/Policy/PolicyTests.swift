@@ -15,7 +15,12 @@ struct PolicyTests {
     #expect(rig.rewriter.counters.systemFallbacks == 1)
   }
 
-  @Test("under .prefer addresses that hang are given up at their deadlines, and can send nothing once the system's way is taken")
+  @Test(
+    """
+    under .prefer addresses that hang are given up at their deadlines, and can send nothing once the system's way is \
+    taken
+    """
+  )
   func preferWhenLate() async throws {
     let rig = try Rig(["127.0.0.1": .hangs, "system": .answers()], policy: .prefer)
     async let answer = rig.load("POST")
@@ -77,7 +82,8 @@ struct PolicyTests {
   @Test("checks look at status, fields and the target of a redirect, and can be combined")
   func checks() throws {
     func response(_ status: Int, _ fields: HTTPFields = [:]) throws -> InterceptedResponse {
-      InterceptedResponse(status: .init(code: status), fields: fields, url: try #require(URL(string: "http://api.test/x")))
+      InterceptedResponse(
+        status: .init(code: status), fields: fields, url: try #require(URL(string: "http://api.test/x")))
     }
     let served = try #require(HTTPField.Name("x-served-by"))
     let header = ResponseCheck.header("X-Served-By", equals: "good")
@@ -90,7 +96,8 @@ struct PolicyTests {
     ] {
       #expect(try (stays.rejection(of: response(302, [.location: target])) == nil) == isTaken, "\(target)")
     }
-    #expect(try (header && stays).rejection(of: response(302, [served: "good", .location: "http://portal.hotel/"])) != nil)
+    #expect(
+      try (header && stays).rejection(of: response(302, [served: "good", .location: "http://portal.hotel/"])) != nil)
     #expect(try (header || .status(in: 200...200)).rejection(of: response(200)) == nil)
   }
 
@@ -98,11 +105,17 @@ struct PolicyTests {
   private struct Incapable: Transport {
     let capabilities: TransportCapabilities = []
 
-    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse { InterceptedResponse(to: request, body: .text("system")) }
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      InterceptedResponse(to: request, body: .text("system"))
+    }
   }
 
   @Test(
-    "over a transport that cannot dial addresses .require fails with an error that explains, .prefer goes the system's way with an event")
+    """
+    over a transport that cannot dial addresses .require fails with an error that explains, .prefer goes the system's \
+    way with an event
+    """
+  )
   func incapable() async throws {
     let url = try #require(URL(string: "https://api.test/"))
     for policy in [HostRewriter.Policy.require, .prefer] {

@@ -19,7 +19,8 @@ struct PortalTests {
     var request = URLRequest(url: try #require(URL(string: answer.url)))
     if let accept = answer.accept { request.setValue(accept, forHTTPHeaderField: "Accept") }
     let intercepted = InterceptedRequest(request)
-    var response = InterceptedResponse(to: intercepted, status: .init(code: answer.status), body: .empty, source: .network)
+    var response = InterceptedResponse(
+      to: intercepted, status: .init(code: answer.status), body: .empty, source: .network)
     for (name, value) in answer.fields { response.fields[try #require(.init(name))] = value }
     return ResponseCheck.noPortal(redirectsWithin: ["partner.test"]).rejection(of: response, to: intercepted)
   }
@@ -45,7 +46,8 @@ struct PortalTests {
     Answer(accept: "application/json", fields: ["Content-Type": "application/json"]),
     // A host's own page of an error.
     Answer(accept: "application/json", status: 404, fields: ["Content-Type": "text/html"]),
-    Answer(status: 302, fields: ["Location": "/v2/list"]), Answer(status: 302, fields: ["Location": "https://api.example.com/"]),
+    Answer(status: 302, fields: ["Location": "/v2/list"]),
+    Answer(status: 302, fields: ["Location": "https://api.example.com/"]),
     Answer(status: 302, fields: ["Location": "https://www.EXAMPLE.com/"]),
     Answer(status: 302, fields: ["Location": "https://example.com/"]),
     Answer(status: 302, fields: ["Location": "https://a.partner.test/"]), Answer(status: 304), Answer(status: 302),
@@ -78,6 +80,7 @@ struct PortalTests {
     #expect(check.rejection(of: response) == nil)
     #expect((check && .status(in: 200...599)).rejection(of: response, to: request) != nil)
     #expect((check || .status(in: 200...599)).rejection(of: response, to: request) == nil)
-    #expect((.status(in: 200...299) || check).rejection(of: response, to: request)?.contains("and the status 511") == true)
+    #expect(
+      (.status(in: 200...299) || check).rejection(of: response, to: request)?.contains("and the status 511") == true)
   }
 }

@@ -11,7 +11,8 @@
   struct DoHRaceTests {
     private static func zone(_ question: DNSQuestion) throws -> DNSMessage? {
       guard question.type == .a else { return try Messages.answer(question.name.description, question.type, []) }
-      return try Messages.answer(question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
+      return try Messages.answer(
+        question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
     }
 
     @Test("nobody waits for addresses of the server that say nothing, and they are remembered")
@@ -20,10 +21,13 @@
         let hosts = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
         let silent = try await TestOrigin.start(hosts: hosts, port: server.origin.port, behaviour: .silent)
         let time = Locked<Duration?>(nil)
-        let clock = HostClock(now: { time.withLock { $0 } ?? HostClock.system.time() }, date: HostClock.system.date) { duration in
+        let clock = HostClock(now: { time.withLock { $0 } ?? HostClock.system.time() }, date: HostClock.system.date) {
+          duration in
           try await HostClock.system.sleep(time.withLock { $0 } == nil ? duration : .seconds(1_000_000))
         }
-        let resolver = try server.resolver(addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"], clock: clock) {
+        let resolver = try server.resolver(
+          addresses: ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1"], clock: clock
+        ) {
           $0.timeout = .seconds(60)
         }
         let query = HostQuery(try HostName("www.example.com"))
@@ -41,7 +45,8 @@
       try await DoHOrigin.with { question in
         let name = question.name.description
         guard question.type == .a else { return try Messages.answer(name, question.type, []) }
-        return try Messages.answer(name, .a, (0..<1_000).map { try Messages.address(name, "203.0.\($0 / 250).\($0 % 250)", seconds: 900) })
+        return try Messages.answer(
+          name, .a, (0..<1_000).map { try Messages.address(name, "203.0.\($0 / 250).\($0 % 250)", seconds: 900) })
       } _: { server in
         let resolution = try await server.resolver().resolve(HostQuery(HostName("www.example.com")))
         #expect(resolution.candidates.count == HostResolution.mostCandidates)

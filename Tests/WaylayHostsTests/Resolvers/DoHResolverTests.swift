@@ -28,7 +28,9 @@
 
     private func literals(_ resolution: HostResolution) -> [String] { resolution.candidates.map(\.address.literal) }
 
-    @Test("asks for both kinds of address by GET and by POST, with padded questions", arguments: [DoHResolver.Method.get, .post])
+    @Test(
+      "asks for both kinds of address by GET and by POST, with padded questions",
+      arguments: [DoHResolver.Method.get, .post])
     func wire(method: DoHResolver.Method) async throws {
       try await DoHOrigin.with(Self.plain) { server in
         let resolver = try server.resolver { $0.method = method }
@@ -42,7 +44,9 @@
           #expect(request.method == method.description)
           #expect(request["host"] == ["dns.test:\(server.origin.port)"])
           #expect(request["accept"] == ["application/dns-message"])
-          if method == .post { #expect(request.body.count == 128 && request["content-type"] == ["application/dns-message"]) }
+          if method == .post {
+            #expect(request.body.count == 128 && request["content-type"] == ["application/dns-message"])
+          }
         }
       }
     }
@@ -72,7 +76,8 @@
     }
 
     @Test(
-      "is never asked when its certificate is for another name, expired or of a stranger", arguments: TestOrigin.TLS.Certificate.Kind.bad)
+      "is never asked when its certificate is for another name, expired or of a stranger",
+      arguments: TestOrigin.TLS.Certificate.Kind.bad)
     func certificate(kind: TestOrigin.TLS.Certificate.Kind) async throws {
       try await DoHOrigin.with(kind: kind, Self.plain) { server in
         let error = await #expect(throws: HostError.self) { try await server.resolver().resolve(query) }
@@ -104,11 +109,14 @@
     func settings() throws {
       let url = try #require(URL(string: "https://dns.test/dns-query"))
       let plain = try #require(URL(string: "http://dns.test/dns-query"))
-      let literal = try #require(URL(string: "https://192.0.2.53/dns-query{?dns}") ?? URL(string: "https://192.0.2.53/dns-query%7B?dns%7D"))
+      let literal = try #require(
+        URL(string: "https://192.0.2.53/dns-query{?dns}") ?? URL(string: "https://192.0.2.53/dns-query%7B?dns%7D"))
       #expect(throws: HostError.self) { try DoHResolver(url) }
       #expect(throws: HostError.self) { try DoHResolver(plain, addresses: ["192.0.2.53"]) }
       #expect(throws: HostError.self) { try DoHResolver(url, addresses: ["dns2.test"]) }
-      #expect(throws: HostError.self) { try DoHResolver(url, addresses: ["192.0.2.53"], transport: URLSessionTransport()) }
+      #expect(throws: HostError.self) {
+        try DoHResolver(url, addresses: ["192.0.2.53"], transport: URLSessionTransport())
+      }
       _ = try DoHResolver(literal, transport: URLSessionTransport())
     }
 
@@ -120,7 +128,9 @@
           code: question.name.description.hasPrefix("no") ? 3 : 0)
       } _: { server in
         let resolver = try server.resolver()
-        let missing = await #expect(throws: HostError.self) { try await resolver.resolve(HostQuery(HostName("no.example.com"))) }
+        let missing = await #expect(throws: HostError.self) {
+          try await resolver.resolve(HostQuery(HostName("no.example.com")))
+        }
         #expect(missing?.code == .noSuchHost && missing?.timeToLive == .seconds(77))
         let empty = await #expect(throws: HostError.self) { try await resolver.resolve(query) }
         #expect(empty?.code == .noSuchHost && empty?.message.contains("no address") == true)
@@ -131,7 +141,8 @@
     func partial() async throws {
       try await DoHOrigin.with { question in
         question.type == .a
-          ? try Messages.answer(question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
+          ? try Messages.answer(
+            question.name.description, .a, [Messages.address(question.name.description, "203.0.113.7", seconds: 900)])
           : nil
       } _: { server in
         let resolution = try await server.resolver { $0.patience = .milliseconds(50) }.resolve(query)
@@ -164,7 +175,9 @@
         let type = what == "type" ? "text/html" : "application/dns-message"
         let body = Data("<html>please log in</html>".utf8)
         if ["type", "status", "noise"].contains(what) {
-          server.origin.reply(to: "/dns-query") { _ in Reply(what == "status" ? 403 : 200, [("Content-Type", type)], .whole(body)) }
+          server.origin.reply(to: "/dns-query") { _ in
+            Reply(what == "status" ? 403 : 200, [("Content-Type", type)], .whole(body))
+          }
         }
         let error = await #expect(throws: HostError.self) { try await server.resolver().resolve(query) }
         #expect(error?.code == (["noise", "question"].contains(what) ? .malformedAnswer : .resolverFailed))
@@ -178,9 +191,11 @@
         server.origin.reply(to: "/dns-query") { request in
           let name = request.query("name") ?? ""
           let type = request.query("type") ?? ""
-          let record = #"{"name":"\#(name)","type":\#(type),"TTL":60,"data":"\#(type == "1" ? "203.0.113.7" : "2001:db8::7")"}"#
+          let record =
+            #"{"name":"\#(name)","type":\#(type),"TTL":60,"data":"\#(type == "1" ? "203.0.113.7" : "2001:db8::7")"}"#
           return Reply(
-            200, [("Content-Type", "application/dns-json"), ("Age", "25")], .whole(Data(#"{"Status":0,"Answer":[\#(record)]}"#.utf8)))
+            200, [("Content-Type", "application/dns-json"), ("Age", "25")],
+            .whole(Data(#"{"Status":0,"Answer":[\#(record)]}"#.utf8)))
         }
         #expect(try await resolver.resolve(query).timeToLive == .seconds(35))
       }
@@ -192,7 +207,8 @@
         let name = question.name.description
         let address = question.type == .a ? "192.168.0.1" : name.hasPrefix("half") ? "2001:db9::7" : "::ffff:127.0.0.1"
         guard question.type != .https else { return try Messages.answer(name, .https, []) }
-        let record = DNSRecord(name: question.name, type: question.type, timeToLive: 60, data: .address(try HostAddress(address)))
+        let record = DNSRecord(
+          name: question.name, type: question.type, timeToLive: 60, data: .address(try HostAddress(address)))
         return try Messages.answer(name, question.type, [record])
       } _: { server in
         let resolver = try server.resolver { $0.privateAddresses = .refuse }

@@ -129,7 +129,9 @@
       let session = URLSessionTransport(configuration: .ephemeral)
       let routed = Service(url: service.url, addresses: [try HostAddress("192.0.2.53")])
       #expect(throws: HostError.self) { try HTTPDNSResolver(routed, transport: session) }
-      #expect(throws: Never.self) { try HTTPDNSResolver(Service(url: #require(URL(string: "https://192.0.2.53/"))), transport: session) }
+      #expect(throws: Never.self) {
+        try HTTPDNSResolver(Service(url: #require(URL(string: "https://192.0.2.53/"))), transport: session)
+      }
     }
   }
 #endif

@@ -55,7 +55,8 @@ struct ResolverChainTests {
       HostError.Code.notListed, .resolverFailed, .resolverTimedOut, .answerRefused, .malformedAnswer,
     ])
   func failures(code: HostError.Code) async throws {
-    let chain = ResolverChain([Scripted("first", failing: code), try Scripted("second", address: "203.0.113.2")], clock: time.clock)
+    let chain = ResolverChain(
+      [Scripted("first", failing: code), try Scripted("second", address: "203.0.113.2")], clock: time.clock)
     #expect(try await chain.resolve(query).source == "second")
   }
 
@@ -65,7 +66,8 @@ struct ResolverChainTests {
     let believing = ResolverChain([Scripted("first", failing: .noSuchHost), last], clock: time.clock)
     let error = await #expect(throws: HostError.self) { try await believing.resolve(query) }
     #expect(error?.code == .noSuchHost && last.calls == 0)
-    let asking = ResolverChain([Scripted("first", failing: .noSuchHost), last], trustsAbsence: false, clock: time.clock)
+    let asking = ResolverChain(
+      [Scripted("first", failing: .noSuchHost), last], trustsAbsence: false, clock: time.clock)
     #expect(try await asking.resolve(query).source == "last")
   }
 
@@ -82,7 +84,8 @@ struct ResolverChainTests {
       }
       throw HostError(.resolverFailed, "unreachable")
     }
-    let chain = ResolverChain([silent, try Scripted("second", address: "203.0.113.2")], limit: .seconds(5), clock: time.clock)
+    let chain = ResolverChain(
+      [silent, try Scripted("second", address: "203.0.113.2")], limit: .seconds(5), clock: time.clock)
     async let resolution = chain.resolve(query)
     await time.untilSleeping(2)
     time.advance(by: .seconds(5))
@@ -92,7 +95,8 @@ struct ResolverChainTests {
 
   @Test("says what each of them said when none has an answer")
   func none() async {
-    let chain = ResolverChain([Scripted("first", failing: .notListed), Scripted("second", failing: .resolverFailed)], clock: time.clock)
+    let chain = ResolverChain(
+      [Scripted("first", failing: .notListed), Scripted("second", failing: .resolverFailed)], clock: time.clock)
     let error = await #expect(throws: HostError.self) { try await chain.resolve(query) }
     #expect(error?.code == .resolverFailed)
     #expect(error?.message.contains("first: no luck. second: no luck.") == true)

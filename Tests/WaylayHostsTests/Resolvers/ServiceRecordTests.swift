@@ -19,7 +19,9 @@ struct ServiceRecordTests {
   }
 
   private func places(_ resolution: HostResolution) -> [String] {
-    resolution.candidates.map { "\($0.address)\($0.port.map { " \($0)" } ?? "") \($0.protocols.joined(separator: ","))" }
+    resolution.candidates.map {
+      "\($0.address)\($0.port.map { " \($0)" } ?? "") \($0.protocols.joined(separator: ","))"
+    }
   }
 
   private let host = "api.example.com"
@@ -66,7 +68,8 @@ struct ServiceRecordTests {
   func otherPort() throws {
     let resolution = try resolve(
       [
-        Messages.address(host, "203.0.113.7"), Messages.service("_8443._https.\(host)", Messages.binding(protocols: ["h2"], port: 9443)),
+        Messages.address(host, "203.0.113.7"),
+        Messages.service("_8443._https.\(host)", Messages.binding(protocols: ["h2"], port: 9443)),
         Messages.service(host, Messages.binding(protocols: ["h2"], port: 1)),
       ], port: 8443)
     #expect(places(resolution) == ["203.0.113.7 9443 h2,http/1.1", "203.0.113.7 "])

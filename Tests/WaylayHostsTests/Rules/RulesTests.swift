@@ -44,14 +44,18 @@ struct RulesTests {
     }
     #expect(try named.match(HostName("2001:db8::9"), port: 443) == nil)
     // A wildcard over the end of a literal's text is not over the literal.
-    #expect(try HostRules([HostRule("*.113.9x", endpoints: ["192.0.2.1"])]).match(HostName("203.0.113.9"), port: 443) == nil)
+    #expect(
+      try HostRules([HostRule("*.113.9x", endpoints: ["192.0.2.1"])]).match(HostName("203.0.113.9"), port: 443) == nil)
   }
 
   @Test("of ten thousand each is found, and nothing else")
   func many() throws {
-    let rules = try HostRules((0..<10_000).map { try HostRule("*.s\($0).example.com", endpoints: ["192.0.2.\($0 % 250)"]) })
+    let rules = try HostRules(
+      (0..<10_000).map { try HostRule("*.s\($0).example.com", endpoints: ["192.0.2.\($0 % 250)"]) })
     for number in stride(from: 0, to: 10_000, by: 7) {
-      #expect(try rules.match(HostName("a.b.s\(number).example.com"), port: 443)?.pattern.description == "*.s\(number).example.com")
+      #expect(
+        try rules.match(HostName("a.b.s\(number).example.com"), port: 443)?.pattern.description
+          == "*.s\(number).example.com")
       #expect(try rules.match(HostName("s\(number).example.com"), port: 443) == nil)
     }
     #expect(try rules.match(HostName("a.s10000.example.com"), port: 443) == nil)
@@ -60,7 +64,9 @@ struct RulesTests {
   @Test("two for one pattern are a mistake, however it is written")
   func twice() throws {
     let error = #expect(throws: HostError.self) {
-      try HostRules([HostRule("bücher.example"), HostRule("other.example"), HostRule(excluding: "XN--BCHER-KVA.example.")])
+      try HostRules([
+        HostRule("bücher.example"), HostRule("other.example"), HostRule(excluding: "XN--BCHER-KVA.example."),
+      ])
     }
     #expect(error?.message.contains("entries 0 and 2") == true)
     _ = try HostRules([HostRule("a.example"), HostRule("a.example:443"), HostRule("*.a.example")])
@@ -68,7 +74,9 @@ struct RulesTests {
 
   @Test(
     "patterns that mean nothing are refused",
-    arguments: ["", "*.", "a.*.example", "*a.example", "*.203.0.113.9", "a.example:0", "a.example:99999", "https://a.example"])
+    arguments: [
+      "", "*.", "a.*.example", "*a.example", "*.203.0.113.9", "a.example:0", "a.example:99999", "https://a.example",
+    ])
   func badPatterns(text: String) {
     let error = #expect(throws: HostError.self) { try HostRule(text) }
     #expect(error?.code == .invalidName)
@@ -77,7 +85,10 @@ struct RulesTests {
   @Test("are replaced as a whole, while others look")
   func replacing() async throws {
     let lists = try (1...2).map { number in
-      try HostRules([HostRule("a.example", endpoints: ["192.0.2.\(number)"]), HostRule("b.example", endpoints: ["192.0.2.\(number)"])])
+      try HostRules([
+        HostRule("a.example", endpoints: ["192.0.2.\(number)"]),
+        HostRule("b.example", endpoints: ["192.0.2.\(number)"]),
+      ])
     }
     let source = HostRuleSource(lists[0])
     let names = try (HostName("a.example"), HostName("b.example"))

@@ -25,7 +25,9 @@
         do {
           let bytes = request.method == "POST" ? Data(request.body) : Self.decoded(request.target) ?? Data()
           let query = try DNSMessage(decoding: Array(bytes))
-          guard let question = query.questions.first, let answer = try zone(question) else { return Reply(200, [], .never) }
+          guard let question = query.questions.first, let answer = try zone(question) else {
+            return Reply(200, [], .never)
+          }
           return Reply(200, [("Content-Type", "application/dns-message")], .whole(Data(try answer.encoded())))
         } catch {
           return Reply(400)
@@ -55,7 +57,8 @@
       if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }
       let transport = CurlTransport(configuration: .ephemeral, options: curl)
       return try DoHResolver(
-        origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport, clock: clock)
+        origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport,
+        clock: clock)
     }
 
     private static func decoded(_ target: String) -> Data? {

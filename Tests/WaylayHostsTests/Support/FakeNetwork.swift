@@ -80,7 +80,8 @@ final class FakeNetwork: Sendable {
       case .answers(let delay, let status)?:
         if delay > .zero { try await time.clock.sleep(delay) }
         try claim(request, ticket)
-        var response = InterceptedResponse(to: request, status: .init(code: status), body: .text(address), source: .network)
+        var response = InterceptedResponse(
+          to: request, status: .init(code: status), body: .text(address), source: .network)
         var metrics = LoadMetrics()
         metrics.secureConnection = delay
         metrics.isConnectionReused = false
@@ -140,7 +141,8 @@ extension TransportError {
   static let refused = unsent(.cannotConnectToHost, cause: .refused)
   static let rogue = unsent(.serverCertificateHasUnknownRoot, .securing, "self-signed certificate")
   /// A failure after the request was sent.
-  static let sentAndLost = TransportError(.networkConnectionLost, phase: .receiving, requestBytesSent: 100, message: "empty reply")
+  static let sentAndLost = TransportError(
+    .networkConnectionLost, phase: .receiving, requestBytesSent: 100, message: "empty reply")
 }
 
 /// A rewriter for `api.test` over a made-up network.
@@ -198,7 +200,9 @@ struct Rig {
   }
 
   /// The error that a load fails with.
-  func failure(_ method: String = "GET", _ url: String = "https://api.test/", body: MessageBody = .empty) async -> (any Error)? {
+  func failure(
+    _ method: String = "GET", _ url: String = "https://api.test/", body: MessageBody = .empty
+  ) async -> (any Error)? {
     do {
       try await load(method, url, body: body)
       return nil

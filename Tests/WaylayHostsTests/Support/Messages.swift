@@ -6,7 +6,8 @@ import WaylayCore
 /// Answers of a DNS server, made in one line each.
 enum Messages {
   static func answer(
-    _ name: String, _ type: DNSRecord.Kind = .a, _ records: [DNSRecord], authorities: [DNSRecord] = [], code: UInt8 = 0, id: UInt16 = 0
+    _ name: String, _ type: DNSRecord.Kind = .a, _ records: [DNSRecord], authorities: [DNSRecord] = [], code: UInt8 = 0,
+    id: UInt16 = 0
   ) throws -> DNSMessage {
     var message = DNSMessage(id: id)
     message.flags.isResponse = true
@@ -20,7 +21,8 @@ enum Messages {
 
   static func address(_ name: String, _ address: String, seconds: UInt32 = 60) throws -> DNSRecord {
     let address = try HostAddress(address)
-    return DNSRecord(name: try DNSName(name), type: address.isIPv6 ? .aaaa : .a, timeToLive: seconds, data: .address(address))
+    return DNSRecord(
+      name: try DNSName(name), type: address.isIPv6 ? .aaaa : .a, timeToLive: seconds, data: .address(address))
   }
 
   static func alias(_ name: String, _ target: String, seconds: UInt32 = 60) throws -> DNSRecord {
@@ -31,7 +33,8 @@ enum Messages {
     let numbers = [1, 2, 3, 4, minimum]
     let (server, mailbox) = (try DNSName("ns.\(zone)"), try DNSName("root.\(zone)"))
     return DNSRecord(
-      name: try DNSName(zone), type: .soa, timeToLive: seconds, data: .authority(server: server, mailbox: mailbox, numbers: numbers))
+      name: try DNSName(zone), type: .soa, timeToLive: seconds,
+      data: .authority(server: server, mailbox: mailbox, numbers: numbers))
   }
 
   static func service(_ name: String, _ service: ServiceBinding, seconds: UInt32 = 60) throws -> DNSRecord {

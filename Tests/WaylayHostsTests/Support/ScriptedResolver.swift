@@ -55,7 +55,8 @@ final class ScriptedResolver: HostResolver {
     }
   }
 
-  /// Waits until the look-ups that have begun, and those that were cancelled, are as many as they should be, or until the task is cancelled.
+  /// Waits until the look-ups that have begun, and those that were cancelled, are as many as they should be, or until
+  /// the task is cancelled.
   func until(_ condition: @escaping @Sendable (Counts) -> Bool) async {
     while !condition(counts), !Task.isCancelled { await state.wait(at: \.watchers) { condition($0.counts) } }
   }

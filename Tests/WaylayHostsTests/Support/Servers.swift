@@ -29,7 +29,9 @@
     }
 
     /// A rewriter and a registry around it; all names lead to the addresses.
-    func routed(_ addresses: [String], _ policy: HostRewriter.Policy = .require) throws -> (InterceptorRegistry, HostRewriter) {
+    func routed(
+      _ addresses: [String], _ policy: HostRewriter.Policy = .require
+    ) throws -> (InterceptorRegistry, HostRewriter) {
       let rewriter = HostRewriter(rules: try HostRules(["*.test": addresses]), policy: policy)
       let registry = InterceptorRegistry(
         transport: CurlTransport(trusting: authority), configuration: .ephemeral

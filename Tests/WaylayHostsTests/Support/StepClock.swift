@@ -20,7 +20,9 @@ final class StepClock: Sendable {
   private let state = Locked(State())
 
   var clock: HostClock {
-    HostClock(now: { self.now }, date: { Date(timeIntervalSince1970: self.now / .seconds(1)) }, sleep: { try await self.sleep($0) })
+    HostClock(
+      now: { self.now }, date: { Date(timeIntervalSince1970: self.now / .seconds(1)) },
+      sleep: { try await self.sleep($0) })
   }
 
   var now: Duration { state.withLock { $0.now } }

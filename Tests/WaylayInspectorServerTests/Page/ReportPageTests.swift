@@ -7,7 +7,9 @@ import WaylayInspector
 
 #if os(Linux) || os(macOS)
   @Suite(
-    .enabled(if: Browser.path != nil, "no Chromium is installed, so the page was not looked at (apt-get install chromium)"), .heavy,
+    .enabled(
+      if: Browser.path != nil, "no Chromium is installed, so the page was not looked at (apt-get install chromium)"),
+    .heavy,
     .timeLimit(.minutes(10)))
   struct ReportPageTests {
     /// Writes a page into a file and opens it there, without a network.
@@ -27,15 +29,23 @@ import WaylayInspector
     func listAndFilter() async throws {
       try await withReport(Traffic.mixed) { page in
         #expect(try await page.evaluate("document.title").string == "Report")
-        #expect(try await shown(page) == ["/v1/feed", "/v1/orders", "/v1/users/7", "/a.png", "/v1/slow", "/", "/plans", "/events"])
+        #expect(
+          try await shown(page) == [
+            "/v1/feed", "/v1/orders", "/v1/users/7", "/a.png", "/v1/slow", "/", "/plans", "/events",
+          ])
         let queries: [(String, [String])] = [
           ("host:images.*", ["/a.png"]), ("host:example.net", ["/a.png"]), ("status:4xx", ["/v1/users/7"]),
           ("status:>=400", ["/v1/users/7", "/v1/slow"]), ("state:failed", ["/"]), ("method:post", ["/v1/orders"]),
-          ("type:json -host:pay.example.com", ["/v1/feed", "/v1/orders", "/v1/users/7"]), ("duration:>500ms", ["/v1/orders", "/v1/slow"]),
-          ("duration:>2s", ["/v1/slow"]), ("body:\"night trains\"", ["/v1/feed"]), ("source:mocked,archive", ["/plans"]),
+          ("type:json -host:pay.example.com", ["/v1/feed", "/v1/orders", "/v1/users/7"]),
+          ("duration:>500ms", ["/v1/orders", "/v1/slow"]),
+          ("duration:>2s", ["/v1/slow"]), ("body:\"night trains\"", ["/v1/feed"]),
+          ("source:mocked,archive", ["/plans"]),
           ("state:open", ["/events"]),
           ("\"page=2\"", ["/v1/feed"]), ("\"could not be resolved\"", ["/"]),
-          ("status:200-204,404 method:get,put host:example.com -type:png", ["/v1/feed", "/v1/users/7", "/plans", "/events"]),
+          (
+            "status:200-204,404 method:get,put host:example.com -type:png",
+            ["/v1/feed", "/v1/users/7", "/plans", "/events"]
+          ),
           ("nothing like it", []),
         ]
         for (query, paths) in queries {
@@ -51,7 +61,8 @@ import WaylayInspector
         try await page.press("Enter")
         let detail = try await page.evaluate("document.getElementById('detail').innerText").string ?? ""
         for text in [
-          "gone.example.org", "Failed while resolving the name", "The name could not be resolved.", "192.0.2.1:443", "TLS handshake",
+          "gone.example.org", "Failed while resolving the name", "The name could not be resolved.", "192.0.2.1:443",
+          "TLS handshake",
         ] {
           #expect(detail.contains(text), "\(text)")
         }
@@ -70,7 +81,8 @@ import WaylayInspector
         let leak = origin.url("/leak").absoluteString
         var entries: [HAR.Entry] = []
         for (number, text) in Traffic.hostile(leak: leak).enumerated() {
-          var entry = Traffic.exchange(number, "https://evil.example.com/\(text)?\(text)", type: "text/html", body: text)
+          var entry = Traffic.exchange(
+            number, "https://evil.example.com/\(text)?\(text)", type: "text/html", body: text)
           entry.request.method = text
           entry.request.headers.append(HAR.Field(text, text))
           entry.request.query.append(HAR.Field(text, text))
@@ -94,12 +106,16 @@ import WaylayInspector
           try await page.evaluate("new Promise((done) => setTimeout(done, 100))")
           #expect(try await page.evaluate("'harm' in window").bool == false)
           #expect(try await page.evaluate("document.querySelectorAll('script').length").int == 1)
-          #expect(try await page.evaluate("document.querySelectorAll('img, iframe, base, link, a, object, embed').length").int == 0)
-          // The policy holds where the page's own care would not: a script put in by hand is not run, nothing is fetched.
+          #expect(
+            try await page.evaluate("document.querySelectorAll('img, iframe, base, link, a, object, embed').length").int
+              == 0)
+          // The policy holds where the page's own care would not: a script put in by hand is not run, nothing is
+          // fetched.
           let refused = """
             (async () => {
               const tried = [];
-              try { const s = document.createElement('script'); s.textContent = 'window.harm = 1'; document.body.append(s); } catch { tried.push('text'); }
+              try { const s = document.createElement('script'); s.textContent = 'window.harm = 1'; \
+              document.body.append(s); } catch { tried.push('text'); }
               try { document.body.insertAdjacentHTML('beforeend', '<b>x</b>'); } catch { tried.push('markup'); }
               const image = new Image();
               image.src = \(Page.literal(leak));
@@ -117,7 +133,8 @@ import WaylayInspector
     @Test("five thousand rows take as many elements as the screen has lines, and scroll")
     func manyRows() async throws {
       let entries = (0..<5000).map { number in
-        Traffic.exchange(number, "https://api.example.com/v1/things/\(number)?page=\(number % 9)", status: number % 7 == 0 ? 500 : 200)
+        Traffic.exchange(
+          number, "https://api.example.com/v1/things/\(number)?page=\(number % 9)", status: number % 7 == 0 ? 500 : 200)
       }
       try await withReport(HAR(entries: entries)) { page in
         let measured = try await page.evaluate(
@@ -140,17 +157,22 @@ import WaylayInspector
             field.value = 'status:5xx duration:>10ms things';
             field.dispatchEvent(new Event('input'));
             return { median: frames[60], slowest: frames[119], rows: document.querySelectorAll('#rows .row').length,
-              hasLast: rows.some((row) => row.innerText.includes('/v1/things/4999')), filtered: performance.now() - began };
+              hasLast: rows.some((row) => row.innerText.includes('/v1/things/4999')), filtered: performance.now() - \
+              began };
           })()
           """)
         let (median, slowest) = (measured["median"]?.double ?? .infinity, measured["slowest"]?.double ?? .infinity)
         let filtered = measured["filtered"]?.double ?? -1
-        print("5 000 rows: a frame takes \(median) ms at the median, \(slowest) ms at the most; a filter \(filtered) ms")
+        print(
+          "5 000 rows: a frame takes \(median) ms at the median, \(slowest) ms at the most; a filter \(filtered) ms")
         #expect(measured["hasLast"]?.bool == true)
         #expect((1...120).contains(measured["rows"]?.int ?? 0))
-        // A screen has 60 frames in a second, which is 17 ms each; a page that lays out all rows takes seconds here. In between is the machine.
+        // A screen has 60 frames in a second, which is 17 ms each; a page that lays out all rows takes seconds here. In
+        // between is the machine.
         #expect(median < 500)
-        #expect(try await page.evaluate("document.getElementById('count').textContent").string == "715 of 5\u{202F}000 requests")
+        #expect(
+          try await page.evaluate("document.getElementById('count').textContent").string
+            == "715 of 5\u{202F}000 requests")
       }
     }
 
@@ -163,7 +185,9 @@ import WaylayInspector
         let found = try await shown(page)
         #expect(found.count == 4)
         #expect(try await page.evaluate("document.documentElement.dataset.theme").string == "dark")
-        #expect(try await page.evaluate("document.querySelector('.body').innerText").string == "{\n  \"title\": \"not found\"\n}")
+        #expect(
+          try await page.evaluate("document.querySelector('.body').innerText").string
+            == "{\n  \"title\": \"not found\"\n}")
       }
     }
 

@@ -6,7 +6,8 @@ enum Traffic {
   static let start = Date(timeIntervalSince1970: 1_763_800_000)
 
   static func exchange(
-    _ id: Int, _ url: String, method: String = "GET", status: Int = 200, type: String = "application/json", body: String = "{}",
+    _ id: Int, _ url: String, method: String = "GET", status: Int = 200, type: String = "application/json",
+    body: String = "{}",
     wait: Double = 40, more: [String: JSONValue] = [:]
   ) -> HAR.Entry {
     var entry = HAR.Entry(
@@ -17,7 +18,8 @@ enum Traffic {
         body: HAR.Body(Data(body.utf8), mediaType: type)),
       timings: HAR.Timings(dns: 3, connect: 9, ssl: 5, send: 0.2, wait: wait, receive: 4))
     entry.extensions = [
-      "_id": .string(String(id)), "_state": "finished", "_source": "network", "_bodySize": .integer(Int64(body.utf8.count)),
+      "_id": .string(String(id)), "_state": "finished", "_source": "network",
+      "_bodySize": .integer(Int64(body.utf8.count)),
     ].merging(more) { $1 }
     return entry
   }
@@ -26,7 +28,9 @@ enum Traffic {
   static let mixed = HAR(entries: [
     exchange(1, "https://api.example.com/v1/feed?page=2", body: #"{"id":9007199254740993,"title":"Night trains"}"#),
     exchange(2, "https://api.example.com/v1/orders", method: "POST", status: 201, wait: 900),
-    exchange(3, "https://api.example.com/v1/users/7", status: 404, type: "application/problem+json", body: #"{"title":"not found"}"#),
+    exchange(
+      3, "https://api.example.com/v1/users/7", status: 404, type: "application/problem+json",
+      body: #"{"title":"not found"}"#),
     exchange(4, "https://images.example.net/a.png", type: "image/png", body: "PNG", wait: 12),
     exchange(5, "https://api.example.com/v1/slow", status: 503, type: "text/html", body: "<h1>busy</h1>", wait: 2300),
     exchange(
@@ -36,7 +40,8 @@ enum Traffic {
         "_attempts": [["address": "192.0.2.1:443", "outcome": "refused"]],
       ]),
     exchange(7, "https://pay.example.com/plans", more: ["_source": "mocked"]),
-    exchange(8, "https://live.example.com/events", type: "text/event-stream", body: "data: 1\n\n", more: ["_state": "open"]),
+    exchange(
+      8, "https://live.example.com/events", type: "text/event-stream", body: "data: 1\n\n", more: ["_state": "open"]),
   ])
 
   /// What would do harm if any of it were taken for markup or for a script.
@@ -44,7 +49,8 @@ enum Traffic {
     [
       "</script><script>window.harm = 1</script>", "<!--<script>", "<script src=\"\(leak)\"></script>",
       "]]><svg onload=\"window.harm = 1\">",
-      "<img src=\"\(leak)\" onerror=\"window.harm = 1\">", "<iframe srcdoc=\"<script>parent.harm = 1</script>\"></iframe>",
+      "<img src=\"\(leak)\" onerror=\"window.harm = 1\">",
+      "<iframe srcdoc=\"<script>parent.harm = 1</script>\"></iframe>",
       "\u{2028}window.harm = 1\u{2029}", "\"};window.harm = 1;//", "javascript:window.harm=1", "{{SCRIPT}}{{HAR}}",
       "<base href=\"\(leak)\">",
       "<link rel=stylesheet href=\"\(leak)\">", "<meta http-equiv=refresh content=\"0;url=\(leak)\">",

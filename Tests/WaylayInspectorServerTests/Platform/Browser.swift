@@ -14,8 +14,8 @@ import WaylayHAR
 #if os(Linux) || os(macOS)
   /// A Chromium without a window, in a process of its own, driven by its DevTools protocol through two pipes.
   ///
-  /// It ends in each case: when a test closes it, when a test takes longer than ``limit``, and, because it goes when its pipe is closed, when the
-  /// tests' process ends. Whoever waits for an answer then gets an error.
+  /// It ends in each case: when a test closes it, when a test takes longer than ``limit``, and, because it goes when
+  /// its pipe is closed, when the tests' process ends. Whoever waits for an answer then gets an error.
   final class Browser: Sendable {
     /// How long one may live.
     static let limit = Duration.seconds(90)
@@ -56,8 +56,10 @@ import WaylayHAR
       (process, commands, answers) = try Self.spawn(
         path,
         [
-          "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-          "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
+          "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+          "--no-first-run",
+          "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+          "--mute-audio",
           "--user-data-dir=\(profile.path)", "--window-size=1400,900",
         ] + more + ["about:blank"])
       Thread.detachNewThread { [self] in read(answers) }
@@ -86,7 +88,8 @@ import WaylayHAR
       let browser = try Browser(more)
       defer { browser.close() }
       let target = try await browser.call("Target.createTarget", ["url": "about:blank"])["targetId"]?.string ?? ""
-      let session = try await browser.call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"]?.string
+      let session = try await browser.call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"]?
+        .string
       let page = Page(browser: browser, session: session ?? "")
       try await page.call("Page.enable")
       return try await body(page)
@@ -144,7 +147,9 @@ import WaylayHAR
         defer { state.waiting = [:] }
         return state.waiting.values
       }
-      for continuation in waiting { continuation.resume(throwing: Failure("the browser ended, or was ended after \(Self.limit)")) }
+      for continuation in waiting {
+        continuation.resume(throwing: Failure("the browser ended, or was ended after \(Self.limit)"))
+      }
       var status: Int32 = 0
       while waitpid(process, &status, 0) < 0, errno == EINTR {}
       try? FileManager.default.removeItem(at: profile)
@@ -161,7 +166,9 @@ import WaylayHAR
     }
 
     /// Starts it with descriptor 3 to read from and 4 to write to, and none else.
-    private static func spawn(_ path: String, _ arguments: [String]) throws -> (process: pid_t, write: Int32, read: Int32) {
+    private static func spawn(
+      _ path: String, _ arguments: [String]
+    ) throws -> (process: pid_t, write: Int32, read: Int32) {
       let (inner, outer) = (try pipe(), try pipe())
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -216,7 +223,9 @@ import WaylayHAR
   // Functions of the system whose names methods of the browser have too.
   private func closeFile(_ file: Int32) { _ = close(file) }
   private func makePipe(_ ends: inout [Int32]) -> Bool { pipe(&ends) == 0 }
-  private func readFile(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(file, bytes, count) }
+  private func readFile(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(file, bytes, count)
+  }
   private func writeFile(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(file, bytes, count) }
 
   /// One page of a browser.
@@ -239,9 +248,11 @@ import WaylayHAR
     /// The value of an expression, which may be a promise.
     @discardableResult
     func evaluate(_ script: String) async throws -> JSONValue {
-      let answer = try await call("Runtime.evaluate", ["expression": script, "awaitPromise": true, "returnByValue": true])
+      let answer = try await call(
+        "Runtime.evaluate", ["expression": script, "awaitPromise": true, "returnByValue": true])
       if let problem = answer["exceptionDetails"] {
-        throw Browser.Failure(problem["exception"]?["description"]?.string ?? problem["text"]?.string ?? "the script failed")
+        throw Browser.Failure(
+          problem["exception"]?["description"]?.string ?? problem["text"]?.string ?? "the script failed")
       }
       return answer["result"]?["value"] ?? .null
     }
@@ -284,7 +295,11 @@ import WaylayHAR
     /// Presses a key.
     func press(_ key: String) async throws {
       try await evaluate(
-        "document.dispatchEvent(new KeyboardEvent('keydown', { key: \(Self.literal(key)), bubbles: true, cancelable: true }))")
+        """
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: \(Self.literal(key)), bubbles: true, cancelable: \
+        true }))
+        """
+      )
     }
 
     /// A text as a literal of JavaScript.

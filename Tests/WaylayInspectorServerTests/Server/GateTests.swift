@@ -8,7 +8,9 @@ import WaylayInspector
 struct GateTests {
   private let gate = Gate(token: "0123456789abcdef", port: 4711)
 
-  private func verdict(_ path: String, _ fields: [String: String] = ["host": "127.0.0.1:4711"], method: String = "GET") -> Gate.Verdict {
+  private func verdict(
+    _ path: String, _ fields: [String: String] = ["host": "127.0.0.1:4711"], method: String = "GET"
+  ) -> Gate.Verdict {
     gate.judge(Gate.Visitor(method: method, path: path, field: { fields[$0] }))
   }
 
@@ -17,19 +19,30 @@ struct GateTests {
     #expect(verdict("/0123456789abcdef/") == .letIn("/"))
     #expect(verdict("/0123456789abcdef") == .letIn(""))
     #expect(verdict("/0123456789abcdef/entries/3/stub") == .letIn("/entries/3/stub"))
-    #expect(verdict("/0123456789abcdef/events", ["host": "LocalHost:4711", "origin": "http://localhost:4711"]) == .letIn("/events"))
-    #expect(verdict("/0123456789abcdef/events", ["host": "127.0.0.1:4711", "sec-fetch-site": "same-origin"]) == .letIn("/events"))
-    #expect(verdict("/0123456789abcdef/entries", ["host": "127.0.0.1:4711", "x-waylay": "1"], method: "DELETE") == .letIn("/entries"))
+    #expect(
+      verdict("/0123456789abcdef/events", ["host": "LocalHost:4711", "origin": "http://localhost:4711"])
+        == .letIn("/events"))
+    #expect(
+      verdict("/0123456789abcdef/events", ["host": "127.0.0.1:4711", "sec-fetch-site": "same-origin"])
+        == .letIn("/events"))
+    #expect(
+      verdict("/0123456789abcdef/entries", ["host": "127.0.0.1:4711", "x-waylay": "1"], method: "DELETE")
+        == .letIn("/entries"))
     // A link from a mail, or from a page that shows logs.
-    let link = ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"]
+    let link = [
+      "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
+      "sec-fetch-dest": "document",
+    ]
     #expect(verdict("/0123456789abcdef/", link) == .letIn("/"))
   }
 
   @Test(
     "a token that is another, longer, shorter, encoded or elsewhere is refused",
     arguments: [
-      "/", "", "//", "/0123456789abcdee/", "/0123456789abcde/", "/0123456789abcdef0/", "/0123456789ABCDEF/", "/x/../0123456789abcdef/",
-      "//0123456789abcdef/", "/%30123456789abcdef/", "/?0123456789abcdef", "0123456789abcdef/", "/.//0123456789abcdef/", "*",
+      "/", "", "//", "/0123456789abcdee/", "/0123456789abcde/", "/0123456789abcdef0/", "/0123456789ABCDEF/",
+      "/x/../0123456789abcdef/",
+      "//0123456789abcdef/", "/%30123456789abcdef/", "/?0123456789abcdef", "0123456789abcdef/", "/.//0123456789abcdef/",
+      "*",
     ])
   func tokens(path: String) {
     #expect(verdict(path) == .refuse)
@@ -41,11 +54,19 @@ struct GateTests {
       [:], ["host": ""], ["host": "evil.example:4711"], ["host": "127.0.0.1"], ["host": "127.0.0.1:4712"],
       ["host": "127.0.0.1.evil.example:4711"],
       ["host": "127.0.0.1:4711", "origin": "http://evil.example"], ["host": "127.0.0.1:4711", "origin": "null"],
-      ["host": "127.0.0.1:4711", "origin": "http://127.0.0.1:4712"], ["host": "127.0.0.1:4711", "origin": "https://127.0.0.1:4711"],
-      ["host": "localhost:4711", "origin": "http://127.0.0.1:4711"], ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site"],
+      ["host": "127.0.0.1:4711", "origin": "http://127.0.0.1:4712"],
+      ["host": "127.0.0.1:4711", "origin": "https://127.0.0.1:4711"],
+      ["host": "localhost:4711", "origin": "http://127.0.0.1:4711"],
+      ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site"],
       ["host": "127.0.0.1:4711", "sec-fetch-site": "same-site"],
-      ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"],
-      ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "document"],
+      [
+        "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
+        "sec-fetch-dest": "iframe",
+      ],
+      [
+        "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors",
+        "sec-fetch-dest": "document",
+      ],
     ])
   func others(fields: [String: String]) {
     #expect(verdict("/0123456789abcdef/", fields) == .refuse)
@@ -57,7 +78,10 @@ struct GateTests {
     for method in ["POST", "DELETE", "PUT", "OPTIONS", "HEAD", "get"] {
       #expect(verdict("/0123456789abcdef/entries", method: method) == .refuse)
     }
-    let link = ["host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"]
+    let link = [
+      "host": "127.0.0.1:4711", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
+      "sec-fetch-dest": "document",
+    ]
     #expect(verdict("/0123456789abcdef/events", link) == .refuse)
   }
 
@@ -68,14 +92,20 @@ struct GateTests {
     #expect(tokens.allSatisfy { $0.utf8.count == 32 && $0.allSatisfy(\.isHexDigit) })
   }
 
-  @Test("a request is sent again without the fields that secrets were taken out of, and not at all where it would be another")
+  @Test(
+    """
+    a request is sent again without the fields that secrets were taken out of, and not at all where it would be \
+    another
+    """
+  )
   func repeating() throws {
     var entry = HAR.Entry(
       started: Date(),
       request: HAR.Request(
         method: "PUT", url: "https://api.example.com/a?b=c",
         headers: [
-          HAR.Field("Host", "api.example.com"), HAR.Field("Authorization", "REDACTED"), HAR.Field("Cookie", "a=REDACTED; b=2"),
+          HAR.Field("Host", "api.example.com"), HAR.Field("Authorization", "REDACTED"),
+          HAR.Field("Cookie", "a=REDACTED; b=2"),
           HAR.Field("Accept", "text/plain"), HAR.Field("Content-Length", "5"), HAR.Field("X-Two", "1"),
         ], body: HAR.Body(Data("hello".utf8), mediaType: "text/plain")),
       response: HAR.Response(status: 200))
@@ -88,7 +118,9 @@ struct GateTests {
     func refusal(_ change: (inout HAR.Entry) -> Void) -> String? {
       var other = entry
       change(&other)
-      guard case .failure(let refusal) = Repeater.request(Inspector.Exchange(other), replacement: "REDACTED") else { return nil }
+      guard case .failure(let refusal) = Repeater.request(Inspector.Exchange(other), replacement: "REDACTED") else {
+        return nil
+      }
       return refusal.reason
     }
     #expect(refusal { $0.request.url = "https://api.example.com/a?token=REDACTED" } != nil)

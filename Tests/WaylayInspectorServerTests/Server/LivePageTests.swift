@@ -8,7 +8,9 @@ import WaylayInspectorServer
 
 #if os(Linux) || os(macOS)
   @Suite(
-    .enabled(if: Browser.path != nil, "no Chromium is installed, so the live page was not looked at (apt-get install chromium)"), .heavy,
+    .enabled(
+      if: Browser.path != nil, "no Chromium is installed, so the live page was not looked at (apt-get install chromium)"
+    ), .heavy,
     .timeLimit(.minutes(10)))
   struct LivePageTests {
     private func withServer(_ body: (TestOrigin, URLSession, Inspector, URL) async throws -> Void) async throws {
@@ -77,7 +79,9 @@ import WaylayInspectorServer
       try await withServer { origin, session, _, url in
         _ = try await session.data(from: origin.url("/seen"))
         origin.reply(to: "/evil") { _ in
-          Reply(200, [("Content-Type", "text/html")], .whole(Data("<!doctype html><html data-ready=true><body></body></html>".utf8)))
+          Reply(
+            200, [("Content-Type", "text/html")],
+            .whole(Data("<!doctype html><html data-ready=true><body></body></html>".utf8)))
         }
         try await Browser.withPage(["--host-resolver-rules=MAP evil.example 127.0.0.1"]) { page in
           try await page.open(origin.url("/evil").absoluteString)
@@ -87,8 +91,10 @@ import WaylayInspectorServer
               const url = \(Page.literal(url.absoluteString));
               const got = [];
               await fetch(url).then(async (answer) => got.push(await answer.text()), () => 0);
-              await fetch(url + 'entries/1', { headers: { 'X-Waylay': '1' } }).then(async (answer) => got.push(await answer.text()), () => 0);
-              await fetch(url + 'entries', { method: 'DELETE', mode: 'no-cors' }).then((answer) => got.push(answer.type === 'opaque' ? '' : 'read'), () => 0);
+              await fetch(url + 'entries/1', { headers: { 'X-Waylay': '1' } }).then(async (answer) => got.push(await \
+              answer.text()), () => 0);
+              await fetch(url + 'entries', { method: 'DELETE', mode: 'no-cors' }).then((answer) => \
+              got.push(answer.type === 'opaque' ? '' : 'read'), () => 0);
               await new Promise((done) => {
                 const events = new EventSource(url + 'events');
                 events.onopen = () => { got.push('stream'); done(); };

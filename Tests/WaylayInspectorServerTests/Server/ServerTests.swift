@@ -11,7 +11,8 @@ import WaylayInspectorServer
 struct ServerTests {
   /// Sends bytes and returns all that comes until the server closes.
   private func exchange(_ url: URL, _ text: String) async throws -> String {
-    let socket = try await AsyncSocket.connected(to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
+    let socket = try await AsyncSocket.connected(
+      to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
     defer { try? socket.close() }
     try await socket.write(Data(text.utf8))
     var bytes: [UInt8] = []
@@ -82,10 +83,13 @@ struct ServerTests {
     let server = InspectorServer(Inspector(), options: quiet { $0.listeners = 1 })
     let url = try await server.start()
     let path = "/\(url.pathComponents[1])/events"
-    let socket = try await AsyncSocket.connected(to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
+    let socket = try await AsyncSocket.connected(
+      to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
     try await socket.write(Data("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(url.port ?? 0)\r\n\r\n".utf8))
     var first = ""
-    while !first.contains("event: hello") { first += String(decoding: try await socket.read(atMost: 4096), as: UTF8.self) }
+    while !first.contains("event: hello") {
+      first += String(decoding: try await socket.read(atMost: 4096), as: UTF8.self)
+    }
     #expect(first.contains("Content-Type: text/event-stream"))
     let second = try await get(url, path)
     #expect(second.contains("event: full"))
@@ -135,7 +139,8 @@ struct ServerTests {
   @Test("the log has the URL in one line, and nothing else of it")
   func log() async throws {
     let lines = Log<String>()
-    let server = InspectorServer(Inspector(), options: quiet { $0.logger = Logger(label: "test") { _ in Lines(log: lines) } })
+    let server = InspectorServer(
+      Inspector(), options: quiet { $0.logger = Logger(label: "test") { _ in Lines(log: lines) } })
     let url = try await server.start()
     _ = try await get(url, "/\(url.pathComponents[1])/")
     _ = try await get(url, "/")

@@ -17,18 +17,22 @@ import WaylayMocks
 
   @Test("JSON may be written as literals of several types, or as one")
   func literals() async throws {
-    #expect(try await MockResponse.json(["b": 1, "a": [nil, true, 2.5, "x"]]).direct().text == #"{"b":1,"a":[null,true,2.5,"x"]}"#)
+    #expect(
+      try await MockResponse.json(["b": 1, "a": [nil, true, 2.5, "x"]]).direct().text
+        == #"{"b":1,"a":[null,true,2.5,"x"]}"#)
     #expect(try await MockResponse.json([]).direct().text == "[]")
     #expect(try await MockResponse.json(["b": 1, "a": 2]).direct().text == #"{"a":2,"b":1}"#)
     #expect(try await MockResponse.json([1, 2]).direct().text == "[1,2]")
     let patched = MockResponse.json(["a": 1, "b": "x"]).mergingJSON(["a": nil, "c": 3, "b": "y"])
     #expect(try await patched.direct().text == #"{"b":"y","c":3}"#)
-    #expect(try await MockResponse.events([.json(["a": 1, "b": "x"])]).direct().text == "data: {\"a\":1,\"b\":\"x\"}\n\n")
+    #expect(
+      try await MockResponse.events([.json(["a": 1, "b": "x"])]).direct().text == "data: {\"a\":1,\"b\":\"x\"}\n\n")
   }
 
   @Test("a header field is replaced, added, or taken away")
   func fields() async throws {
-    let response = try await MockResponse.text("x").header("A", "1").header("a", "2").addingHeader("B", "1").addingHeader("B", "2")
+    let response = try await MockResponse.text("x").header("A", "1").header("a", "2").addingHeader("B", "1")
+      .addingHeader("B", "2")
       .removingHeader("content-type").headers(["C": "3"]).direct()
     #expect(response.fields.filter { $0.name.canonicalName == "a" }.map(\.value) == ["2"])
     #expect(response.fields.filter { $0.name.canonicalName == "b" }.map(\.value) == ["1", "2"])

@@ -32,11 +32,14 @@ struct Answering: RequestInterceptor {
   }
 
   /// A session whose every request gets the answer.
-  func session(delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+  func session(
+    delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
+  ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     change(configuration)
     return URLSession(
-      configuration: configuration.intercepted(by: InterceptorRegistry { self }), delegate: delegate, delegateQueue: nil)
+      configuration: configuration.intercepted(by: InterceptorRegistry { self }), delegate: delegate, delegateQueue: nil
+    )
   }
 }
 
@@ -66,17 +69,21 @@ extension MockResponse {
 
   /// Asks the answer itself, without a loading system round it.
   func direct(
-    to request: URLRequest = URLRequest(url: .mocked), clock: any Clock<Duration> = MockClock(isAutomatic: true), seed: UInt64 = 1,
+    to request: URLRequest = URLRequest(url: .mocked), clock: any Clock<Duration> = MockClock(isAutomatic: true),
+    seed: UInt64 = 1,
     parameters: [String: String] = [:], next: InterceptorChain.Next = .none
   ) async throws -> InterceptedResponse {
     let intercepted = InterceptedRequest(request)
     let body = try await intercepted.body.collect(upTo: 1 << 20)
     return try await respond(
-      to: MockRequest(intercepted, body: body, parameters: parameters), next: next, in: MockEnvironment(clock: clock, seed: seed))
+      to: MockRequest(intercepted, body: body, parameters: parameters), next: next,
+      in: MockEnvironment(clock: clock, seed: seed))
   }
 
   /// The mistake that an answer fails with.
-  func mistake(to request: URLRequest = URLRequest(url: .mocked), parameters: [String: String] = [:]) async -> MockError? {
+  func mistake(
+    to request: URLRequest = URLRequest(url: .mocked), parameters: [String: String] = [:]
+  ) async -> MockError? {
     do {
       let response = try await direct(to: request, parameters: parameters)
       _ = try await response.body.collect(upTo: 1 << 20)

@@ -85,7 +85,9 @@ final class DelegateLog: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    guard let credential, challenge.previousFailureCount == 0 else { return completionHandler(.performDefaultHandling, nil) }
+    guard let credential, challenge.previousFailureCount == 0 else {
+      return completionHandler(.performDefaultHandling, nil)
+    }
     completionHandler(.useCredential, credential)
   }
 }

@@ -19,7 +19,9 @@ struct DownloadTaskTests {
     defer { try? FileManager.default.removeItem(at: source) }
     #expect(try await download(MockInterceptor { Stub(.get, "/**") { .text("text") } }) == Data("text".utf8))
     #expect(try await download(MockInterceptor { Stub(.get, "/**") { .file(source) } }) == Data("from a file".utf8))
-    #expect(try await download(MockInterceptor { Stub(.get, "/**") { .body(.stream(["a", "b"].asChunks)) } }) == Data("ab".utf8))
+    #expect(
+      try await download(MockInterceptor { Stub(.get, "/**") { .body(.stream(["a", "b"].asChunks)) } })
+        == Data("ab".utf8))
     #expect(FileManager.default.fileExists(atPath: source.path))
   }
 

@@ -26,7 +26,8 @@ struct ExtremeTests {
 
   @Test("an answer to which more fields are added than a message can have is an error", .timeLimit(.minutes(1)))
   func added() async throws {
-    var answer = MockResponse.raw(Data(("HTTP/1.1 200 OK\r\n" + String(repeating: "X:\r\n", count: 65_500) + "\r\n").utf8))
+    var answer = MockResponse.raw(
+      Data(("HTTP/1.1 200 OK\r\n" + String(repeating: "X:\r\n", count: 65_500) + "\r\n").utf8))
     for _ in 0..<100 { answer = answer.addingHeader("X", "") }
     #expect(try await load(answer) != nil)
   }

@@ -5,8 +5,10 @@ import WaylayMocks
 
 @Suite("Ranges of an answer", .timeLimit(.minutes(5))) struct RangeTests {
   private static let body = "0123456789"
-  private let answer = MockResponse.text(Self.body).header("ETag", "\"v1\"").header("Last-Modified", "Sat, 21 Nov 2026 10:00:00 GMT")
-    .servingRanges()
+  private let answer = MockResponse.text(Self.body).header("ETag", "\"v1\"").header(
+    "Last-Modified", "Sat, 21 Nov 2026 10:00:00 GMT"
+  )
+  .servingRanges()
 
   @Test(
     "one range of bytes is served as 206",
@@ -24,7 +26,8 @@ import WaylayMocks
     #expect(response.header("ETag") == "\"v1\"")
   }
 
-  @Test("a range behind the end is answered with 416 and the length", arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
+  @Test(
+    "a range behind the end is answered with 416 and the length", arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
   func unsatisfiable(range: String) async throws {
     let response = try await answer.answer(to: .mocked("GET", ["Range": range]))
     #expect(response.status == 416)
@@ -34,7 +37,10 @@ import WaylayMocks
 
   @Test(
     "what is no single range of bytes gets the whole",
-    arguments: ["bytes=4-2", "bytes=1-2,4-5", "items=0-1", "bytes", "bytes=", "bytes=a-b", "bytes=-", "bytes=1", "bytes=--1", "bytes=1-x"])
+    arguments: [
+      "bytes=4-2", "bytes=1-2,4-5", "items=0-1", "bytes", "bytes=", "bytes=a-b", "bytes=-", "bytes=1", "bytes=--1",
+      "bytes=1-x",
+    ])
   func ignored(range: String) async throws {
     let response = try await answer.answer(to: .mocked("GET", ["Range": range]))
     #expect(response.status == 200)
@@ -45,7 +51,8 @@ import WaylayMocks
   @Test(
     "If-Range holds for the same strong tag and the same date alone",
     arguments: [
-      ("\"v1\"", 206), ("\"v2\"", 200), ("W/\"v1\"", 200), ("Sat, 21 Nov 2026 10:00:00 GMT", 206), ("Sat, 21 Nov 2026 10:00:01 GMT", 200),
+      ("\"v1\"", 206), ("\"v2\"", 200), ("W/\"v1\"", 200), ("Sat, 21 Nov 2026 10:00:00 GMT", 206),
+      ("Sat, 21 Nov 2026 10:00:01 GMT", 200),
     ])
   func conditions(condition: String, status: Int) async throws {
     let response = try await answer.answer(to: .mocked("GET", ["Range": "bytes=0-0", "If-Range": condition]))
@@ -54,7 +61,8 @@ import WaylayMocks
 
   @Test("a weak tag of the answer never satisfies If-Range")
   func weakTag() async throws {
-    let response = try await answer.header("ETag", "W/\"v1\"").answer(to: .mocked("GET", ["Range": "bytes=0-0", "If-Range": "W/\"v1\""]))
+    let response = try await answer.header("ETag", "W/\"v1\"").answer(
+      to: .mocked("GET", ["Range": "bytes=0-0", "If-Range": "W/\"v1\""]))
     #expect(response.status == 200)
   }
 

@@ -6,7 +6,9 @@ import WaylayMocks
 @Suite("Raw messages", .timeLimit(.minutes(5))) struct RawMessageTests {
   @Test("head and body are read, whatever ends the lines", arguments: ["\n", "\r\n"])
   func lines(end: String) async throws {
-    let message = ["HTTP/1.1 404 Not Found", "Content-Type: text/plain", "Set-Cookie: a=1", "Set-Cookie: b=2", "", "no\r\nsuch"]
+    let message = [
+      "HTTP/1.1 404 Not Found", "Content-Type: text/plain", "Set-Cookie: a=1", "Set-Cookie: b=2", "", "no\r\nsuch",
+    ]
     let response = try await MockResponse.raw(message.joined(separator: end)).direct()
     #expect(response.status.code == 404)
     #expect(response.fields[values: .setCookie] == ["a=1", "b=2"])
@@ -19,7 +21,8 @@ import WaylayMocks
     arguments: [
       "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
       "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
-      "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"x\"\r\n\r\n", "HTTP/2 301 \r\nlocation: /b\r\n\r\nHTTP/2 307 \r\n\r\n",
+      "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"x\"\r\n\r\n",
+      "HTTP/2 301 \r\nlocation: /b\r\n\r\nHTTP/2 307 \r\n\r\n",
     ])
   func heads(before: String) async throws {
     let response = try await MockResponse.raw(before + "HTTP/2 201 \r\nx-last: 1\r\n\r\nbody").direct()
@@ -30,8 +33,10 @@ import WaylayMocks
 
   @Test("a body that looks like a head stays a body")
   func bodyLikeHead() async throws {
-    let response = try await MockResponse.raw("HTTP/1.1 200 OK\r\nContent-Type: message/http\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n")
-      .direct()
+    let response = try await MockResponse.raw(
+      "HTTP/1.1 200 OK\r\nContent-Type: message/http\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n"
+    )
+    .direct()
     #expect(response.status == .ok)
     #expect(try await response.text == "HTTP/1.1 404 Not Found\r\n\r\n")
   }
@@ -39,7 +44,8 @@ import WaylayMocks
   @Test(
     "a chunked body is decoded once",
     arguments: [
-      "5\r\nhello\r\n6;x=1\r\n world\r\n0\r\n\r\n", "5\nhello\n6\n world\n0\n\n", "b\r\nhello world\r\n0\r\nTrailer: 1\r\n\r\n",
+      "5\r\nhello\r\n6;x=1\r\n world\r\n0\r\n\r\n", "5\nhello\n6\n world\n0\n\n",
+      "b\r\nhello world\r\n0\r\nTrailer: 1\r\n\r\n",
       "B\r\nhello world\r\n0\r\n", "hello world",
     ])
   func chunked(body: String) async throws {
@@ -61,8 +67,10 @@ import WaylayMocks
 
   @Test("folded fields and Latin-1 are read")
   func oldFields() async throws {
-    let response = try await MockResponse.raw(Data("HTTP/1.0 200 OK\r\nX-A: one\r\n  two\r\nX-B: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8))
-      .direct()
+    let response = try await MockResponse.raw(
+      Data("HTTP/1.0 200 OK\r\nX-A: one\r\n  two\r\nX-B: ".utf8) + [0xE9] + Data("\r\n\r\n".utf8)
+    )
+    .direct()
     #expect(response.head.value(forHTTPHeaderField: "X-A") == "one two")
     #expect(response.head.value(forHTTPHeaderField: "X-B") == "é")
   }
@@ -70,8 +78,10 @@ import WaylayMocks
   @Test(
     "what is no message fails with the line",
     arguments: [
-      ("", "line 0"), ("hello", "line 1"), ("HTTP/1.1 20 OK\n\n", "line 1"), ("HTTP/1.1 200 OK\nno colon\n\n", "line 2"),
-      ("HTTP/1.1 200 OK\nA: 1\nB b: 2\n\n", "line 3"), ("HTTP/1.1 200 OK\n folded\n\n", "folded"), ("HTTP/1.1 100 Continue\n\n", "100"),
+      ("", "line 0"), ("hello", "line 1"), ("HTTP/1.1 20 OK\n\n", "line 1"),
+      ("HTTP/1.1 200 OK\nno colon\n\n", "line 2"),
+      ("HTTP/1.1 200 OK\nA: 1\nB b: 2\n\n", "line 3"), ("HTTP/1.1 200 OK\n folded\n\n", "folded"),
+      ("HTTP/1.1 100 Continue\n\n", "100"),
       ("HTTP/1.1 200 OK\nA: x\u{1}y\n\n", "control"),
     ])
   func mistakes(message: String, hint: String) async throws {
@@ -110,10 +120,16 @@ import WaylayMocks
   func fuzz() {
     let random = MockRandom(seed: 3)
     let seed = Array(
-      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n c\r\n\r\n5\r\nhello\r\n0\r\n\r\n".utf8)
+      """
+      HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nA: b\r\n \
+      c\r\n\r\n5\r\nhello\r\n0\r\n\r\n
+      """
+      .utf8)
     for _ in 0..<3000 {
       var bytes = seed
-      for _ in 0..<Int(random.unit() * 4) + 1 { bytes[Int(random.unit() * Double(bytes.count))] = UInt8(random.unit() * 256) }
+      for _ in 0..<Int(random.unit() * 4) + 1 {
+        bytes[Int(random.unit() * Double(bytes.count))] = UInt8(random.unit() * 256)
+      }
       _ = MockResponse.raw(Data(bytes.prefix(Int(random.unit() * Double(bytes.count + 1)))))
     }
   }

@@ -14,7 +14,8 @@ import WaylayMocks
     let session = Answering(response).session(delegate: log)
     defer { session.invalidateAndCancel() }
     session.dataTask(with: .mocked).resume()
-    #expect(try await log.completed() == [.response(200), .data("one "), .data("two "), .data("three"), .completed(nil)])
+    #expect(
+      try await log.completed() == [.response(200), .data("one "), .data("two "), .data("three"), .completed(nil)])
     let whole = try await response.answer()
     #expect(whole.text == "one two three")
     #expect(whole.header("Content-Length") == "13")
@@ -65,7 +66,8 @@ import WaylayMocks
   @Test("events are encoded as the standard has it")
   func events() async throws {
     let events: [ServerSentEvent] = [
-      .init("one"), .init("two\nlines\r\nand\rmore", event: "text", id: "7", retry: .milliseconds(1500)), .comment("still\nhere"),
+      .init("one"), .init("two\nlines\r\nand\rmore", event: "text", id: "7", retry: .milliseconds(1500)),
+      .comment("still\nhere"),
       .init(""), .json(["a": 1], event: "json"), .init(id: ""),
     ]
     let answer = try await MockResponse.events(events, every: .fixed(.seconds(1))).answer()

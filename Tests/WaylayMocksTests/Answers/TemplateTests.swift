@@ -5,16 +5,22 @@ import WaylayMocks
 
 @Suite("Templates", .timeLimit(.minutes(5))) struct TemplateTests {
   private let request = URLRequest.mocked(
-    "POST", body: #"{"user": {"name": "Ada \"L\"", "age": 36.50}, "tags": ["x", "y"], "none": null}"#, ["Accept-Language": "de"])
+    "POST", body: #"{"user": {"name": "Ada \"L\"", "age": 36.50}, "tags": ["x", "y"], "none": null}"#,
+    ["Accept-Language": "de"])
 
   @Test(
     "placeholders stand for parts of the request",
     arguments: [
-      ("{{method}} {{path}}", "POST /v1/users/42"), ("{{host}}", "api.example.com"), ("{{url}}", URL.mocked.absoluteString),
-      ("{{path.id}}", "42"), ("{{query.page}}/{{query.tag}}", "2/a b"), ("{{header.accept-language}}", "de"), ("{{call}}", "0"),
-      ("{{body.user.name}}", "Ada \"L\""), ("{{ body.tags[1] }}", "y"), ("{{body.tags[-1]}}", "y"), ("{{body.user.age}}", "36.50"),
-      ("{{body.tags}}", #"["x","y"]"#), ("{{body.none}}", "null"), ("{{query.missing|7}}", "7"), ("{{query.missing|}}", ""),
-      ("a\\{{b}}", "a{{b}}"), ("no placeholder }}", "no placeholder }}"), ("", ""), ("{{method}}{{method}}", "POSTPOST"),
+      ("{{method}} {{path}}", "POST /v1/users/42"), ("{{host}}", "api.example.com"),
+      ("{{url}}", URL.mocked.absoluteString),
+      ("{{path.id}}", "42"), ("{{query.page}}/{{query.tag}}", "2/a b"), ("{{header.accept-language}}", "de"),
+      ("{{call}}", "0"),
+      ("{{body.user.name}}", "Ada \"L\""), ("{{ body.tags[1] }}", "y"), ("{{body.tags[-1]}}", "y"),
+      ("{{body.user.age}}", "36.50"),
+      ("{{body.tags}}", #"["x","y"]"#), ("{{body.none}}", "null"), ("{{query.missing|7}}", "7"),
+      ("{{query.missing|}}", ""),
+      ("a\\{{b}}", "a{{b}}"), ("no placeholder }}", "no placeholder }}"), ("", ""),
+      ("{{method}}{{method}}", "POSTPOST"),
     ])
   func values(template: String, text: String) async throws {
     let response = try await MockResponse.template(template).direct(to: request, parameters: ["id": "42"])
@@ -28,14 +34,19 @@ import WaylayMocks
 
   @Test("in JSON, texts are escaped and values are values")
   func json() async throws {
-    let template = #"{"name": "{{body.user.name}}", "age": {{body.user.age}}, "tags": {{body.tags}}, "q": "{{query.missing|"}}"}"#
-    let answer = try await MockResponse.template(template, type: "application/problem+json; charset=utf-8").answer(to: request)
+    let template =
+      #"{"name": "{{body.user.name}}", "age": {{body.user.age}}, "tags": {{body.tags}}, "q": "{{query.missing|"}}"}"#
+    let answer = try await MockResponse.template(template, type: "application/problem+json; charset=utf-8").answer(
+      to: request)
     #expect(answer.text == #"{"name": "Ada \"L\"", "age": 36.50, "tags": ["x","y"], "q": "\""}"#)
   }
 
   @Test(
     "an unknown placeholder fails every load, and says what there is",
-    arguments: ["{{nothing}}", "{{path.}}", "{{query}}", "{{header}}", "{{method.x}}", "{{body[}}", "{{body..a}}", "{{}}", "{{open"])
+    arguments: [
+      "{{nothing}}", "{{path.}}", "{{query}}", "{{header}}", "{{method.x}}", "{{body[}}", "{{body..a}}", "{{}}",
+      "{{open",
+    ])
   func unknown(template: String) async throws {
     let response = MockResponse.template(template)
     #expect(response.defect != nil)
@@ -44,7 +55,8 @@ import WaylayMocks
   @Test(
     "a value that the request lacks fails the load",
     arguments: [
-      ("{{path.name}}", "has id"), ("{{query.missing}}", "default"), ("{{header.X-No}}", "default"), ("{{body.user.city}}", "default"),
+      ("{{path.name}}", "has id"), ("{{query.missing}}", "default"), ("{{header.X-No}}", "default"),
+      ("{{body.user.city}}", "default"),
       ("{{body.tags[9]}}", "default"),
     ])
   func missing(template: String, hint: String) async throws {

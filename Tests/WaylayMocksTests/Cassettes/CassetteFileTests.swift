@@ -29,7 +29,8 @@ struct CassetteFileTests {
     try folder.write([.made("https://a.test/old", "old")])
     let before = folder.data()
     let numbers = [
-      ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EIO, EFBIG, EMFILE, ENFILE, ENAMETOOLONG, ELOOP, ENOENT, ENOTDIR, EISDIR, EINVAL,
+      ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EIO, EFBIG, EMFILE, ENFILE, ENAMETOOLONG, ELOOP, ENOENT, ENOTDIR, EISDIR,
+      EINVAL,
     ]
     var cures: Set<String> = []
     for step in CassetteFile.Step.allCases where step != .synchronizeFolder {
@@ -40,7 +41,9 @@ struct CassetteFileTests {
         #expect(error?.code == .unwritableFile)
         #expect((error?.underlying as? POSIXError)?.code.rawValue == number)
         let message = error?.message ?? ""
-        #expect(message.contains("\(folder.path()) cannot be written: ") && message.contains("What was there is as it was."), "\(message)")
+        #expect(
+          message.contains("\(folder.path()) cannot be written: ") && message.contains("What was there is as it was."),
+          "\(message)")
         cures.insert(String(message.split(separator: ":")[1].prefix(40)))
         #expect(folder.data() == before, "\(step) \(number)")
         #expect(folder.names == ["tape.har"], "\(step) \(number)")
@@ -85,7 +88,8 @@ struct CassetteFileTests {
   func killed(step: CassetteFile.Step?) async throws {
     try folder.write([.made("https://a.test/old", "old")])
     let before = folder.data()
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path() as String, step = step?.rawValue as String?] in
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = folder.path() as String, step = step?.rawValue as String?] in
       let cassette = Cassette(
         path, mode: .all, options: Cassette.Options(),
         location: MockSourceLocation(fileID: #fileID, filePath: #filePath, line: 1, column: 1), environment: [:],

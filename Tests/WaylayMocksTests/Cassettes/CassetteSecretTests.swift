@@ -16,14 +16,18 @@ struct CassetteSecretTests {
   private func requests(_ secret: String) -> [(HTTPRequest.Method, String, HTTPFields, MessageBody)] {
     let json: HTTPFields = [.contentType: "application/json"]
     let multipart = """
-      --b\r\nContent-Disposition: form-data; name="password"\r\n\r\n\(secret)\r\n--b\r\nContent-Disposition: form-data; \
+      --b\r\nContent-Disposition: form-data; name="password"\r\n\r\n\(secret)\r\n--b\r\nContent-Disposition: \
+      form-data; \
       name="note"\r\n\r\nshown\r\n--b--\r\n
       """
     return [
       (.get, "https://user:\(secret)@a.test/info", [:], .empty),
       (.get, "https://a.test/query?access_token=\(secret)&page=1", [:], .empty),
       (.get, "https://a.test/bearer", [.authorization: "Bearer \(secret)"], .empty),
-      (.get, "https://a.test/basic", [.authorization: "Basic \(Data("ada:\(secret)".utf8).base64EncodedString())"], .empty),
+      (
+        .get, "https://a.test/basic", [.authorization: "Basic \(Data("ada:\(secret)".utf8).base64EncodedString())"],
+        .empty
+      ),
       (.get, "https://a.test/cookie", [.cookie: "theme=dark; sid=\(secret)"], .empty),
       (.get, "https://a.test/field", [HTTPField.Name("X-Api-Key")!: secret], .empty),
       (.post, "https://a.test/json", json, .text(#"{"user":{"name":"ada","api_key":"\#(secret)","pins":[1,2]}}"#)),
@@ -61,7 +65,8 @@ struct CassetteSecretTests {
         body: .text(#"{"path":"\#(request.url.path)","refresh_token":"\#(recorded)","echo":"you are \#(recorded)"}"#))
     }
     for matching in [
-      Set<Cassette.Aspect>([.method, .url, .query]), [.method, .url, .query, .body, .header("Authorization"), .header("Cookie")],
+      Set<Cassette.Aspect>([.method, .url, .query]),
+      [.method, .url, .query, .body, .header("Authorization"), .header("Cookie")],
     ] {
       let recording = folder.cassette(.all) { $0.matching = matching }
       for (method, url, fields, body) in requests(recorded) {
@@ -102,7 +107,9 @@ struct CassetteSecretTests {
     _ = try await recording.text("https://a.test/x?patient_id=pl4nted", network: echo)
     try recording.eject()
     #expect(folder.data()?.contains(Data("pl4nted".utf8)) == false)
-    #expect(try await folder.cassette { $0.redaction.hide("patient_id") }.text("https://a.test/x?patient_id=7") == "answer to /x")
+    #expect(
+      try await folder.cassette { $0.redaction.hide("patient_id") }.text("https://a.test/x?patient_id=7")
+        == "answer to /x")
     let open = folder.cassette(.all) { $0.redaction = .none }
     _ = try await open.text("https://a.test/x?token=sh0wn", network: echo)
     try open.eject()
@@ -112,7 +119,9 @@ struct CassetteSecretTests {
   @Test("stand in no report of a request without an entry")
   func reports() async throws {
     try folder.write([
-      .made("POST", "https://a.test/x?token=pl4nted1", body: #"{"password":"pl4nted2","a":1}"#, headers: [.init("X-Api-Key", "pl4nted3")])
+      .made(
+        "POST", "https://a.test/x?token=pl4nted1", body: #"{"password":"pl4nted2","a":1}"#,
+        headers: [.init("X-Api-Key", "pl4nted3")])
     ])
     let cassette = folder.cassette { $0.matching = [.method, .url, .query, .body, .header("X-Api-Key")] }
     let error = await failure {

@@ -59,16 +59,21 @@ struct PlayingTests {
     #expect(try await cassette.text("https://a.test/users?sort=name&page=2") == "two")
     let again = try folder.again()
     for (method, url, expectation) in [
-      (HTTPRequest.Method.get, "https://a.test/users?page=3&sort=name", "query page  expected page=2\n                but was  page=3"),
+      (
+        HTTPRequest.Method.get, "https://a.test/users?page=3&sort=name",
+        "query page  expected page=2\n                but was  page=3"
+      ),
       (.delete, "https://a.test/users", "method  expected POST\n            but was  DELETE"),
       (.get, "https://b.test/othre", "path  expected /other\n          but was  /othre"),
-      (.get, "http://b.test/other", "scheme  expected https"), (.get, "https://b.test:8443/other", "port  expected 443"),
+      (.get, "http://b.test/other", "scheme  expected https"),
+      (.get, "https://b.test:8443/other", "port  expected 443"),
       (.get, "https://bb.test/other", "host  expected b.test"),
     ] {
       let error = cassetteError(await failure { try await again.ask(method, url) })
       let text = error?.message ?? ""
       #expect(error?.code == .unmatched)
-      #expect(text.hasPrefix("No entry of the cassette tape.har is for \(method) \(url)\nNearest of 4 entries:\n"), "\(text)")
+      #expect(
+        text.hasPrefix("No entry of the cassette tape.har is for \(method) \(url)\nNearest of 4 entries:\n"), "\(text)")
       #expect(text.contains(expectation), "\(text)")
       #expect(text.contains("WAYLAY_RECORD=newEpisodes swift test"), "\(text)")
     }
@@ -78,8 +83,11 @@ struct PlayingTests {
   @Test("compares what it is told to: the path alone, header fields, the body by value")
   func matching() async throws {
     try folder.write([
-      .made("POST", "https://live.test/graph", "users", body: #"{"query":"users","page":1.0}"#, headers: [.init("X-Tenant", "a")]),
-      .made("POST", "https://live.test/graph", "orders", body: #"{"query":"orders"}"#, headers: [.init("X-Tenant", "a")]),
+      .made(
+        "POST", "https://live.test/graph", "users", body: #"{"query":"users","page":1.0}"#,
+        headers: [.init("X-Tenant", "a")]),
+      .made(
+        "POST", "https://live.test/graph", "orders", body: #"{"query":"orders"}"#, headers: [.init("X-Tenant", "a")]),
       .made(
         "POST", "https://live.test/graph", "form", body: "b=2&a=1", type: "application/x-www-form-urlencoded",
         headers: [.init("x-tenant", "b")]),
@@ -95,7 +103,8 @@ struct PlayingTests {
     #expect(try await cassette.text(.post, url, body: .text("a=1&b=2"), fields: form) == "form")
     let again = folder.cassette(changed: change)
     let error = await failure {
-      try await again.ask(.post, url, body: .text(#"{"query":"invoices"}"#), fields: [.contentType: "application/json", tenant: "b"])
+      try await again.ask(
+        .post, url, body: .text(#"{"query":"invoices"}"#), fields: [.contentType: "application/json", tenant: "b"])
     }
     let text = cassetteError(error)?.message ?? ""
     #expect(text.contains("header x-tenant  expected a") && text.contains("but was  b"), "\(text)")
@@ -118,11 +127,15 @@ struct PlayingTests {
     func body(_ boundary: String, _ value: String) -> String {
       "--\(boundary)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\(value)\r\n--\(boundary)--\r\n"
     }
-    try folder.write([.made("POST", "https://a.test/f", "ok", body: body("b1", "x"), type: "multipart/form-data; boundary=b1")])
+    try folder.write([
+      .made("POST", "https://a.test/f", "ok", body: body("b1", "x"), type: "multipart/form-data; boundary=b1")
+    ])
     let change: (inout Cassette.Options) -> Void = { $0.matching = [.method, .url, .body] }
     let fields: HTTPFields = [.contentType: "multipart/form-data; boundary=b22"]
     let cassette = folder.cassette(changed: change)
-    let error = await failure { try await cassette.ask(.post, "https://a.test/f", body: .text(body("b22", "y")), fields: fields) }
+    let error = await failure {
+      try await cassette.ask(.post, "https://a.test/f", body: .text(body("b22", "y")), fields: fields)
+    }
     #expect(cassetteError(error)?.code == .unmatched)
     #expect(try await cassette.text(.post, "https://a.test/f", body: .text(body("b22", "x")), fields: fields) == "ok")
   }
@@ -132,7 +145,9 @@ struct PlayingTests {
     let cassette = folder.cassette()
     let error = cassetteError(await failure { try await cassette.ask("https://a.test/") })
     #expect(error?.code == .unreadableFile)
-    #expect(error?.message.contains(folder.path()) == true && error?.message.contains("WAYLAY_RECORD=once swift test") == true)
+    #expect(
+      error?.message.contains(folder.path()) == true && error?.message.contains("WAYLAY_RECORD=once swift test") == true
+    )
     #expect(cassette.issues.map(\.kind) == [.invalidCassette])
     let strict = folder.cassette(.none, environment: ["WAYLAY_RECORD": "all"])
     let other = cassetteError(await failure { try await strict.ask("https://a.test/", network: echo) })
@@ -150,7 +165,9 @@ struct PlayingTests {
 
   @Test("that has expired warns, fails, or is recorded anew where its mode records")
   func expiry() async throws {
-    try folder.write([.made("https://a.test/x", "old", at: 1_000_000_000), .made("https://a.test/y", "new", at: 1_000_864_000)])
+    try folder.write([
+      .made("https://a.test/x", "old", at: 1_000_000_000), .made("https://a.test/y", "new", at: 1_000_864_000),
+    ])
     let now = Date(timeIntervalSince1970: 1_000_000_000 + 31 * 86_400)
     func options(_ days: Double, _ action: Cassette.Expiry.Action) -> (inout Cassette.Options) -> Void {
       { options in
@@ -180,7 +197,9 @@ struct PlayingTests {
   @Test("takes as long as the recording did, or so many times that, on the clock it is given")
   func timing() async throws {
     let timings = HAR.Timings(connect: 300, send: 100, wait: 600, receive: 1000)
-    for (timing, head, total) in [(Cassette.Timing.recorded, 1.0, 2.0), (.scaled(by: 3), 3, 6), (.scaled(by: .nan), 0, 0), (.none, 0, 0)] {
+    for (timing, head, total) in [
+      (Cassette.Timing.recorded, 1.0, 2.0), (.scaled(by: 3), 3, 6), (.scaled(by: .nan), 0, 0), (.none, 0, 0),
+    ] {
       try folder.write([.made("https://a.test/x", String(repeating: "x", count: 4000), timings: timings)])
       let clock = MockClock(isAutomatic: true)
       let cassette = folder.cassette {
@@ -197,7 +216,8 @@ struct PlayingTests {
   @Test("names entries that nobody has asked for, or takes them out of the file")
   func unused() async throws {
     let entries: [HAR.Entry] = [
-      .made("https://a.test/x", "x", at: 10), .made("https://a.test/y?token=s", "y", at: 20), .made("https://a.test/z", "z", at: 30),
+      .made("https://a.test/x", "x", at: 10), .made("https://a.test/y?token=s", "y", at: 20),
+      .made("https://a.test/z", "z", at: 30),
     ]
     try folder.write(entries)
     let cassette = folder.cassette()
@@ -231,10 +251,14 @@ struct PlayingTests {
   }
 
   @Test(
-    "takes what browsers export: their dialects, several cookies in one field, bodies that are decoded already, failures",
+    """
+    takes what browsers export: their dialects, several cookies in one field, bodies that are decoded already, \
+    failures
+    """,
     arguments: ["chrome", "firefox", "safari"])
   func browsers(name: String) async throws {
-    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Samples/\(name).har")
+    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "Samples/\(name).har")
     let cassette = Cassette(sample.path, mode: .none)
     let session = URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { cassette }))
     // The length of what was compressed is nobody's: URLSession would wait for it, or cut the body off.
@@ -244,7 +268,8 @@ struct PlayingTests {
     let fields = try #require((head as? HTTPURLResponse)?.allHeaderFields as? [String: String])
     let dropped = ["content-encoding", "content-length", "transfer-encoding"]
     #expect(fields.keys.filter { dropped.contains($0.lowercased()) || $0.hasPrefix(":") } == [])
-    let login = try await cassette.ask(.post, "https://api.example.com/v1/login", body: .text(#"{"user":"ada","password":"y"}"#))
+    let login = try await cassette.ask(
+      .post, "https://api.example.com/v1/login", body: .text(#"{"user":"ada","password":"y"}"#))
     #expect(login.fields[values: .setCookie].map { $0.prefix(3) } == ["a=1", "b=2"])
     let logo = try await cassette.ask("https://api.example.com/logo.png")
     #expect(try await logo.body.collect(upTo: 100).starts(with: [0x89, 0x50, 0x4E, 0x47]))
@@ -264,7 +289,9 @@ extension CassetteFolder {
 }
 
 extension HAR.Entry {
-  static func made(_ url: String, _ answer: String = "", at second: Double = 1_790_000_000, timings: HAR.Timings = .init()) -> HAR.Entry {
+  static func made(
+    _ url: String, _ answer: String = "", at second: Double = 1_790_000_000, timings: HAR.Timings = .init()
+  ) -> HAR.Entry {
     made("GET", url, answer, at: second, timings: timings)
   }
 }

@@ -140,7 +140,8 @@ struct RecordingTests {
     let first = await failure { try await playing.ask("https://a.test/x") } as? TransportError
     #expect(first?.code == .cannotConnectToHost && first?.cause == .refused && first?.phase == .connecting)
     #expect(first?.requestBytesSent == 0 && first?.message == "nobody listens.")
-    #expect((await failure { try await playing.ask("https://a.test/x") } as? TransportError)?.code == .secureConnectionFailed)
+    #expect(
+      (await failure { try await playing.ask("https://a.test/x") } as? TransportError)?.code == .secureConnectionFailed)
     #expect(try await playing.text("https://a.test/x") == "answer to /x")
   }
 
@@ -204,7 +205,8 @@ struct RecordingTests {
     #expect(entry.request.body?.text == "up1up2" && entry.response.body.text == "down1down2")
   }
 
-  @Test("keeps nothing when a body is beyond the limit, says so, and the load itself goes on", arguments: [true, false])
+  @Test(
+    "keeps nothing when a body is beyond the limit, says so, and the load itself goes on", arguments: [true, false])
   func limits(isUpload: Bool) async throws {
     try folder.write([.made("https://a.test/x", "old")])
     let before = folder.data()
@@ -220,7 +222,8 @@ struct RecordingTests {
     }
     let error = #expect(throws: MockError.self) { try recording.eject() }
     #expect(error?.code == .bodyTooLarge)
-    #expect(error?.message.contains("POST https://a.test/x has a body of more than 9 bytes, so nothing was recorded") == true)
+    #expect(
+      error?.message.contains("POST https://a.test/x has a body of more than 9 bytes, so nothing was recorded") == true)
     #expect(folder.data() == before)
   }
 
@@ -292,7 +295,9 @@ private struct Breaking: AsyncSequence, Sendable {
     var chunks: [String]
 
     mutating func next() async throws -> Data? {
-      guard !chunks.isEmpty else { throw TransportError(.networkConnectionLost, phase: .receiving, message: "broke off.") }
+      guard !chunks.isEmpty else {
+        throw TransportError(.networkConnectionLost, phase: .receiving, message: "broke off.")
+      }
       return Data(chunks.removeFirst().utf8)
     }
   }

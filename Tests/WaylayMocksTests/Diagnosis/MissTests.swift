@@ -18,7 +18,8 @@ struct MissTests {
   func error() async throws {
     let line: UInt = #line + 1
     let mock = MockInterceptor { Stub(.get, "/users/:id") { .status(200) }.optional }
-    let error = try #require(await failure { try await mock.session.text("GET", "https://api.example.com/user/42") } as? URLError)
+    let error = try #require(
+      await failure { try await mock.session.text("GET", "https://api.example.com/user/42") } as? URLError)
     #expect(error.code == .resourceUnavailable)
     #expect(error.failingURL?.absoluteString == "https://api.example.com/user/42")
     let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? MockError)
@@ -32,8 +33,10 @@ struct MissTests {
 
   @Test("The whole report")
   func whole() async throws {
-    let line: UInt = #line + 2
-    let text = try await report(.make("POST", "https://api.example.com/user/42?page=2", body: Data(#"{"name":"Ada","age":36}"#.utf8))) {
+    let line: UInt = #line + 4
+    let text = try await report(
+      .make("POST", "https://api.example.com/user/42?page=2", body: Data(#"{"name":"Ada","age":36}"#.utf8))
+    ) {
       Stub(.post, "https://api.example.com/users/:id?page=1") { .status(200) }.header("X-Tenant", "acme").body(
         .json(["name": "Bob", "age": 36]))
     }
@@ -41,7 +44,8 @@ struct MissTests {
       text == """
         No stub is for POST https://api.example.com/user/42?page=2
         Nearest of 1 stub:
-          POST https://api.example.com/users/:id?page=1 where header X-Tenant: acme and JSON body {"name":"Bob","age":36} [\(#fileID):\(line)]
+          POST https://api.example.com/users/:id?page=1 where header X-Tenant: acme and JSON body \
+          {"name":"Bob","age":36} [\(#fileID):\(line)]
             path             expected /users/:id
                              but was  /user/42
             query page       expected page=1
@@ -66,10 +70,13 @@ struct MissTests {
       Stub(.get, "https://api.example.com/orders/1/items") { .status(200) }
       Stub(.get, "https://api.example.com/users/42") { .status(200) }.header("Accept", "text/html")
     }
-    let lines = text.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.hasSuffix("]") }.map { $0.prefix { $0 != "[" } }
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.hasSuffix("]") }.map {
+      $0.prefix { $0 != "[" }
+    }
     #expect(
       lines == [
-        "  GET https://api.example.com/user/42 ", "  GET https://api.example.com/users/42 where header Accept: text/html ",
+        "  GET https://api.example.com/user/42 ",
+        "  GET https://api.example.com/users/42 where header Accept: text/html ",
         "  POST https://api.example.com/users/42 ",
       ])
     #expect(text.contains("Nearest of 5 stubs:"))
@@ -95,7 +102,9 @@ struct MissTests {
     Row(stub: Stub("/x").header("Accept", "a"), expected: "a", actual: "b"),
     Row(stub: Stub("/x").where("a full moon") { _ in false }, expected: "a full moon", actual: "the closure said no"),
     Row(stub: Stub("/x").where(!.header("Accept")), expected: "not header Accept", actual: "header Accept"),
-    Row(stub: Stub("/x").where(.header("X-A") || .header("X-B")), expected: "header X-A or header X-B", actual: "no such field"),
+    Row(
+      stub: Stub("/x").where(.header("X-A") || .header("X-B")), expected: "header X-A or header X-B",
+      actual: "no such field"),
     Row(stub: Stub("/x").body(.text("other")), expected: #""other""#, actual: #"{"a":[1,2]}"#),
     Row(stub: Stub("/x").body(.json(["a": [1, 3]])), expected: "3", actual: "2"),
     Row(stub: Stub("/x").body(.json(["a": [1]])), expected: "1 elements", actual: "2"),
@@ -122,8 +131,10 @@ struct MissTests {
     try await mock.ask(.get("https://a.b/x"))
     let error = await failure { try await mock.ask(.get("https://a.b/x")) }
     #expect(mockError(error)?.code == .usedUp)
-    #expect(mockError(error)?.message.hasPrefix("GET https://a.b/x matched, but the stub does not answer it:\n") == true)
-    #expect(mockError(error)?.message.contains("matched, but used up: it is for 1 request, and has answered it.") == true)
+    #expect(
+      mockError(error)?.message.hasPrefix("GET https://a.b/x matched, but the stub does not answer it:\n") == true)
+    #expect(
+      mockError(error)?.message.contains("matched, but used up: it is for 1 request, and has answered it.") == true)
     #expect(mock.issues.map(\.kind) == [.usedUp])
   }
 
@@ -142,7 +153,8 @@ struct MissTests {
       "POST", "https://ada:pl4nted@a.b/x?api_key=pl4nted&q=1", body: Data(#"{"password":"pl4nted","name":"Ada"}"#.utf8),
       headers: ["Authorization": "Bearer pl4nted", "Cookie": "sid=pl4nted", "X-Tenant": "acme"])
     let text = try await report(request) {
-      Stub(.post, "/x?api_key=other") { .status(200) }.header("Authorization", "Bearer pl4ntedb").body(.json(["password": "pl4ntedc"]))
+      Stub(.post, "/x?api_key=other") { .status(200) }.header("Authorization", "Bearer pl4ntedb").body(
+        .json(["password": "pl4ntedc"]))
     }
     #expect(!text.contains("pl4nted"), "\(text)")
     #expect(
@@ -222,7 +234,8 @@ struct MissTests {
     withKnownIssue {
       mock.reportIssues()
     } matching: { issue in
-      issue.sourceLocation?.line == Int(line) && issue.comments.contains { $0.rawValue.contains("GET /never was never used") }
+      issue.sourceLocation?.line == Int(line)
+        && issue.comments.contains { $0.rawValue.contains("GET /never was never used") }
     }
   }
 }

@@ -12,7 +12,9 @@ struct NearestTests {
     try await mock.ask(.make("GET", "https://a.b/users/7", headers: ["Accept": "text/plain"]))
     let message = try #require(mock.issues.first { $0.kind == .unused }?.message)
     #expect(message.contains("was never used"))
-    #expect(message.contains("Nearest: GET https://a.b/users/7\n    header Accept: expected text/html, but was text/plain"), "\(message)")
+    #expect(
+      message.contains("Nearest: GET https://a.b/users/7\n    header Accept: expected text/html, but was text/plain"),
+      "\(message)")
   }
 
   @Test("An unused stub whose request another one answered says which")
@@ -24,7 +26,8 @@ struct NearestTests {
     }
     try await mock.ask(.get("https://a.b/users/7"))
     let message = try #require(mock.issues.first?.message)
-    #expect(message.contains("Nearest: GET https://a.b/users/7, which the stub at \(#fileID):\(line) answered"), "\(message)")
+    #expect(
+      message.contains("Nearest: GET https://a.b/users/7, which the stub at \(#fileID):\(line) answered"), "\(message)")
   }
 
   @Test("A stub of withStubs too, when its time is over")
@@ -47,7 +50,8 @@ struct NearestTests {
     let error = await failure { try await mock.session.text("GET", "https://a.b/old") }
     let message = try #require(mockError(error)).message
     #expect(
-      message.contains("A redirect led there, from GET https://a.b/old: the answer of the stub at \(#fileID):\(line)."), "\(message)")
+      message.contains("A redirect led there, from GET https://a.b/old: the answer of the stub at \(#fileID):\(line)."),
+      "\(message)")
     let plain = await failure { try await mock.session.text("GET", "https://a.b/new") }
     #expect(mockError(plain)?.message.contains("A redirect led there") == false)
   }

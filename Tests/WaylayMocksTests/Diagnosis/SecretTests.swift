@@ -6,7 +6,8 @@ import WaylayMocks
 struct SecretTests {
   /// What a mock says of a request that it has no stub for.
   private func report(
-    _ body: String, type: String? = nil, url: String = "https://a.b/x", headers: [String: String] = [:], showing: Set<String> = [],
+    _ body: String, type: String? = nil, url: String = "https://a.b/x", headers: [String: String] = [:],
+    showing: Set<String> = [],
     @StubBuilder _ stubs: () -> [Stub] = { [] }
   ) async throws -> String {
     let list = stubs()
@@ -20,8 +21,10 @@ struct SecretTests {
 
   @Test("What is missing from JSON, too many in it, or different is masked by the names inside it, at any depth")
   func insideDifferences() async throws {
-    let text = try await report(#"{"user":{"api_key":"pl4nted","pin":1234,"name":"Ada"},"list":[{"token":"pl4nted"}]}"#) {
-      Stub(.post, "/x").body(.json(["account": ["secrets": [["password": "pl4nted"]], "pin": 1234], "user": "Ada", "list": [[:]]]))
+    let text = try await report(#"{"user":{"api_key":"pl4nted","pin":1234,"name":"Ada"},"list":[{"token":"pl4nted"}]}"#)
+    {
+      Stub(.post, "/x").body(
+        .json(["account": ["secrets": [["password": "pl4nted"]], "pin": 1234], "user": "Ada", "list": [[:]]]))
       Stub(.post, "/x").body(.jsonSubset(["user": ["pin": 5678, "session": ["id": "pl4nted"]]]))
     }
     #expect(!text.contains("pl4nted") && !text.contains("1234") && !text.contains("5678"), "\(text)")
@@ -55,7 +58,12 @@ struct SecretTests {
     #expect(!untyped.contains("pl4nted"), "\(untyped)")
   }
 
-  @Test("JSON that states no media type is masked where a form was wanted: all of it may be taken for a name, or for a value")
+  @Test(
+    """
+    JSON that states no media type is masked where a form was wanted: all of it may be taken for a name, or for a \
+    value
+    """
+  )
   func untypedJSON() async throws {
     let bodies = [
       #"{"user":{"token":"pl4nted","title":"Hello"}}"#, #"data={"user":{"token":"pl4nted"}}"#,
@@ -92,7 +100,8 @@ struct SecretTests {
   @Test("JSON that was cut off, XML and header fields show no secret either")
   func otherTexts() async throws {
     for body in [
-      #"{"user": {"api_key": "pl4nted", "na"#, "<login><password>pl4nted</password></login>", "Authorization: Bearer pl4nted",
+      #"{"user": {"api_key": "pl4nted", "na"#, "<login><password>pl4nted</password></login>",
+      "Authorization: Bearer pl4nted",
       "the Bearer pl4nted was sent", "token = 'pl4nted'",
     ] {
       let text = try await report(body, headers: ["X-Note": "token=pl4nted", "X-Credential-Id": "pl4nted"]) {
@@ -121,17 +130,22 @@ struct SecretTests {
     let shown = try await report(body, showing: ["sort_key", "PIN"]) {
       Stub(.post, "/x").body(.jsonSubset(["sort_key": "date", "Pin": 1, "password": "pl4ntedb"]))
     }
-    #expect(shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"), "\(shown)")
+    #expect(
+      shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"),
+      "\(shown)")
     #expect(!shown.contains("pl4nted"))
     let mock = MockInterceptor(showing: ["sort_key"]) { Stub(.get, "/x?sort_key=name") { .status(200) } }
-    try await mock.ask(.get("https://a.b/x?sort_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
+    try await mock.ask(
+      .get("https://a.b/x?sort_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
     #expect(mock.calls.map(\.description) == ["GET https://a.b/x?sort_key=name"])
     #expect("\(Stub(.get, "/x?sort_key=name"))" == "GET /x?sort_key=…")
   }
 
   @Test("A field that is known to be no secret is shown")
   func harmless() async throws {
-    let text = try await report("x", headers: ["Idempotency-Key": "42"]) { Stub(.post, "/x").header("Idempotency-Key", "43") }
+    let text = try await report("x", headers: ["Idempotency-Key": "42"]) {
+      Stub(.post, "/x").header("Idempotency-Key", "43")
+    }
     #expect(text.contains("expected 43") && text.contains("but was  42"), "\(text)")
   }
 }

@@ -27,7 +27,8 @@ import WaylayMocks
     Case(.connectTimedOut, .timedOut, .connecting), Case(.tls(.handshake), .secureConnectionFailed, .securing),
     Case(.tls(.untrusted), .serverCertificateUntrusted, .securing),
     Case(.tls(.unknownRoot), .serverCertificateHasUnknownRoot, .securing),
-    Case(.tls(.expired), .serverCertificateHasBadDate, .securing), Case(.tls(.notYetValid), .serverCertificateNotYetValid, .securing),
+    Case(.tls(.expired), .serverCertificateHasBadDate, .securing),
+    Case(.tls(.notYetValid), .serverCertificateNotYetValid, .securing),
     Case(.tls(.clientCertificateRequired), .clientCertificateRequired, .securing),
     Case(.tls(.clientCertificateRejected), .clientCertificateRejected, .securing),
     Case(.tls(.plainTextForbidden), .appTransportSecurityRequiresSecureConnection, .securing),
@@ -92,7 +93,8 @@ import WaylayMocks
     session.dataTask(with: .mocked).resume()
     let entries = try await log.completed()
     try check(log.failure, fault)
-    let expected: [DelegateLog.Entry] = (fault.body.map { $0.isEmpty ? [.response(200)] : [.response(200), .data($0)] } ?? [])
+    let expected: [DelegateLog.Entry] =
+      (fault.body.map { $0.isEmpty ? [.response(200)] : [.response(200), .data($0)] } ?? [])
     #expect(entries == expected + [.completed(fault.code)])
   }
 
@@ -112,7 +114,8 @@ import WaylayMocks
   @Test("an interceptor before the mock sees what a transport throws, and may retry what was never sent")
   func interceptors() async throws {
     struct Retry: RequestInterceptor {
-      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
+      {
         do {
           return try await next(request)
         } catch let error as TransportError where error.requestBytesSent == 0 {
@@ -142,7 +145,9 @@ import WaylayMocks
   @Test("a fault waits as long as it is told to")
   func delayed() async throws {
     let clock = MockClock(isAutomatic: true)
-    await #expect(throws: TransportError.self) { try await MockResponse.fault(.connectTimedOut).delay(.seconds(60)).direct(clock: clock) }
+    await #expect(throws: TransportError.self) {
+      try await MockResponse.fault(.connectTimedOut).delay(.seconds(60)).direct(clock: clock)
+    }
     #expect(clock.now.offset == .seconds(60))
   }
 
@@ -163,8 +168,10 @@ import WaylayMocks
   @Test(
     "an error by code has the phase that belongs to it, one of one's own is thrown as it is",
     arguments: [
-      (URLError.Code.timedOut, TransportError.Phase.receiving), (.cannotFindHost, .resolving), (.notConnectedToInternet, .connecting),
-      (.serverCertificateUntrusted, .securing), (.cannotParseResponse, .receiving), (.userAuthenticationRequired, .unknown),
+      (URLError.Code.timedOut, TransportError.Phase.receiving), (.cannotFindHost, .resolving),
+      (.notConnectedToInternet, .connecting),
+      (.serverCertificateUntrusted, .securing), (.cannotParseResponse, .receiving),
+      (.userAuthenticationRequired, .unknown),
     ])
   func errors(code: URLError.Code, phase: TransportError.Phase) async throws {
     let error = await #expect(throws: TransportError.self) { try await MockResponse.error(code).direct() }

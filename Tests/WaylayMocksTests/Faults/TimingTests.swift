@@ -167,7 +167,9 @@ import WaylayMocks
     }
   }
 
-  @Test("a body comes at the bandwidth, in pieces of 50 ms", arguments: [(1000, 100.0, 200), (100_000, 1e6, 2), (10, 1e9, 1), (3, 0.5, 3)])
+  @Test(
+    "a body comes at the bandwidth, in pieces of 50 ms",
+    arguments: [(1000, 100.0, 200), (100_000, 1e6, 2), (10, 1e9, 1), (3, 0.5, 3)])
   func bandwidth(length: Int, rate: Double, pieces: Int) async throws {
     let clock = MockClock(isAutomatic: true)
     let response = try await MockResponse.data(Data(count: length)).bandwidth(bytesPerSecond: rate).direct(clock: clock)
@@ -181,7 +183,8 @@ import WaylayMocks
   @Test("the chunks of a stream come with pauses between them")
   func pauses() async throws {
     let clock = MockClock(isAutomatic: true)
-    let response = try await MockResponse.chunks(["a", "b", "c"], every: .fixed(.seconds(2))).delay(.seconds(1)).direct(clock: clock)
+    let response = try await MockResponse.chunks(["a", "b", "c"], every: .fixed(.seconds(2))).delay(.seconds(1)).direct(
+      clock: clock)
     var times: [Duration] = []
     for try await _ in response.body { times.append(clock.now.offset) }
     #expect(times == [.seconds(1), .seconds(3), .seconds(5)])
@@ -190,7 +193,8 @@ import WaylayMocks
   @Test(
     "a network adds its latency both ways, the time of the upload, and that of the body",
     arguments: [
-      (MockNetwork.threeG, 0, 97_500, 1200.0), (.threeG, 41_250, 0, 1200), (.edge, 25_000, 30_000, 2840), (.lte, 0, 6_250_000, 1115),
+      (MockNetwork.threeG, 0, 97_500, 1200.0), (.threeG, 41_250, 0, 1200), (.edge, 25_000, 30_000, 2840),
+      (.lte, 0, 6_250_000, 1115),
       (.dsl, 0, 250_000, 1010), (.wifi, 0, 5_000_000, 1002), (.twoG, 6_250, 31_250, 2300),
       (MockNetwork(latency: .milliseconds(10), downstream: 100, upstream: 50), 50, 100, 2020),
     ])
@@ -244,15 +248,21 @@ import WaylayMocks
     // The 97.7th percentile is two sigma out: 80 ms · e^0.8.
     #expect((160...197).contains(logNormal[1954]))
     #expect(try await draws(.logNormal(median: .milliseconds(80), sigma: 0)).allSatisfy { abs($0 - 80) < 0.001 })
-    #expect(try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5) == draws(.uniform(from: .zero, to: .seconds(1)), seed: 5))
-    #expect(try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5) != draws(.uniform(from: .zero, to: .seconds(1)), seed: 6))
+    #expect(
+      try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5)
+        == draws(.uniform(from: .zero, to: .seconds(1)), seed: 5))
+    #expect(
+      try await draws(.uniform(from: .zero, to: .seconds(1)), seed: 5)
+        != draws(.uniform(from: .zero, to: .seconds(1)), seed: 6))
   }
 
   @Test("extreme times do not overflow")
   func extremes() async throws {
     for response in [
-      MockResponse.text("xy").delay(.seconds(Int64.max)), .text("xy").delay(.logNormal(median: .seconds(Int64.max), sigma: 100)),
-      .text("xy").delay(.uniform(from: .zero, to: .seconds(Int64.max))), .text("xy").bandwidth(bytesPerSecond: .leastNonzeroMagnitude),
+      MockResponse.text("xy").delay(.seconds(Int64.max)),
+      .text("xy").delay(.logNormal(median: .seconds(Int64.max), sigma: 100)),
+      .text("xy").delay(.uniform(from: .zero, to: .seconds(Int64.max))),
+      .text("xy").bandwidth(bytesPerSecond: .leastNonzeroMagnitude),
       .text("xy").total(.seconds(Int64.max)), .chunks(["x", "y"], every: .fixed(.seconds(Int64.max))),
       .text("xy").network(MockNetwork(latency: .seconds(Int64.max), downstream: 1e-300, upstream: 1e300)),
     ] {
@@ -267,7 +277,8 @@ import WaylayMocks
     #expect(ContinuousClock.now - start >= .milliseconds(2))
   }
 
-  @Test("a computed answer is computed when the request arrives, and its own delay comes after that of whoever computed it")
+  @Test(
+    "a computed answer is computed when the request arrives, and its own delay comes after that of whoever computed it")
   func computed() async throws {
     let clock = MockClock(isAutomatic: true)
     let computedAt = Locked<Duration?>(nil)

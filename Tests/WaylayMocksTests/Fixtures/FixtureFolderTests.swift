@@ -39,8 +39,12 @@ struct Mocked {
   }
 
   /// Status and text, as in `200 found`; the code of a `URLError` for a failure.
-  func ask(_ target: String, _ method: String = "GET", body: String? = nil, fields: [String: String] = [:]) async -> String {
-    guard let url = URL(string: target.hasPrefix("/") ? "http://api.example.com" + target : target) else { return "no URL" }
+  func ask(
+    _ target: String, _ method: String = "GET", body: String? = nil, fields: [String: String] = [:]
+  ) async -> String {
+    guard let url = URL(string: target.hasPrefix("/") ? "http://api.example.com" + target : target) else {
+      return "no URL"
+    }
     var request = URLRequest(url: url)
     request.httpMethod = method
     request.httpBody = body.map { Data($0.utf8) }
@@ -70,17 +74,22 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
   func names() async throws {
     let folder = try TemporaryFolder([
       "GET_users.json": "all", "GET_users_42.json": "ada", "GET_users_{id}.json": "some", "users/GET_43.txt": "eve",
-      "GET_users?page=2.json": "page two", "POST_users.201.json": "made", "DELETE_users_42.204": "", "ANY_my__notes.txt": "notes",
+      "GET_users?page=2.json": "page two", "POST_users.201.json": "made", "DELETE_users_42.204": "",
+      "ANY_my__notes.txt": "notes",
       "GET_.html": "root", "PUT.txt": "put root", "GET_v1.2_info.json": "dots", "GET_a%20b_c*d.txt": "odd",
-      "GET_gone.http": "HTTP/1.1 410 Gone\nX-A: 1\n\ngone", "README.md": "not a fixture", ".hidden": "", "GET_a_{x}_c.txt": "one",
+      "GET_gone.http": "HTTP/1.1 410 Gone\nX-A: 1\n\ngone", "README.md": "not a fixture", ".hidden": "",
+      "GET_a_{x}_c.txt": "one",
       "GET_a_{x}_{y}.txt": "two",
     ])
     let mocked = Mocked(try Stub.fixtures(in: folder.url), in: folder)
     let expected = [
       ("GET", "/users", "200 all"), ("GET", "/users?page=1", "200 all"), ("GET", "/users?page=2", "200 page two"),
-      ("GET", "/users/42", "200 ada"), ("GET", "/users/43", "200 eve"), ("GET", "/users/44", "200 some"), ("POST", "/users", "201 made"),
-      ("DELETE", "/users/42", "204 "), ("GET", "/my_notes", "200 notes"), ("PATCH", "/my_notes", "200 notes"), ("GET", "/", "200 root"),
-      ("PUT", "", "200 put root"), ("GET", "/v1.2/info", "200 dots"), ("GET", "/a%20b/c*d", "200 odd"), ("GET", "/gone", "410 gone"),
+      ("GET", "/users/42", "200 ada"), ("GET", "/users/43", "200 eve"), ("GET", "/users/44", "200 some"),
+      ("POST", "/users", "201 made"),
+      ("DELETE", "/users/42", "204 "), ("GET", "/my_notes", "200 notes"), ("PATCH", "/my_notes", "200 notes"),
+      ("GET", "/", "200 root"),
+      ("PUT", "", "200 put root"), ("GET", "/v1.2/info", "200 dots"), ("GET", "/a%20b/c*d", "200 odd"),
+      ("GET", "/gone", "410 gone"),
       ("GET", "/a/b/c", "200 one"), ("GET", "/a/b/d", "200 two"),
     ]
     for (method, target, answer) in expected {
@@ -111,7 +120,8 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
   @Test(
     "a name that cannot be read is a mistake that names the file",
     arguments: [
-      ("users.json", "begins with no method"), ("get_users.json", "begins with no method"), ("GETusers.json", "underscore"),
+      ("users.json", "begins with no method"), ("get_users.json", "begins with no method"),
+      ("GETusers.json", "underscore"),
       ("GET-users.json", "underscore"), ("GET_{a b}.json", "braces"), ("GET_{id}_{id}.json", "occurs twice"),
       ("deep/down/notes.txt", "deep/down/notes.txt: "),
     ])
@@ -128,7 +138,8 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
     let message = try #require(mistake { () throws(MockError) in try Stub.fixtures(in: folder.url) })
     #expect(message.hasPrefix("3 mistakes"))
     #expect(message.contains("answered by GET_users.json too"))
-    let missing = try #require(mistake { () throws(MockError) in try Stub.fixtures(in: folder.url.appendingPathComponent("none")) })
+    let missing = try #require(
+      mistake { () throws(MockError) in try Stub.fixtures(in: folder.url.appendingPathComponent("none")) })
     #expect(missing.contains("cannot be read"))
     #expect(throws: MockError.self) { try Stub.fixtures("NoFixtures", in: .main) }
   }
@@ -144,7 +155,8 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
         "comment": "what the server said on Monday",
         "origin": "http://api.example.com",
         "stubs": [
-          {"method": "GET", "url": "/users/:id", "headers": {"ETag": "\"1\"", "Set-Cookie": ["a=1", "b=2"]}, "file": "ada.json"},
+          {"method": "GET", "url": "/users/:id", "headers": {"ETag": "\"1\"", "Set-Cookie": ["a=1", "b=2"]}, "file": \#
+          "ada.json"},
           {"method": "get", "url": "/users/:id", "status": 429, "times": 1, "text": "later", "delay": 3600},
           {"url": "/json", "json": {"big": 12345678901234567890, "list": [1.0]}, "type": "application/vnd.api+json"},
           {"method": "ANY", "url": "/bytes", "base64": "AAEC"},
@@ -183,21 +195,30 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
     "a mistake names file, line and entry",
     arguments: [
       (#"{"stubs": [{"url": "/a", "stats": 1}]}"#, "index.json, line 1, entry 1 (ANY /a): \"stats\" is not understood"),
-      ("[\n{\"url\": \"/a\"},\n{\"url\": \"/b\",\n \"status\": 1000}]", "index.json, line 4, entry 2 (ANY /b): 1000 is no status"),
+      (
+        "[\n{\"url\": \"/a\"},\n{\"url\": \"/b\",\n \"status\": 1000}]",
+        "index.json, line 4, entry 2 (ANY /b): 1000 is no status"
+      ),
       (
         "[\n{\"url\": \"/b\",\n \"status\": \"200\"}]",
         "index.json, line 3, entry 1 (ANY /b): \"status\" is a string, and a whole number is wanted"
       ),
-      ("[{\"url\": \"/b\",\n\"file\": \"gone.json\"}]", "line 2, entry 1 (ANY /b): the file gone.json is not in the folder"),
+      (
+        "[{\"url\": \"/b\",\n\"file\": \"gone.json\"}]",
+        "line 2, entry 1 (ANY /b): the file gone.json is not in the folder"
+      ),
       ("[{\"url\": \"/b\",\n\"text\": \"\", \"json\": 1}]", "text and json"),
       ("[\n{\"method\": \"GET\"}]", "line 2, entry 1: the entry has no \"url\""),
       ("[{\"url\": \"b\"}]", "is no host"), ("[{\"url\": \"/b\", \"method\": \"G T\"}]", "is no method"),
       ("[{\"url\": \"/b\", \"delay\": -1}]", "below zero"), ("[{\"url\": \"/b\", \"times\": 0}]", "at least once"),
-      ("[{\"url\": \"/b\", \"base64\": \"?\"}]", "Base64"), ("[{\"url\": \"/b\", \"template\": \"{{x}}\"}]", "no placeholder"),
+      ("[{\"url\": \"/b\", \"base64\": \"?\"}]", "Base64"),
+      ("[{\"url\": \"/b\", \"template\": \"{{x}}\"}]", "no placeholder"),
       ("[{\"url\": \"/b\", \"headers\": {\"A\": 1}}]", "\"A\" is a text"),
       ("[{\"url\": \"/b\", \"headers\": {\"A b\": \"1\"}}]", "no name"),
-      ("[{\"url\": \"/b\", \"url\": \"/c\"}]", "occurs twice"), ("[1]", "an object is wanted here"), ("{}", "\"stubs\" is missing"),
-      ("[\n{\"url\": \"/a\" \"x\": 1}]", "index.json, line 2: column 14: ',' or '}' is missing"), ("", "a value is missing"),
+      ("[{\"url\": \"/b\", \"url\": \"/c\"}]", "occurs twice"), ("[1]", "an object is wanted here"),
+      ("{}", "\"stubs\" is missing"),
+      ("[\n{\"url\": \"/a\" \"x\": 1}]", "index.json, line 2: column 14: ',' or '}' is missing"),
+      ("", "a value is missing"),
       ("[{\"url\": \"/b\", \"status\": 1e99}]", "whole number"), ("[{\"url\": \"/b\", \"delay\": 1e999}]", ""),
     ])
   func mistakes(index: String, hint: String) throws {

@@ -25,7 +25,10 @@ import WaylayMocks
         ["/users/x", "/a/users/42", "/users/42/x"]
       ),
       (#"{"urlPattern": "/users\\?id=[0-9]+"}"#, ["/users?id=42"], ["/users", "/users?id=x", "/users?id=42&b=1"]),
-      (#"{"method": "GET", "urlPathTemplate": "/users/{id}/posts/{post}"}"#, ["/users/1/posts/2"], ["/users/1/posts", "/users//posts/2"]),
+      (
+        #"{"method": "GET", "urlPathTemplate": "/users/{id}/posts/{post}"}"#, ["/users/1/posts/2"],
+        ["/users/1/posts", "/users//posts/2"]
+      ),
       (#"{"method": "GET"}"#, ["/", "/a/b?c"], []),
     ])
   func urls(pattern: String, good: [String], bad: [String]) async throws {
@@ -47,10 +50,12 @@ import WaylayMocks
       (#"{"equalTo": "x"}"#, ["?q=x", "?q=y&q=x"], ["", "?q=X", "?q"]),
       (#"{"equalTo": "x", "caseInsensitive": true}"#, ["?q=X"], ["?q=xx"]),
       (#"{"contains": "a.b"}"#, ["?q=1a.b2"], ["?q=aXb", ""]), (#"{"doesNotContain": "a"}"#, ["?q=b"], ["?q=a", ""]),
-      (#"{"matches": "[a-c]+"}"#, ["?q=abc"], ["?q=abcd", ""]), (#"{"doesNotMatch": "[a-c]+"}"#, ["?q=abcd"], ["?q=abc", ""]),
+      (#"{"matches": "[a-c]+"}"#, ["?q=abc"], ["?q=abcd", ""]),
+      (#"{"doesNotMatch": "[a-c]+"}"#, ["?q=abcd"], ["?q=abc", ""]),
       (#"{"absent": true}"#, ["", "?r=1"], ["?q=1", "?q"]), (#"{"absent": false}"#, ["?q"], [""]),
       (#"{"or": [{"equalTo": "1"}, {"equalTo": "2"}]}"#, ["?q=2"], ["?q=3"]),
-      (#"{"and": [{"contains": "1"}, {"contains": "2"}]}"#, ["?q=21"], ["?q=1"]), (#"{"not": {"equalTo": "1"}}"#, ["?q=2"], ["?q=1", ""]),
+      (#"{"and": [{"contains": "1"}, {"contains": "2"}]}"#, ["?q=21"], ["?q=1"]),
+      (#"{"not": {"equalTo": "1"}}"#, ["?q=2"], ["?q=1", ""]),
     ])
   func query(condition: String, good: [String], bad: [String]) async throws {
     let mocked = try mocked(request(#"{"method": "GET", "urlPath": "/a", "queryParameters": {"q": \#(condition)}}"#))
@@ -67,8 +72,12 @@ import WaylayMocks
     ] as [(String, [String?], [String?])])
   func headers(condition: String, good: [String?], bad: [String?]) async throws {
     let mocked = try mocked(request(#"{"method": "GET", "urlPath": "/a", "headers": {"X-Q": \#(condition)}}"#))
-    for value in good { #expect(await mocked.ask("/a", fields: value.map { ["x-q": $0] } ?? [:]) == "200 yes", "\(value ?? "none")") }
-    for value in bad { #expect(await mocked.ask("/a", fields: value.map { ["x-q": $0] } ?? [:]).hasPrefix("error"), "\(value ?? "none")") }
+    for value in good {
+      #expect(await mocked.ask("/a", fields: value.map { ["x-q": $0] } ?? [:]) == "200 yes", "\(value ?? "none")")
+    }
+    for value in bad {
+      #expect(await mocked.ask("/a", fields: value.map { ["x-q": $0] } ?? [:]).hasPrefix("error"), "\(value ?? "none")")
+    }
   }
 
   @Test(
@@ -78,10 +87,14 @@ import WaylayMocks
       (#"{"matches": "a.c"}"#, ["abc"], ["abcd"]),
       (#"{"absent": true}"#, [""], ["x"]), (#"{"binaryEqualTo": "YWJj"}"#, ["abc"], ["abd"]),
       (#"{"not": {"contains": "b"}}"#, ["ac"], ["abc"]),
-      (#"{"equalToJson": {"a": 1, "b": [1, 2]}}"#, [#"{"b":[1,2],"a":1.0}"#], [#"{"a":1,"b":[2,1]}"#, #"{"a":1,"b":[1,2],"c":3}"#, "no"]),
+      (
+        #"{"equalToJson": {"a": 1, "b": [1, 2]}}"#, [#"{"b":[1,2],"a":1.0}"#],
+        [#"{"a":1,"b":[2,1]}"#, #"{"a":1,"b":[1,2],"c":3}"#, "no"]
+      ),
       (#"{"equalToJson": "{\"a\": 1}"}"#, [#"{"a":1}"#], [#"{"a":2}"#]),
       (
-        #"{"equalToJson": {"a": [1, [2, 3]]}, "ignoreArrayOrder": true, "ignoreExtraElements": true}"#, [#"{"a":[[3,2],5,1],"b":0}"#],
+        #"{"equalToJson": {"a": [1, [2, 3]]}, "ignoreArrayOrder": true, "ignoreExtraElements": true}"#,
+        [#"{"a":[[3,2],5,1],"b":0}"#],
         [#"{"a":[1,[2]]}"#]
       ),
       (
@@ -89,8 +102,14 @@ import WaylayMocks
         [#"{"a":7,"b":[],"c":"x"}"#], [#"{"a":"7","b":[],"c":"x"}"#]
       ),
       (#"{"matchesJsonPath": "$.a[0].b"}"#, [#"{"a":[{"b":null}]}"#], [#"{"a":[]}"#, "no"]),
-      (#"{"matchesJsonPath": {"expression": "$.a", "equalTo": "1"}}"#, [#"{"a":1}"#, #"{"a":"1"}"#], [#"{"a":2}"#, "{}"]),
-      (#"{"matchesJsonPath": {"expression": "$.a[*].b", "contains": "x"}}"#, [#"{"a":[{"b":"y"},{"b":"ax"}]}"#], [#"{"a":[{"b":"y"}]}"#]),
+      (
+        #"{"matchesJsonPath": {"expression": "$.a", "equalTo": "1"}}"#, [#"{"a":1}"#, #"{"a":"1"}"#],
+        [#"{"a":2}"#, "{}"]
+      ),
+      (
+        #"{"matchesJsonPath": {"expression": "$.a[*].b", "contains": "x"}}"#, [#"{"a":[{"b":"y"},{"b":"ax"}]}"#],
+        [#"{"a":[{"b":"y"}]}"#]
+      ),
       (#"{"matchesJsonPath": {"expression": "$.a", "absent": true}}"#, ["{}"], [#"{"a":1}"#]),
     ])
   func bodies(condition: String, good: [String], bad: [String]) async throws {
@@ -101,7 +120,8 @@ import WaylayMocks
 
   @Test("elements in any order are told apart though the first fits several")
   func assignment() async throws {
-    let wanted = #"{"equalToJson": ["${json-unit.any-number}", 1, "${json-unit.any-number}"], "ignoreArrayOrder": true}"#
+    let wanted =
+      #"{"equalToJson": ["${json-unit.any-number}", 1, "${json-unit.any-number}"], "ignoreArrayOrder": true}"#
     let mocked = try mocked(request(#"{"method": "POST", "urlPath": "/a", "bodyPatterns": [\#(wanted)]}"#))
     #expect(await mocked.ask("/a", "POST", body: "[1, 2, 3]") == "200 yes")
     #expect(await mocked.ask("/a", "POST", body: "[4, 2, 3]").hasPrefix("error"))
@@ -109,7 +129,8 @@ import WaylayMocks
 
   @Test("Basic credentials are looked for")
   func basic() async throws {
-    let mocked = try mocked(request(#"{"method": "GET", "urlPath": "/a", "basicAuthCredentials": {"username": "ada", "password": "x"}}"#))
+    let mocked = try mocked(
+      request(#"{"method": "GET", "urlPath": "/a", "basicAuthCredentials": {"username": "ada", "password": "x"}}"#))
     #expect(await mocked.ask("/a", fields: ["Authorization": "Basic YWRhOng="]) == "200 yes")
     #expect(await mocked.ask("/a").hasPrefix("error"))
   }
@@ -123,19 +144,26 @@ import WaylayMocks
       (#"{"status": 200, "body": "x", "fixedDelayMilliseconds": 60000}"#, "200 x"),
       (#"{"body": "x", "delayDistribution": {"type": "lognormal", "median": 80000, "sigma": 0.4}}"#, "200 x"),
       (#"{"body": "x", "delayDistribution": {"type": "uniform", "lower": 60000, "upper": 70000}}"#, "200 x"),
-      (#"{"body": "0123456789", "chunkedDribbleDelay": {"numberOfChunks": 5, "totalDuration": 60000}}"#, "200 0123456789"),
+      (
+        #"{"body": "0123456789", "chunkedDribbleDelay": {"numberOfChunks": 5, "totalDuration": 60000}}"#,
+        "200 0123456789"
+      ),
       (#"{"fault": "EMPTY_RESPONSE"}"#, "error -1005"), (#"{"fault": "CONNECTION_RESET_BY_PEER"}"#, "error -1005"),
-      (#"{"fault": "RANDOM_DATA_THEN_CLOSE"}"#, "error -1011"), (#"{"fault": "MALFORMED_RESPONSE_CHUNK"}"#, "error -1005"),
+      (#"{"fault": "RANDOM_DATA_THEN_CLOSE"}"#, "error -1011"),
+      (#"{"fault": "MALFORMED_RESPONSE_CHUNK"}"#, "error -1005"),
     ])
   func responses(response: String, answer: String) async throws {
     let mocked = try mocked(
-      #"{"request": {"method": "GET", "url": "/a"}, "response": \#(response)}"#, ["__files/deep/file.txt": "from a file"])
+      #"{"request": {"method": "GET", "url": "/a"}, "response": \#(response)}"#,
+      ["__files/deep/file.txt": "from a file"])
     #expect(await mocked.ask("/a") == answer)
   }
 
   @Test("delays are those of the mapping")
   func delays() async throws {
-    let folder = try TemporaryFolder(["one.json": #"{"request": {"url": "/a"}, "response": {"fixedDelayMilliseconds": 1500}}"#])
+    let folder = try TemporaryFolder([
+      "one.json": #"{"request": {"url": "/a"}, "response": {"fixedDelayMilliseconds": 1500}}"#
+    ])
     let clock = MockClock(isAutomatic: true)
     _ = await Mocked(try Stub.wireMock(at: folder.url.appendingPathComponent("one.json")), clock: clock).ask("/a")
     #expect(clock.now.offset == .milliseconds(1500))
@@ -144,7 +172,8 @@ import WaylayMocks
   @Test("header fields may have several values")
   func fields() async throws {
     let mocked = try mocked(
-      #"{"request": {"url": "/a"}, "response": {"headers": {"Content-Type": "text/x", "Set-Cookie": ["a=1", "b=2"]}, "body": "x"}}"#)
+      #"{"request": {"url": "/a"}, "response": {"headers": {"Content-Type": "text/x", "Set-Cookie": ["a=1", "b=2"]}, "body": "x"}}"#
+    )
     #expect(await mocked.ask("/a") == "200 x")
     #expect(mocked.session.configuration.httpCookieStorage?.cookies?.count == 2)
   }
@@ -216,26 +245,56 @@ import WaylayMocks
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"base64Body\": \"!\"}}", "Base64"),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"fault\": \"NONE\"}}", "is no fault"),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"fixedDelayMilliseconds\": -5}}", "below zero"),
-      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"normal\"}}}", "is no distribution"),
       (
-        "{\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"uniform\", \"lower\": 5, \"upper\": 1}}}",
+        "{\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"normal\"}}}",
+        "is no distribution"
+      ),
+      (
+        """
+        {\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"uniform\", \"lower\": 5, \
+        \"upper\": 1}}}
+        """,
         "shorter one first"
       ),
-      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"lognormal\", \"median\": 5}}}", "sigma"),
+      (
+        """
+        {\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"lognormal\", \"median\": \
+        5}}}
+        """,
+        "sigma"
+      ),
       ("{\"request\": {\"url\": \"a\"}, \"response\": {}}", "is no path"),
       ("{\"request\": {\"urlPathPattern\": \"[\"}, \"response\": {}}", "regular expression"),
       ("{\"request\": {\"url\": \"/a\", \"urlPath\": \"/b\"}, \"response\": {}}", "url and urlPath"),
-      ("{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": {\"like\": 1}}}, \"response\": {}}", "\"like\" is not understood"),
+      (
+        "{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": {\"like\": 1}}}, \"response\": {}}",
+        "\"like\" is not understood"
+      ),
       ("{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": \"x\"}}, \"response\": {}}", "an object is wanted"),
-      ("{\"request\": {\"url\": \"/a\", \"queryParameters\": {\"A\": {\"matches\": \"(\"}}}, \"response\": {}}", "regular expression"),
-      ("{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"matchesXPath\": \"//a\"}]}, \"response\": {}}", "matchesXPath"),
+      (
+        "{\"request\": {\"url\": \"/a\", \"queryParameters\": {\"A\": {\"matches\": \"(\"}}}, \"response\": {}}",
+        "regular expression"
+      ),
+      (
+        "{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"matchesXPath\": \"//a\"}]}, \"response\": {}}",
+        "matchesXPath"
+      ),
       ("{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{}]}, \"response\": {}}", "no condition"),
       ("{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"equalToJson\": \"{\"}]}, \"response\": {}}", "not JSON"),
       (
-        "{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"equalToJson\": {\"a\": \"${json-unit.regex}x\"}}]}, \"response\": {}}",
+        """
+        {\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"equalToJson\": {\"a\": \"${json-unit.regex}x\"}}]}, \
+        \"response\": {}}
+        """,
         "json-unit.regex"
       ),
-      ("{\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"matchesJsonPath\": \"$.a[?(@.b)]\"}]}, \"response\": {}}", "JSON path"),
+      (
+        """
+        {\"request\": {\"url\": \"/a\", \"bodyPatterns\": [{\"matchesJsonPath\": \"$.a[?(@.b)]\"}]}, \"response\": \
+        {}}
+        """,
+        "JSON path"
+      ),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {}, \"newScenarioState\": \"x\"}", "no \"scenarioName\""),
       ("{\"request\": {\"url\": \"/a\",\n\"method\": 7}, \"response\": {}}", "a.json, line 2: \"method\" is a number"),
       ("{\n\"request\": }", "a.json, line 2: column 12"), ("[]", "an object is wanted"),
@@ -245,8 +304,9 @@ import WaylayMocks
     let message = try #require(mistake { () throws(MockError) in try Stub.wireMock(at: folder.url) })
     #expect(message.contains(hint))
     #expect(
-      try #require(mistake { () throws(MockError) in try Stub.wireMock(at: folder.url.appendingPathComponent("x")) }).contains(
-        "no such file"))
+      try #require(mistake { () throws(MockError) in try Stub.wireMock(at: folder.url.appendingPathComponent("x")) })
+        .contains(
+          "no such file"))
   }
 
   @Test("mappings with bytes changed never trap")
@@ -259,7 +319,9 @@ import WaylayMocks
     let file = folder.url.appendingPathComponent("a.json")
     for _ in 0..<400 {
       var bytes = seed
-      for _ in 0..<Int(random.unit() * 3) + 1 { bytes[Int(random.unit() * Double(bytes.count))] = UInt8(0x20 + random.unit() * 0x5F) }
+      for _ in 0..<Int(random.unit() * 3) + 1 {
+        bytes[Int(random.unit() * Double(bytes.count))] = UInt8(0x20 + random.unit() * 0x5F)
+      }
       try Data(bytes).write(to: file)
       _ = try? Stub.wireMock(at: file)
     }

@@ -15,7 +15,8 @@ struct HistoryTests {
       Stub(.post, "/users/:id") { .status(201) }
     }
     let session = mock.session
-    _ = try await session.text("POST", "https://a.b/users/42", body: Data(#"{"name":"Ada"}"#.utf8), headers: ["X-Tenant": "acme"])
+    _ = try await session.text(
+      "POST", "https://a.b/users/42", body: Data(#"{"name":"Ada"}"#.utf8), headers: ["X-Tenant": "acme"])
     _ = try await session.text("GET", "https://a.b/other")
     let calls = mock.calls
     #expect(calls.map(\.description) == ["POST https://a.b/users/42", "GET https://a.b/other"])

@@ -64,7 +64,8 @@ struct VerifyingTests {
       mock.verifyNothingElse(besides: [RequestPattern(.get, "/x")])
     } matching: {
       $0.comments.contains {
-        $0.rawValue.contains("Nothing else was to be asked, besides GET /x, but one request came:\n  GET https://a.b/y?token=…")
+        $0.rawValue.contains(
+          "Nothing else was to be asked, besides GET /x, but one request came:\n  GET https://a.b/y?token=…")
       }
     }
     withKnownIssue {

@@ -92,13 +92,15 @@ struct BodyTests {
     let parts = [
       MultipartForm.Part.field("title", "Hello"),
       MultipartForm.Part(
-        name: "file", filename: "a;b \"c\".png", contentType: "image/png", body: Data("line\r\n\r\n--not the boundary".utf8)),
+        name: "file", filename: "a;b \"c\".png", contentType: "image/png",
+        body: Data("line\r\n\r\n--not the boundary".utf8)),
     ]
     let type = "multipart/form-data; boundary=\(boundary)"
     #expect(try await matches(.multipart(parts), multipart(boundary), type: type))
     #expect(
       try await matches(
-        .multipart(parts), multipart(boundary, preamble: "preamble\r\n"), type: "Multipart/Form-Data; boundary=\"\(boundary)\""))
+        .multipart(parts), multipart(boundary, preamble: "preamble\r\n"),
+        type: "Multipart/Form-Data; boundary=\"\(boundary)\""))
     #expect(try await !matches(.multipart(Array(parts.prefix(1))), multipart(boundary), type: type))
     #expect(try await matches(.multipart(Array(parts.suffix(1)), exactly: false), multipart(boundary), type: type))
     #expect(try await !matches(.multipart([.field("title", "Bye")], exactly: false), multipart(boundary), type: type))
@@ -110,13 +112,16 @@ struct BodyTests {
     let whole = Array(multipart("b").utf8)
     for length in 0..<whole.count {
       let request = URLRequest.make(
-        "POST", "https://a.b/x", body: Data(whole[..<length]), headers: ["Content-Type": "multipart/form-data; boundary=b"])
-      let found = try await Stub(.post, "/x").body(.multipart([.field("title", "Hello")], exactly: false)).matches(request)
+        "POST", "https://a.b/x", body: Data(whole[..<length]),
+        headers: ["Content-Type": "multipart/form-data; boundary=b"])
+      let found = try await Stub(.post, "/x").body(.multipart([.field("title", "Hello")], exactly: false)).matches(
+        request)
       #expect(found == (length >= whole.count - 2))
     }
   }
 
-  @Test("A stream is read once for a hundred conditions, which all see it, as do the handler, the history and the network")
+  @Test(
+    "A stream is read once for a hundred conditions, which all see it, as do the handler, the history and the network")
   func readOnce() async throws {
     let origin = try await TestOrigin.start()
     let reads = Log<Int>()
@@ -135,7 +140,8 @@ struct BodyTests {
       }
     }
     let registry = InterceptorRegistry { mock }
-    _ = try await registry.upload(for: URLRequest.make("POST", origin.url("/echo").absoluteString), from: .stream(chunks))
+    _ = try await registry.upload(
+      for: URLRequest.make("POST", origin.url("/echo").absoluteString), from: .stream(chunks))
     registry.invalidate()
     let whole = "part 1 part 2 part 3 "
     #expect(origin.requests.map(\.body) == [Data(whole.utf8)])

@@ -12,7 +12,9 @@ struct FormTests {
     .make("POST", "https://a.b/x", body: Data(body.utf8), headers: type.map { ["Content-Type": $0] } ?? [:])
   }
 
-  private func matches(_ matcher: BodyMatcher, _ body: String, type: String? = "multipart/form-data; boundary=b") async throws -> Bool {
+  private func matches(
+    _ matcher: BodyMatcher, _ body: String, type: String? = "multipart/form-data; boundary=b"
+  ) async throws -> Bool {
     try await Stub(.post, "/x").body(matcher).matches(post(body, type: type))
   }
 
@@ -28,14 +30,20 @@ struct FormTests {
       let sent = parts((#"name="b""#, second), (#"name="a""#, first), (#"name="a""#, third))
       #expect(try await matches(.multipart(wanted), sent))
     }
-    #expect(try await !matches(.multipart(wanted), parts((#"name="b""#, "2"), (#"name="a""#, "1"), (#"name="a""#, "1"))))
-    #expect(try await matches(.multipart([.field("a", "3")], exactly: false), parts((#"name="b""#, "2"), (#"name="a""#, "3"))))
+    #expect(
+      try await !matches(.multipart(wanted), parts((#"name="b""#, "2"), (#"name="a""#, "1"), (#"name="a""#, "1"))))
+    #expect(
+      try await matches(.multipart([.field("a", "3")], exactly: false), parts((#"name="b""#, "2"), (#"name="a""#, "3")))
+    )
   }
 
   @Test("Each part is found by its name and has a condition of its own")
   func byName() async throws {
-    let sent = parts((#"name="photo"; filename="a.png""#, "PNG"), (#"name="meta""#, #"{"album": 7, "tags": []}"#), (#"name="note""#, ""))
-    #expect(try await matches(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present, "note": .empty]), sent))
+    let sent = parts(
+      (#"name="photo"; filename="a.png""#, "PNG"), (#"name="meta""#, #"{"album": 7, "tags": []}"#),
+      (#"name="note""#, ""))
+    #expect(
+      try await matches(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present, "note": .empty]), sent))
     #expect(try await !matches(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present]), sent))
     #expect(try await matches(.multipart(["meta": .jsonSubset(["album": 7])], exactly: false), sent))
     #expect(try await !matches(.multipart(["meta": .jsonSubset(["album": 8])], exactly: false), sent))
@@ -50,7 +58,8 @@ struct FormTests {
   func differences() async throws {
     let sent = parts((#"name="meta""#, #"{"album":7}"#), (#"name="title""#, "Hello"), (#"name="more""#, "x"))
     let text = try await report(
-      post(sent), Stub(.post, "/x").body(.multipart(["title": .text("Bye"), "meta": .json(["album": 8]), "photo": .present])))
+      post(sent),
+      Stub(.post, "/x").body(.multipart(["title": .text("Bye"), "meta": .json(["album": 8]), "photo": .present])))
     #expect(text.contains("part title"), "\(text)")
     #expect(text.contains(#"expected "Bye""#) && text.contains(#"but was  "Hello""#), "\(text)")
     #expect(text.contains("part meta, body at $.album") && text.contains("but was  7"), "\(text)")
@@ -65,7 +74,8 @@ struct FormTests {
 
   @Test("The stub that is ready to be pasted for a multipart form matches it")
   func pasted() async throws {
-    let text = try await report(post(parts((#"name="title""#, "Hello"), (#"name="f"; filename="x""#, "1"))), Stub(.get, "/other"))
+    let text = try await report(
+      post(parts((#"name="title""#, "Hello"), (#"name="f"; filename="x""#, "1"))), Stub(.get, "/other"))
     #expect(text.contains(#".body(.multipart(["title": .text("Hello"), "f": .present]))"#), "\(text)")
   }
 
@@ -77,7 +87,8 @@ struct FormTests {
     #expect(try await matches(.form(["a": "1"]), "a=1", type: nil))
     #expect(try await !matches(.form(["a": "1"]), "a=1", type: "text/plain"))
     let text = try await report(post("a=1", type: "text/plain"), Stub(.post, "/x").body(.form(["a": "1"])))
-    #expect(text.contains("expected application/x-www-form-urlencoded") && text.contains("but was  text/plain"), "\(text)")
+    #expect(
+      text.contains("expected application/x-www-form-urlencoded") && text.contains("but was  text/plain"), "\(text)")
   }
 
   @Test("A plus sign in a query is a space, and a report says how it was written")
@@ -107,8 +118,11 @@ struct FormTests {
     #expect(try await matches(.jsonSubset(["tags": ["a", [:]]], ignoringArrayOrder: true), body, type: nil))
     #expect(try await !matches(.json(["x": "${json-unit.ignore}"], ignoringArrayOrder: true), #"{"x": 1}"#, type: nil))
     let text = try await report(
-      post(body, type: nil), Stub(.post, "/x").body(.json(["tags": ["a", "c", ["id": 1]], "n": 1], ignoringArrayOrder: true)))
-    #expect(text.contains("body at $.tags[*]") && text.contains(#"expected "c""#) && text.contains("no element like it"), "\(text)")
+      post(body, type: nil),
+      Stub(.post, "/x").body(.json(["tags": ["a", "c", ["id": 1]], "n": 1], ignoringArrayOrder: true)))
+    #expect(
+      text.contains("body at $.tags[*]") && text.contains(#"expected "c""#) && text.contains("no element like it"),
+      "\(text)")
     #expect(text.contains("body at $.tags[0]") && text.contains(#"but was  "b""#), "\(text)")
   }
 }

@@ -19,17 +19,23 @@ struct URLPatternTests {
       matching: [
         "https://api.example.com/users", "https://API.example.COM/users", "HTTPS://api.example.com:443/users",
         "https://api.example.com/users?page=2",
-        "https://api.example.com/users#top", "https://ada:secret@api.example.com/users", "https://api.example.com./users",
+        "https://api.example.com/users#top", "https://ada:secret@api.example.com/users",
+        "https://api.example.com./users",
       ],
       others: [
-        "http://api.example.com/users", "https://api.example.com:8443/users", "https://example.com/users", "https://api.example.com/users/",
+        "http://api.example.com/users", "https://api.example.com:8443/users", "https://example.com/users",
+        "https://api.example.com/users/",
         "https://api.example.com/Users", "https://api.example.com/users/1", "https://api.example.com",
       ]),
     Row(
-      pattern: "/users/:id", matching: ["https://api.example.com/users/42", "http://localhost:8080/users/ada", "https://a.b/users/a%2Fb"],
-      others: ["https://api.example.com/users", "https://api.example.com/users/", "https://api.example.com/users/42/posts"]),
+      pattern: "/users/:id",
+      matching: ["https://api.example.com/users/42", "http://localhost:8080/users/ada", "https://a.b/users/a%2Fb"],
+      others: [
+        "https://api.example.com/users", "https://api.example.com/users/", "https://api.example.com/users/42/posts",
+      ]),
     Row(
-      pattern: "/users/:id(\\d+)", matching: ["https://a.b/users/42"], others: ["https://a.b/users/ada", "https://a.b/users/42a"]),
+      pattern: "/users/:id(\\d+)", matching: ["https://a.b/users/42"],
+      others: ["https://a.b/users/ada", "https://a.b/users/42a"]),
     Row(
       pattern: "/users/:id([a-z/]?x?)/posts?q=1", matching: ["https://a.b/users/ax/posts?q=1"],
       others: ["https://a.b/users/ax/posts", "https://a.b/users/12/posts?q=1"]),
@@ -52,26 +58,36 @@ struct URLPatternTests {
     Row(pattern: "/jobs/:id:run", matching: ["https://a.b/jobs/7:run"], others: ["https://a.b/jobs/7:stop"]),
     Row(pattern: "/%2A/%3Aid", matching: ["https://a.b/*/:id"], others: ["https://a.b/x/42"]),
     Row(
-      pattern: "https://*.example.com/", matching: ["https://api.example.com/", "https://a.b.example.com", "https://API.EXAMPLE.com/"],
+      pattern: "https://*.example.com/",
+      matching: ["https://api.example.com/", "https://a.b.example.com", "https://API.EXAMPLE.com/"],
       others: ["https://example.com/", "https://badexample.com/"]),
     Row(
       pattern: "https://api-*.example.com", matching: ["https://api-7.example.com/"],
       others: ["https://api.example.com/", "https://api-7.x.example.com/"]),
     Row(
-      pattern: "*://*/health", matching: ["https://a.b/health", "http://a.b/health", "https://a.b:9/health"], others: ["https://a.b/status"]
+      pattern: "*://*/health", matching: ["https://a.b/health", "http://a.b/health", "https://a.b:9/health"],
+      others: ["https://a.b/status"]
     ),
     Row(
-      pattern: "http://localhost:8080/x", matching: ["http://localhost:8080/x"], others: ["http://localhost/x", "http://localhost:8081/x"]),
-    Row(pattern: "http://localhost:*/x", matching: ["http://localhost:8080/x", "http://localhost/x"], others: ["http://other:8080/x"]),
-    Row(pattern: "http://a.b:80/x", matching: ["http://a.b/x", "http://a.b:80/x"], others: ["http://a.b:8080/x", "https://a.b/x"]),
+      pattern: "http://localhost:8080/x", matching: ["http://localhost:8080/x"],
+      others: ["http://localhost/x", "http://localhost:8081/x"]),
+    Row(
+      pattern: "http://localhost:*/x", matching: ["http://localhost:8080/x", "http://localhost/x"],
+      others: ["http://other:8080/x"]),
+    Row(
+      pattern: "http://a.b:80/x", matching: ["http://a.b/x", "http://a.b:80/x"],
+      others: ["http://a.b:8080/x", "https://a.b/x"]),
     Row(
       pattern: "api.example.com/x", matching: ["https://api.example.com/x", "http://api.example.com/x"],
       others: ["https://api.example.com:8443/x"]),
-    Row(pattern: "http://[::1]:8080/x", matching: ["http://[::1]:8080/x"], others: ["http://[::2]:8080/x", "http://[::1]/x"]),
+    Row(
+      pattern: "http://[::1]:8080/x", matching: ["http://[::1]:8080/x"],
+      others: ["http://[::2]:8080/x", "http://[::1]/x"]),
     Row(
       pattern: "https://bücher.example/käse",
       matching: [
-        "https://xn--bcher-kva.example/k%C3%A4se", "https://XN--BCHER-KVA.example/k%c3%a4se", "https://xn--bcher-kva.example/ka%CC%88se",
+        "https://xn--bcher-kva.example/k%C3%A4se", "https://XN--BCHER-KVA.example/k%c3%a4se",
+        "https://xn--bcher-kva.example/ka%CC%88se",
       ], others: ["https://xn--bcher-kva.example/kase", "https://bucher.example/k%C3%A4se"]),
     Row(
       pattern: "https://xn--bcher-kva.example/%7Eada", matching: ["https://xn--bcher-kva.example/~ada"],
@@ -80,9 +96,12 @@ struct URLPatternTests {
     Row(
       pattern: "/s?b=2&a=1", matching: ["https://a.b/s?a=1&b=2", "https://a.b/s?b=2&a=1", "https://a.b/s?%61=1&b=%32"],
       others: ["https://a.b/s", "https://a.b/s?a=1", "https://a.b/s?a=1&b=2&c=3", "https://a.b/s?a=1&b=2&a=1"]),
-    Row(pattern: "/s?a=1&a=2", matching: ["https://a.b/s?a=1&a=2"], others: ["https://a.b/s?a=2&a=1", "https://a.b/s?a=1"]),
+    Row(
+      pattern: "/s?a=1&a=2", matching: ["https://a.b/s?a=1&a=2"],
+      others: ["https://a.b/s?a=2&a=1", "https://a.b/s?a=1"]),
     Row(pattern: "/s?flag", matching: ["https://a.b/s?flag"], others: ["https://a.b/s?flag=", "https://a.b/s?flag=1"]),
-    Row(pattern: "/s?flag=", matching: ["https://a.b/s?flag="], others: ["https://a.b/s?flag", "https://a.b/s?flag=1"]),
+    Row(
+      pattern: "/s?flag=", matching: ["https://a.b/s?flag="], others: ["https://a.b/s?flag", "https://a.b/s?flag=1"]),
     Row(
       pattern: "/s?page=*", matching: ["https://a.b/s?page=7", "https://a.b/s?page="],
       others: ["https://a.b/s", "https://a.b/s?page=7&x=1"]),
@@ -125,7 +144,9 @@ struct URLPatternTests {
   @Test("A regular expression looks at the URL as text, and its named groups become parameters")
   func regex() async throws {
     let mock = MockInterceptor {
-      Stub(.get, .regex(#"^https://[a-z]+\.example\.com/v(?<version>\d+)/"#)) { request in .text(request.parameters["version"] ?? "none") }
+      Stub(.get, .regex(#"^https://[a-z]+\.example\.com/v(?<version>\d+)/"#)) { request in
+        .text(request.parameters["version"] ?? "none")
+      }
     }
     #expect(try await mock.text("GET", "https://api.example.com/v12/users") == "12")
     await #expect(throws: URLError.self) { try await mock.text("GET", "https://api.example.org/v12/users") }
@@ -146,7 +167,8 @@ struct URLPatternTests {
     arguments: [
       ("", "empty"), ("users/:id", "begin a path with a slash"), ("https://", "no host"), ("ht tp://a.b/", "no scheme"),
       ("http://a.b:99999/", "no port"),
-      ("http://a.b:x/", "no port"), ("/:id/:id", "twice"), ("/:id(\\d+", "not closed"), ("/:id([)", "regular expression"),
+      ("http://a.b:x/", "no port"), ("/:id/:id", "twice"), ("/:id(\\d+", "not closed"),
+      ("/:id([)", "regular expression"),
       ("/s?=1", "without a name"),
       ("http://a b/", "no host"),
     ])
@@ -166,7 +188,9 @@ struct URLPatternTests {
   func noTraps(_ seed: Int) async throws {
     var random = SplitMix(state: UInt64(seed))
     let letters = Array(#"/:*?&=%#()[]{}\.@+-|^$abXx09é💥 "#)
-    func text(_ length: Int) -> String { String((0..<length).map { _ in letters[Int(random.next() % UInt64(letters.count))] }) }
+    func text(_ length: Int) -> String {
+      String((0..<length).map { _ in letters[Int(random.next() % UInt64(letters.count))] })
+    }
     for _ in 0..<20 {
       let pattern = text(Int(random.next() % 24))
       guard

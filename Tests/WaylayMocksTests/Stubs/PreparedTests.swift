@@ -9,7 +9,8 @@ struct PreparedTests {
     "They are what a computed answer would be",
     arguments: ["GET", "HEAD", "POST"],
     [
-      MockResponse.text("hello"), .status(204), .status(304), .text("x").status(204), .data(Data("x".utf8)).header("Content-Length", "1"),
+      MockResponse.text("hello"), .status(204), .status(304), .text("x").status(204),
+      .data(Data("x".utf8)).header("Content-Length", "1"),
       .json(["a": 1]).header("X-Id", "1").header("X-Id", "2"), .text("x").header("Transfer-Encoding", "chunked"),
       .text("0123456789").servingRanges(), .text("x").status(404).cookie("a=1"), .redirect(to: "/y"),
     ])

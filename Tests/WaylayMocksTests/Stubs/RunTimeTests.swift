@@ -134,7 +134,8 @@ struct RunTimeTests {
       Stub(.get, "/x") { .text("outer x") }
       Stub(.get, "/y") { .text("outer y") }
     }
-    let inner = MockInterceptor(within: outer, location: here, stubs: [Stub(.get, "/x") { .text("inner x") }.priority(-5)])
+    let inner = MockInterceptor(
+      within: outer, location: here, stubs: [Stub(.get, "/x") { .text("inner x") }.priority(-5)])
     #expect(try await inner.text("GET", url) == "inner x")
     #expect(try await inner.text("GET", "https://a.b/y") == "outer y")
     let error = await failure { try await inner.text("GET", "https://a.b/yy") }

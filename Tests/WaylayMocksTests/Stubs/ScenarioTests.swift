@@ -53,7 +53,9 @@ struct ScenarioTests {
     try mock.setState("full", of: cart)
     let error = await failure { try await mock.text("POST", url) }
     #expect(mockError(error)?.code == .usedUp)
-    #expect(mockError(error)?.message.contains(#"the scenario "cart" is in the state "full", and the stub answers in "empty""#) == true)
+    #expect(
+      mockError(error)?.message.contains(
+        #"the scenario "cart" is in the state "full", and the stub answers in "empty""#) == true)
   }
 
   @Test("A state that the scenario does not have is a mistake, where it is written")

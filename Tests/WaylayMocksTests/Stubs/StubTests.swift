@@ -53,7 +53,10 @@ struct StubTests {
 
   @Test("Order does not depend on how specific a pattern is, or where its index keeps it")
   func orderAcrossIndex() async throws {
-    let patterns = ["/x", "https://api.example.com/x", "/:name", "/**", "https://*.example.com/x", "/x?", "https://api.example.com/**"]
+    let patterns = [
+      "/x", "https://api.example.com/x", "/:name", "/**", "https://*.example.com/x", "/x?",
+      "https://api.example.com/**",
+    ]
     for turn in 0..<patterns.count {
       let rotated = patterns[turn...] + patterns[..<turn]
       let mock = MockInterceptor {
@@ -112,7 +115,9 @@ struct StubTests {
     #expect(mock.issues.isEmpty)
   }
 
-  @Test("Counts and states that cannot be are issues at the stub's line, and such a stub answers nothing", arguments: [0, -1, .min])
+  @Test(
+    "Counts and states that cannot be are issues at the stub's line, and such a stub answers nothing",
+    arguments: [0, -1, .min])
   func counts(_ count: Int) async throws {
     let line: UInt = #line + 1
     let mock = MockInterceptor(unmatched: .respond(501)) { Stub(.get, "/x") { .status(200) }.times(count) }

@@ -11,11 +11,14 @@ extension MockInterceptor {
   @discardableResult
   func ask(_ request: URLRequest, body: MessageBody? = nil) async throws -> InterceptedResponse {
     try await startLoading(
-      InterceptedRequest(request, body: body), next: InterceptorChain.Next { _ in throw URLError(.notConnectedToInternet) })
+      InterceptedRequest(request, body: body),
+      next: InterceptorChain.Next { _ in throw URLError(.notConnectedToInternet) })
   }
 
   /// The text of an answer.
-  func text(_ method: String = "GET", _ url: String, body: String? = nil, headers: [String: String] = [:]) async throws -> String {
+  func text(
+    _ method: String = "GET", _ url: String, body: String? = nil, headers: [String: String] = [:]
+  ) async throws -> String {
     let response = try await ask(.make(method, url, body: body.map { Data($0.utf8) }, headers: headers))
     return String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
   }
@@ -39,7 +42,9 @@ extension RequestPattern {
 }
 
 extension URLRequest {
-  static func make(_ method: String = "GET", _ url: String, body: Data? = nil, headers: [String: String] = [:]) -> URLRequest {
+  static func make(
+    _ method: String = "GET", _ url: String, body: Data? = nil, headers: [String: String] = [:]
+  ) -> URLRequest {
     var request = URLRequest(url: URL(string: url)!)
     request.httpMethod = method
     request.httpBody = body
@@ -52,7 +57,9 @@ extension URLRequest {
 
 extension URLSession {
   /// Status and body of an answer.
-  func text(_ method: String = "GET", _ url: String, body: Data? = nil, headers: [String: String] = [:]) async throws -> (Int, String) {
+  func text(
+    _ method: String = "GET", _ url: String, body: Data? = nil, headers: [String: String] = [:]
+  ) async throws -> (Int, String) {
     let (data, response) = try await data(for: .make(method, url, body: body, headers: headers))
     return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
   }

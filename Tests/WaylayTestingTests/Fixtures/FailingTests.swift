@@ -1,7 +1,8 @@
 import Testing
 import WaylayTesting
 
-/// Tests that fail on purpose. They are enabled only in the processes that `ReportTests` starts, which reads their report.
+/// Tests that fail on purpose. They are enabled only in the processes that `ReportTests` starts, which reads their
+/// report.
 ///
 /// A comment `issue:` marks the line at which an issue is expected.
 @Suite("Fixtures", .enabled(if: Fixtures.areEnabled))
@@ -28,7 +29,9 @@ struct FailingTests {
       #expect(await UserClient(session: .mocked).nameIfAny(of: 2) == "Grace")
     }
 
-    @Test("a miss in one case of fifty", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } }, arguments: 1...50)
+    @Test(
+      "a miss in one case of fifty", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } },
+      arguments: 1...50)
     func oneCase(id: Int) async {
       let client = UserClient(session: .mocked)
       #expect(await client.nameIfAny(of: 1) == "Ada")
@@ -74,7 +77,8 @@ struct FailingTests {
     @Test("optional stub", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
     func optional() {}
 
-    @Test("unused stub of a test that throws", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+    @Test(
+      "unused stub of a test that throws", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
     func throwing() throws {
       throw CocoaError(.featureUnsupported)
     }

@@ -5,7 +5,8 @@ import WaylayTesting
 
 /// Why a scope lets its session go instead of invalidating it.
 @Suite(
-  "Foundation on Linux: an invalidated session", .enabled(if: Platform.isLinux, "a fact of Foundation on Linux"), .timeLimit(.minutes(10)))
+  "Foundation on Linux: an invalidated session", .enabled(if: Platform.isLinux, "a fact of Foundation on Linux"),
+  .timeLimit(.minutes(10)))
 struct InvalidatedSessionFact {
   @Test("U17: making a task in an invalidated session ends the process")
   func makingATask() async {

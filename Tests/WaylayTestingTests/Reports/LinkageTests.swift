@@ -8,10 +8,12 @@ struct LinkageTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   private static let testLibraries = ["XCTest", "Testing", "IssueReportingTestSupport", "WaylayTesting"]
 
-  /// The dynamic linker is asked to write down every file it opens while the program runs: at its start and by `dlopen`.
+  /// The dynamic linker is asked to write down every file it opens while the program runs: at its start and by
+  /// `dlopen`.
   @Test(
     "a program with a mock loads neither XCTest nor Testing", .heavy,
-    .enabled(if: Platform.isLinux && Program.tests != nil, "LD_DEBUG is the linker's of Linux"), arguments: ["tour", "stress"])
+    .enabled(if: Platform.isLinux && Program.tests != nil, "LD_DEBUG is the linker's of Linux"),
+    arguments: ["tour", "stress"])
   func loaded(program: String) async throws {
     let arguments = program == "stress" ? ["--loads", "100"] : []
     let libraries = try await Self.libraries(loadedBy: Program(program), arguments)
@@ -24,8 +26,11 @@ struct LinkageTests {
     .enabled(if: Platform.isLinux && Program.tests != nil, "LD_DEBUG is the linker's of Linux"))
   func control() async throws {
     let bundle = try #require(Program.tests)
-    let libraries = try await Self.libraries(loadedBy: bundle, ["--testing-library", "swift-testing", "--filter", "^none$"])
-    for name in ["libXCTest.so", "libTesting.so", "libIssueReportingTestSupport.so"] { #expect(libraries.contains(name)) }
+    let libraries = try await Self.libraries(
+      loadedBy: bundle, ["--testing-library", "swift-testing", "--filter", "^none$"])
+    for name in ["libXCTest.so", "libTesting.so", "libIssueReportingTestSupport.so"] {
+      #expect(libraries.contains(name))
+    }
   }
 
   @Test("no library for apps imports a test library")
@@ -33,10 +38,12 @@ struct LinkageTests {
     let sources = Self.root.appendingPathComponent("Sources")
     let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path).filter { $0 != "WaylayTesting" }
     #expect(modules.contains("WaylayMocks"))
-    let pattern = #/^\s*(@\S+\s+|public\s+|package\s+|internal\s+)*import\s+(XCTest|Testing|WaylayTesting|IssueReportingTestSupport)\b/#
+    let pattern =
+      #/^\s*(@\S+\s+|public\s+|package\s+|internal\s+)*import\s+(XCTest|Testing|WaylayTesting|IssueReportingTestSupport)\b/#
       .anchorsMatchLineEndings()
     for module in modules {
-      let files = FileManager.default.enumerator(at: sources.appendingPathComponent(module), includingPropertiesForKeys: nil)
+      let files = FileManager.default.enumerator(
+        at: sources.appendingPathComponent(module), includingPropertiesForKeys: nil)
       for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(text.firstMatch(of: pattern) == nil, "\(module)/\(file.lastPathComponent)")
@@ -47,7 +54,8 @@ struct LinkageTests {
   /// The names of the libraries that a program loads while it runs.
   private static func libraries(loadedBy program: Program, _ arguments: [String]) async throws -> Set<String> {
     try await Program.withTemporaryFile { log in
-      let (_, output) = try await program.run(arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log.path])
+      let (_, output) = try await program.run(
+        arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log.path])
       // The linker appends the number of each process.
       let folder = log.deletingLastPathComponent()
       let logs = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

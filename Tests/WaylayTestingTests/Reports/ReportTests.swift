@@ -18,7 +18,8 @@ struct ReportTests {
     let report = try await TestReport.running("FailingTests/Swallowed")
     #expect(
       report.failed == [
-        "swallowed miss", "a miss in one case of fifty", "a miss in a child task", "a miss in an unstructured task", "used up",
+        "swallowed miss", "a miss in one case of fifty", "a miss in a child task", "a miss in an unstructured task",
+        "used up",
       ])
     #expect(report.ended.contains("its neighbour"))
     #expect(report.exitCode != 0)
@@ -37,7 +38,9 @@ struct ReportTests {
   func unusedStubs() async throws {
     let report = try await TestReport.running("FailingTests/Unused")
     #expect(
-      report.failed == ["unused stub", "unused stub of withMock", "miss in withMock", "unused stub of a test that throws"])
+      report.failed == [
+        "unused stub", "unused stub of withMock", "miss in withMock", "unused stub of a test that throws",
+      ])
     for test in ["unused stub", "unused stub of withMock", "miss in withMock"] {
       #expect(report.issues(of: test).map(\.line) == [lines[test]], "\(test)")
     }
@@ -75,7 +78,8 @@ struct ReportTests {
     let loop = Set(report.issues(of: "with constants and a loop").map(\.line))
     #expect(loop == [lines["with constants and a loop"], lines["the loop"]])
     let elsewhere = Set(report.issues(of: "in a trait made elsewhere").map(\.line))
-    #expect(elsewhere == [lines["elsewhere, first"], lines["elsewhere, second"], lines["a miss in a trait made elsewhere"]])
+    #expect(
+      elsewhere == [lines["elsewhere, first"], lines["elsewhere, second"], lines["a miss in a trait made elsewhere"]])
   }
 
   @Test("where no scope is current, or it is over, the use of it is reported")

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A report at a scope's end, in XCTest", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
+  "A report at a scope's end, in XCTest",
+  .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
   .timeLimit(.minutes(2)))
 struct XCTestReportTests {
   let lines: Markers
@@ -25,7 +26,9 @@ struct XCTestReportTests {
   func partly() async throws {
     let (failures, output) = try await run("PartlyMockedCase")
     #expect(
-      Set(failures.map(\.test)) == ["PartlyMockedCase.testUnused", "PartlyMockedCase.testTearDown", "PartlyMockedCase.testOutside"],
+      Set(failures.map(\.test)) == [
+        "PartlyMockedCase.testUnused", "PartlyMockedCase.testTearDown", "PartlyMockedCase.testOutside",
+      ],
       "\(output)")
     #expect(failures.count == 3)
     #expect(failures.first { $0.test == "PartlyMockedCase.testUnused" }?.line == lines["unused"])
@@ -39,7 +42,8 @@ struct XCTestReportTests {
     var message: String
   }
 
-  /// Runs a case with its mistakes and reads the failures, which are printed as `file:line: error: Case.test : failed - message`.
+  /// Runs a case with its mistakes and reads the failures, which are printed as `file:line: error: Case.test : failed -
+  /// message`.
   private func run(_ name: String) async throws -> (failures: [Failure], output: String) {
     let bundle = try #require(Program.tests)
     let (code, output) = try await bundle.run(["WaylayTestingTests.\(name)"], environment: [Fixtures.variable: "1"])

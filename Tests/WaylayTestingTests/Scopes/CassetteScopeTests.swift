@@ -103,7 +103,9 @@ struct CassetteScopeTests {
         return true
       }
     }
-    #expect(issues.withLock { $0 }.contains { $0.contains("/dev/null/tape.har cannot be written") }, "\(issues.withLock { $0 })")
+    #expect(
+      issues.withLock { $0 }.contains { $0.contains("/dev/null/tape.har cannot be written") },
+      "\(issues.withLock { $0 })")
   }
 }
 

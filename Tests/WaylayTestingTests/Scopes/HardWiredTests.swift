@@ -52,7 +52,8 @@ private struct Screen {
 
 private let catalog = CatalogClient()
 
-private let onLinux: ConditionTrait = .enabled(if: Platform.isLinux, "Apple's sessions cannot be changed once they are made")
+private let onLinux: ConditionTrait = .enabled(
+  if: Platform.isLinux, "Apple's sessions cannot be changed once they are made")
 
 @Suite("Sessions that nobody passes", .sharedSession, .timeLimit(.minutes(10)))
 struct HardWiredTests {
@@ -73,7 +74,8 @@ struct HardWiredTests {
 
   @Test(
     "what a test without a mock asks of the shared session goes its own way meanwhile",
-    .enabled(if: Platform.isLinux, "Apple's loading system does not say in which task a request was made"), arguments: 0..<4)
+    .enabled(if: Platform.isLinux, "Apple's loading system does not say in which task a request was made"),
+    arguments: 0..<4)
   func neighbours(_ number: Int) async throws {
     try await withOrigin { origin in
       for _ in 0..<50 {
@@ -112,7 +114,9 @@ struct HardWiredTests {
         #expect(String(decoding: answer, as: UTF8.self) == "5 bytes")
         let (file, _) = try await URLSession.shared.download(from: URL(string: "https://api.example.com/file")!)
         #expect(try Data(contentsOf: file) == Data("file".utf8))
-        await #expect(throws: URLError.self) { _ = try await URLSession.shared.data(from: URL(string: "ftp://api.example.com/x")!) }
+        await #expect(throws: URLError.self) {
+          _ = try await URLSession.shared.data(from: URL(string: "ftp://api.example.com/x")!)
+        }
       }
     }
     #expect(issues.count == 1)
@@ -148,7 +152,9 @@ struct HardWiredTests {
     #expect(issues.count == 1)
     let issue = try #require(issues.first)
     #expect(issue.contains("https://api.example.com/users/9"))
-    #expect(issue.contains("If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well"))
+    #expect(
+      issue.contains(
+        "If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well"))
   }
 
   @Test("the same in the test's own task says no more than of any request", onLinux)
@@ -190,7 +196,9 @@ struct HardWiredTests {
     }
   }
 
-  @Test("a private session made from .default, in an object of the test's", onLinux, .mocked { Stub(.get, "/items") { .text("three") } })
+  @Test(
+    "a private session made from .default, in an object of the test's", onLinux,
+    .mocked { Stub(.get, "/items") { .text("three") } })
   func ownSession() async throws {
     let client = SpecialCatalogClient()
     MockScope.current?.intercept(URLSession.held(by: client))

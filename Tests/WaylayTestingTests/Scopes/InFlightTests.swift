@@ -10,7 +10,9 @@ struct InFlightTests {
     .mocked {
       Stub(.get, "https://api.example.com/users/:id") { request in
         let id = request.parameters["id"] ?? ""
-        guard request.call.isMultiple(of: 2) else { return .text("[\(id)]").delay(.microseconds(request.call % 7 * 200)) }
+        guard request.call.isMultiple(of: 2) else {
+          return .text("[\(id)]").delay(.microseconds(request.call % 7 * 200))
+        }
         return .chunks(["[", id, "]"], every: .fixed(.microseconds(request.call % 3 * 100)))
       }
     })

@@ -24,7 +24,9 @@ struct ManyScopesTests {
             } operation: {
               let session = URLSession.mocked
               await meeting.arrive()
-              let names = try? await [UserClient(session: session).name(of: 1), UserClient(session: .mocked).name(of: 1)]
+              let names = try? await [
+                UserClient(session: session).name(of: 1), UserClient(session: .mocked).name(of: 1),
+              ]
               return names == ["\(number)", "\(number)"] && MockInterceptor.current.calls.count == 2 ? 0 : 1
             }
           }
@@ -35,7 +37,9 @@ struct ManyScopesTests {
     }
   }
 
-  @Test("memory after 1 000 scopes is that after 100", .heavy, .enabled(if: Process.measuresMemory, "resident memory says nothing here"))
+  @Test(
+    "memory after 1 000 scopes is that after 100", .heavy,
+    .enabled(if: Process.measuresMemory, "resident memory says nothing here"))
   func memory() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
       Process.limit()
@@ -61,8 +65,14 @@ struct ManyScopesTests {
       await scopes(count - 100)
       let late = Process.residentBytes
       let growth = late - early
-      print("resident after 100 scopes: \(early / 1_000) kB, after \(count): \(late / 1_000) kB, \(growth / (count - 100)) bytes a scope")
-      // A protocol class is a type, and types are never freed: about a kilobyte each. The bodies alone would be 64 kB a scope.
+      print(
+        """
+        resident after 100 scopes: \(early / 1_000) kB, after \(count): \(late / 1_000) kB, \(growth / (count - 100)) \
+        bytes a scope
+        """
+      )
+      // A protocol class is a type, and types are never freed: about a kilobyte each. The bodies alone would be 64 kB a
+      // scope.
       Process.require(growth < 4 << 20 + (count - 100) * 4_000, "memory grew by \(growth) bytes")
     }
     print(String(decoding: result.standardOutputContent, as: UTF8.self))
@@ -99,5 +109,7 @@ struct ManyScopesTests {
     print(String(decoding: result.standardOutputContent, as: UTF8.self))
   }
 
-  static func size(_ name: String, _ normal: Int) -> Int { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? normal }
+  static func size(_ name: String, _ normal: Int) -> Int {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? normal
+  }
 }

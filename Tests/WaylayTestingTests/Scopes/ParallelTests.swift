@@ -52,7 +52,8 @@ struct ParallelTests {
   /// How often `askEverywhere` asks.
   static let asked = 5
 
-  /// Asks with the session of the scope, in helpers, in child tasks, in an unstructured one, and with a session made from the configuration.
+  /// Asks with the session of the scope, in helpers, in child tasks, in an unstructured one, and with a session made
+  /// from the configuration.
   static func askEverywhere(for answer: String) async throws {
     try await ask(for: answer)
     async let child: Void = ask(for: answer)

@@ -23,7 +23,9 @@ struct ScopeTests {
     #expect(URLSessionConfiguration.mocked.protocolClasses?.isEmpty == false)
   }
 
-  @Test("gives configurations for sessions with a delegate", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+  @Test(
+    "gives configurations for sessions with a delegate",
+    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
   func configurations() async throws {
     let recorder = Completion()
     let session = URLSession(configuration: .mocked, delegate: recorder, delegateQueue: nil)
@@ -148,7 +150,9 @@ struct NestedScopeTests {
     #expect(name == "of the suite")
   }
 
-  @Test("a test's stubs are asked before the suite's", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
+  @Test(
+    "a test's stubs are asked before the suite's",
+    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
   func inner() async throws {
     let client = UserClient(session: .mocked)
     let names = try await [client.name(of: 1), client.name(of: 2)]
@@ -157,7 +161,8 @@ struct NestedScopeTests {
   }
 
   @Test(
-    "withMock goes before both, and for its time only", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
+    "withMock goes before both, and for its time only",
+    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
   func innermost() async throws {
     let outside = UserClient(session: .mocked)
     try await withMock {
@@ -192,7 +197,9 @@ struct NestedScopeTests {
 
   @Suite("and a suite in it", .mocked { Stub(.get, "https://api.example.com/users/2") { .text("of the inner suite") } })
   struct Inner {
-    @Test("asks the nearer suite's stubs first", .mocked { Stub(.get, "https://api.example.com/users/3") { .text("of the test") } })
+    @Test(
+      "asks the nearer suite's stubs first",
+      .mocked { Stub(.get, "https://api.example.com/users/3") { .text("of the test") } })
     func three() async throws {
       let client = UserClient(session: .mocked)
       let names = try await [client.name(of: 1), client.name(of: 2), client.name(of: 3)]
@@ -201,7 +208,8 @@ struct NestedScopeTests {
   }
 
   @Test(
-    "counts begin anew for each case", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("once") }.once }, arguments: 0..<5)
+    "counts begin anew for each case", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("once") }.once },
+    arguments: 0..<5)
   func cases(number: Int) async throws {
     let client = UserClient(session: .mocked)
     let names = try await [client.name(of: 1), client.name(of: 1)]

@@ -6,7 +6,9 @@ import WaylayTesting
 struct SessionSettingsTests {
   @Test("header fields, cookies and timeouts that are set after the configuration was taken count", .mocked())
   func settings() async throws {
-    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/:id") { .text("Ada").header("Set-Cookie", "seen=1") } }
+    MockInterceptor.current.add {
+      Stub(.get, "https://api.example.com/users/:id") { .text("Ada").header("Set-Cookie", "seen=1") }
+    }
     let configuration = URLSessionConfiguration.mocked
     configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
     let storage = try #require(configuration.httpCookieStorage)
@@ -84,7 +86,8 @@ struct SessionSettingsTests {
 
   @Test(
     "each case of a test has a clock of its own",
-    .mocked(clock: MockClock()) { Stub(.get, "https://api.example.com/users/1") { .text("Ada").delay(.seconds(10)) } }, arguments: 1...3)
+    .mocked(clock: MockClock()) { Stub(.get, "https://api.example.com/users/1") { .text("Ada").delay(.seconds(10)) } },
+    arguments: 1...3)
   func clocks(_ number: Int) async throws {
     let scope = try #require(MockScope.current)
     let clock = try #require(scope.mock.clock as? MockClock)

@@ -5,10 +5,13 @@ import WaylayTesting
 
 @Suite("A scope lets nothing out", .timeLimit(.minutes(5)))
 struct StrictTests {
-  @Test("whatever the scheme: it is refused, written down and reported", arguments: ["ftp", "ws", "wss", "myapp", "HTTP", "file"])
+  @Test(
+    "whatever the scheme: it is refused, written down and reported",
+    arguments: ["ftp", "ws", "wss", "myapp", "HTTP", "file"])
   func schemes(_ scheme: String) async throws {
     let origin = try await TestOrigin.start()
-    let url = try #require(URL(string: scheme == "file" ? "file:///etc/hostname" : "\(scheme)://127.0.0.1:\(origin.port)/x"))
+    let url = try #require(
+      URL(string: scheme == "file" ? "file:///etc/hostname" : "\(scheme)://127.0.0.1:\(origin.port)/x"))
     await withKnownIssue {
       await withMock {
       } operation: {

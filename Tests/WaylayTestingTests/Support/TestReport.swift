@@ -31,7 +31,8 @@ struct TestReport: Sendable {
     return try await Program.withTemporaryFile { file in
       let (code, output) = try await bundle.run(
         [
-          "--testing-library", "swift-testing", "--filter", filter, "--event-stream-output-path", file.path, "--event-stream-version",
+          "--testing-library", "swift-testing", "--filter", filter, "--event-stream-output-path", file.path,
+          "--event-stream-version",
           "6.3",
         ],
         environment: [Fixtures.variable: "1"])

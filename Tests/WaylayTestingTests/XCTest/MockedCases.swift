@@ -1,8 +1,8 @@
 import WaylayTesting
 import XCTest
 
-// Tests of XCTest. In the processes that `XCTestReportTests` starts they make mistakes on purpose, and it reads what XCTest prints.
-// A comment `issue:` marks the line at which an issue is expected.
+// Tests of XCTest. In the processes that `XCTestReportTests` starts they make mistakes on purpose, and it reads what
+// XCTest prints. A comment `issue:` marks the line at which an issue is expected.
 
 /// A case whose every test method runs in a scope.
 final class SurroundedCase: XCTestCase {

@@ -1,4 +1,5 @@
-/// The parts of a record, which are many and short: numbers of seven bits a byte, and texts and lists behind such numbers.
+/// The parts of a record, which are many and short: numbers of seven bits a byte, and texts and lists behind such
+/// numbers.
 extension ByteSink {
   /// Seven bits a byte, the lowest first; small numbers of either sign are short.
   mutating func putCompact(_ number: Int64) {
@@ -68,8 +69,11 @@ extension ByteSource {
   }
 
   mutating func list<Element>(_ read: (inout ByteSource) -> Element?) -> [Element]? {
-    // An element has at least one byte: no length makes more room than there are bytes. Header fields are limited to 2¹⁶ by their type.
-    guard let count = compactNumber(), count >= 0, count <= Int64(remaining), count < Int64(UInt16.max) else { return nil }
+    // An element has at least one byte: no length makes more room than there are bytes. Header fields are limited to
+    // 2¹⁶ by their type.
+    guard let count = compactNumber(), count >= 0, count <= Int64(remaining), count < Int64(UInt16.max) else {
+      return nil
+    }
     var list: [Element] = []
     list.reserveCapacity(Int(count))
     for _ in 0..<count {
@@ -80,7 +84,8 @@ extension ByteSource {
   }
 
   mutating func field() -> HTTPField? {
-    guard let text = compactText(), let name = HTTPField.Name(text), let value = compactBytes(), HTTPField.isValidValue(value)
+    guard let text = compactText(), let name = HTTPField.Name(text), let value = compactBytes(),
+      HTTPField.isValidValue(value)
     else { return nil }
     return HTTPField(name: name, value: value)
   }

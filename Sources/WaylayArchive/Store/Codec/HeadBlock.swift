@@ -1,6 +1,7 @@
 import Foundation
 
-/// What is stored of an entry beside its body's bytes: who it is, what can be listed of it, its owner's head, and where its chunks are.
+/// What is stored of an entry beside its body's bytes: who it is, what can be listed of it, its owner's head, and where
+/// its chunks are.
 struct HeadBlock: Hashable, Sendable {
   private static let version: UInt8 = 1
 
@@ -58,11 +59,13 @@ struct HeadBlock: Hashable, Sendable {
       tags.insert(tag)
     }
     // Sixteen bytes a chunk: a count that cannot be true takes no memory.
-    guard let head = source.counted(), let count = source.number(UInt32.self), source.remaining == Int(count) * 16 else { return nil }
+    guard let head = source.counted(), let count = source.number(UInt32.self), source.remaining == Int(count) * 16
+    else { return nil }
     var chunks: [BodyChunk] = []
     chunks.reserveCapacity(Int(count))
     for _ in 0..<count {
-      guard let stored = source.number(UInt32.self), let plain = source.number(UInt32.self), let check = source.number(UInt64.self),
+      guard let stored = source.number(UInt32.self), let plain = source.number(UInt32.self),
+        let check = source.number(UInt64.self),
         plain > 0, plain <= UInt32(BodyChunk.size)
       else { return nil }
       chunks.append(BodyChunk(stored: stored & ~(1 << 31), plain: plain, check: check, isCompressed: stored >> 31 == 1))

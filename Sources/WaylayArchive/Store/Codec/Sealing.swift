@@ -1,7 +1,8 @@
 import Crypto
 import Foundation
 
-/// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that order.
+/// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that
+/// order.
 struct Sealing: Sendable {
   /// What bytes are and where they belong. Part of what is authenticated, so that no piece passes for another.
   struct Place {
@@ -28,7 +29,8 @@ struct Sealing: Sendable {
 
   init(key: SymmetricKey? = nil, archive: [UInt8] = []) {
     self.key = key.map {
-      HKDF<SHA256>.deriveKey(inputKeyMaterial: $0, salt: archive, info: Data("waylay archive entries".utf8), outputByteCount: 32)
+      HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: $0, salt: archive, info: Data("waylay archive entries".utf8), outputByteCount: 32)
     }
   }
 
@@ -40,7 +42,9 @@ struct Sealing: Sendable {
 
   func sealed(_ bytes: [UInt8], _ place: Place, digest: [UInt8]) throws -> [UInt8] {
     guard let key else { return bytes }
-    guard let box = try AES.GCM.seal(bytes, using: key, authenticating: digest + place.bytes).combined else { return [] }
+    guard let box = try AES.GCM.seal(bytes, using: key, authenticating: digest + place.bytes).combined else {
+      return []
+    }
     return Array(box)
   }
 
@@ -53,7 +57,8 @@ struct Sealing: Sendable {
   }
 
   /// A chunk as it goes to the file.
-  func sealed(chunk: Data, compressing: Bool, _ place: Place, digest: [UInt8]) throws -> (bytes: Data, chunk: BodyChunk) {
+  func sealed(chunk: Data, compressing: Bool, _ place: Place, digest: [UInt8]) throws -> (bytes: Data, chunk: BodyChunk)
+  {
     let compressed = compressing ? Deflate.compressed(chunk) : nil
     var bytes = compressed ?? chunk
     if let key {
@@ -68,10 +73,12 @@ struct Sealing: Sendable {
     )
   }
 
-  /// Whether a chunk can be one that was written under this sealing: no length of it exceeds what its reader has room for.
+  /// Whether a chunk can be one that was written under this sealing: no length of it exceeds what its reader has room
+  /// for.
   func canBe(_ chunk: BodyChunk) -> Bool {
     let most = Int(chunk.plain) + overhead
-    return chunk.plain <= UInt32(BodyChunk.size) && (chunk.isCompressed ? Int(chunk.stored) < most : Int(chunk.stored) == most)
+    return chunk.plain <= UInt32(BodyChunk.size)
+      && (chunk.isCompressed ? Int(chunk.stored) < most : Int(chunk.stored) == most)
   }
 
   /// Whether bytes of a file are the chunk that was written.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The directory of an archive, held open: everything in it is reached through its descriptor, so that whatever the path leads to one day,
-/// no file of another archive is ever touched.
+/// The directory of an archive, held open: everything in it is reached through its descriptor, so that whatever the
+/// path leads to one day, no file of another archive is ever touched.
 final class ArchiveDirectory: Sendable {
   static let journalFolder = "journal"
   static let entriesFolder = "entries"
@@ -81,8 +81,11 @@ final class ArchiveDirectory: Sendable {
     return folder
   }
 
-  /// Does something in the folder of a partition; once more when the folder that was open has been removed and made again.
-  private func inPartition<Value>(_ name: String, _ work: (FileDescriptor) throws(SystemError) -> Value) throws(SystemError) -> Value {
+  /// Does something in the folder of a partition; once more when the folder that was open has been removed and made
+  /// again.
+  private func inPartition<Value>(
+    _ name: String, _ work: (FileDescriptor) throws(SystemError) -> Value
+  ) throws(SystemError) -> Value {
     let folder = try partition(name)
     do {
       return try work(folder)
@@ -209,7 +212,8 @@ final class ArchiveDirectory: Sendable {
   private func synchronize(_ directory: FileDescriptor) throws(SystemError) {
     let identity = try files.status(of: directory).identity
     if state.withLock({ $0.refused.contains(identity) }) {
-      // The system tells of a failure once, and then takes what was lost for written: unless something is written again.
+      // The system tells of a failure once, and then takes what was lost for written: unless something is written
+      // again.
       let name = ".synchronized"
       try files.remove(name, in: directory)
       _ = try files.create(name, in: directory)

@@ -1,5 +1,5 @@
-/// What keeps a second writer from a directory: the lock of the directory itself. There is no file that somebody could remove to open the
-/// door, and where a directory takes the place of another one, its lock is another one, too.
+/// What keeps a second writer from a directory: the lock of the directory itself. There is no file that somebody could
+/// remove to open the door, and where a directory takes the place of another one, its lock is another one, too.
 final class DirectoryLock: Sendable {
   private let directory: ArchiveDirectory
 

@@ -32,7 +32,8 @@ struct DiskBody: StoredBody {
   private var descriptor: FileDescriptor?
 
   init(
-    context: Context, folder: String, file: EntryFile, digest: [UInt8], offset: Int64, chunks: [BodyChunk], inMemory: Data?,
+    context: Context, folder: String, file: EntryFile, digest: [UInt8], offset: Int64, chunks: [BodyChunk],
+    inMemory: Data?,
     descriptor: FileDescriptor? = nil
   ) {
     self.context = context
@@ -104,7 +105,8 @@ struct DiskBody: StoredBody {
       throw error
     }
     // Not before everything is in it and checked: of a few bytes, this makes a copy at once and gives the memory back.
-    let bytes = Data(bytesNoCopy: buffer.baseAddress!, count: count, deallocator: .custom { start, _ in start.deallocate() })
+    let bytes = Data(
+      bytesNoCopy: buffer.baseAddress!, count: count, deallocator: .custom { start, _ in start.deallocate() })
     let skipped = first.part.lowerBound
     return skipped == 0 && range.count == count ? bytes : bytes[skipped..<skipped + range.count]
   }
@@ -122,7 +124,9 @@ struct DiskBody: StoredBody {
     for piece in pieces {
       let start = Int(piece.fileOffset - offset)
       let chunk = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(piece.chunk.stored)])
-      guard Sealing.isIntact(chunk, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
+      guard Sealing.isIntact(chunk, piece.chunk, piece.place) else {
+        throw unreadable("its bytes are not those that were stored")
+      }
     }
   }
 
@@ -145,7 +149,9 @@ struct DiskBody: StoredBody {
   /// Less was read than there should be: whether there is less, or the system did not give it.
   private func tooShort(_ descriptor: FileDescriptor) -> ArchiveError {
     do {
-      guard try context.files.status(of: descriptor).size < offset + storedLength else { return failed(SystemError("read", code: EIO)) }
+      guard try context.files.status(of: descriptor).size < offset + storedLength else {
+        return failed(SystemError("read", code: EIO))
+      }
       return unreadable("its file is too short")
     } catch {
       return failed(error)
@@ -171,7 +177,9 @@ struct DiskBody: StoredBody {
       if end > range.lowerBound {
         let part = Int(max(range.lowerBound - start, 0))..<Int(min(range.upperBound, end) - start)
         pieces.append(
-          Piece(chunk: chunk, place: Sealing.Place(file: file.number, index: UInt64(index)), fileOffset: fileOffset, part: part))
+          Piece(
+            chunk: chunk, place: Sealing.Place(file: file.number, index: UInt64(index)), fileOffset: fileOffset,
+            part: part))
       }
       start = end
       fileOffset += Int64(chunk.stored)
@@ -197,7 +205,9 @@ struct DiskBody: StoredBody {
     if !isVerified {
       for piece in pieces(range) {
         let bytes = UnsafeRawBufferPointer(start: start + Int(piece.fileOffset), count: Int(piece.chunk.stored))
-        guard Sealing.isIntact(bytes, piece.chunk, piece.place) else { throw unreadable("its bytes are not those that were stored") }
+        guard Sealing.isIntact(bytes, piece.chunk, piece.place) else {
+          throw unreadable("its bytes are not those that were stored")
+        }
       }
       if range.count == Int(self.length) {
         context.verified.withLock { verified in

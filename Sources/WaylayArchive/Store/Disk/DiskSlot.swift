@@ -1,4 +1,5 @@
-/// What the index keeps in memory of an entry on disk: where it is and what it adds up to. Its key and its head are in its file.
+/// What the index keeps in memory of an entry on disk: where it is and what it adds up to. Its key and its head are in
+/// its file.
 struct DiskSlot: Sendable {
   /// What an entry takes beside its files: its records in the journal.
   static let bookkeeping: Int64 = 256
@@ -49,7 +50,8 @@ struct DiskSlot: Sendable {
     isPinned = record.flags.contains(.pinned)
     isSafe = record.flags.contains(.safe)
     cost = Self.cost(
-      headLength: Int64(headLength), bodyOffset: Int64(bodyOffset), bodyLength: bodyLength, isInline: record.head == record.body)
+      headLength: Int64(headLength), bodyOffset: Int64(bodyOffset), bodyLength: bodyLength,
+      isInline: record.head == record.body)
   }
 
   func record(low: UInt64, isVisited: Bool, isSafe: Bool = false) -> JournalRecord {

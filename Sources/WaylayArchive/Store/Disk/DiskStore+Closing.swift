@@ -4,10 +4,10 @@ import Foundation
 extension DiskStore {
   /// Writes what is outstanding and lets go of the directory.
   ///
-  /// Everything that was stored before is there when the directory is opened next; ``flush()`` before, where a loss of power shall not
-  /// cost anything either. A body that has not been committed is not: its writer
-  /// fails with ``ArchiveError/Code/closed`` from now on, as everything does that would store something. Closing twice, or twice at once,
-  /// does no harm: each call returns when the directory is free.
+  /// Everything that was stored before is there when the directory is opened next; ``flush()`` before, where a loss of
+  /// power shall not cost anything either. A body that has not been committed is not: its writer fails with
+  /// ``ArchiveError/Code/closed`` from now on, as everything does that would store something. Closing twice, or twice
+  /// at once, does no harm: each call returns when the directory is free.
   public func close() async {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }
@@ -22,8 +22,8 @@ extension DiskStore {
     free()
   }
 
-  /// Lets go of a directory that is ours no more, once nothing of this store works in it: whoever opens the one that is at the path now,
-  /// or finds this one elsewhere, need not wait for a close.
+  /// Lets go of a directory that is ours no more, once nothing of this store works in it: whoever opens the one that is
+  /// at the path now, or finds this one elsewhere, need not wait for a close.
   func leave() {
     enqueue { store in
       store.state.withLock { $0.isLeft = true }

@@ -3,8 +3,8 @@ import Foundation
 extension DiskStore {
   /// Replaces the journal by a shorter one when much of it is about what has gone.
   ///
-  /// Whoever writes entries does not wait for the medium meanwhile: a small, full archive does this all the time, and what waits to be
-  /// written is what a kill loses.
+  /// Whoever writes entries does not wait for the medium meanwhile: a small, full archive does this all the time, and
+  /// what waits to be written is what a kill loses.
   func compactIfWorthIt() {
     guard let journal, isCompactionWorthIt(journal, share: 0.5) else { return }
     attemptCompaction(journal) {
@@ -58,13 +58,14 @@ extension DiskStore {
   }
 
   /// - Parameters:
-  ///   - share: How many records in vain there may be for one that counts: what they cost is time when the archive is opened.
+  ///   - share: How many records in vain there may be for one that counts: what they cost is time when the archive is
+  ///     opened.
   ///   - isLast: Whether there is none after it.
   private func isCompactionWorthIt(_ journal: Journal, share: Double, isLast: Bool = false) -> Bool {
     let records = journal.records
     return state.withLock { state in
-      // What is kept beside the entries, and files that could not be removed, count as well while they are there: a journal that would not
-      // be shorter is not worth it, and would be begun again and again.
+      // What is kept beside the entries, and files that could not be removed, count as well while they are there: a
+      // journal that would not be shorter is not worth it, and would be begun again and again.
       let count = isLast ? state.index.count : max(state.index.count, state.needed)
       return !state.isLost && state.compacting == nil && records >= state.compactAt
         && Double(records) > Double(count) * (1 + share) + Double(options.slack)
@@ -88,7 +89,8 @@ extension DiskStore {
   /// A journal of what is there, and of what is appended from now on.
   private func draft(of journal: Journal) throws -> Journal.Draft {
     var draft = try journal.beginDraft()
-    // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come later.
+    // Only this thread makes entries durable, so what is collected stays true but for removals, and their records come
+    // later.
     var durable: [(hash: UInt64, slot: DiskSlot, isVisited: Bool, isSafe: Bool)] = []
     forEachDurable { durable.append(($0, $1, $2, $3)) }
     durable.sort { $0.slot.number < $1.slot.number }
@@ -96,7 +98,9 @@ extension DiskStore {
     let (retired, replaced) = state.withLock { state -> ([JournalRecord], [JournalRecord]) in
       let held = state.retired.filter { id, _ in state.find(id).map { state.index[$0].isDurable } ?? false }
       return (
-        state.retired.values.joined().map { $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.isSafe($0.slot)) },
+        state.retired.values.joined().map {
+          $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.isSafe($0.slot))
+        },
         held.flatMap { Retired.records(of: $0.value, replacedBy: $0.key) }
       )
     }
@@ -110,7 +114,9 @@ extension DiskStore {
     var start = 0
     while start < durable.count {
       let end = min(start + 1024, durable.count)
-      try journal.write(durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited, isSafe: $0.isSafe) }, to: &draft)
+      try journal.write(
+        durable[start..<end].map { $0.slot.record(low: $0.hash, isVisited: $0.isVisited, isSafe: $0.isSafe) },
+        to: &draft)
       start = end
     }
     try journal.write(replaced, to: &draft)

@@ -17,17 +17,20 @@ struct Passage: Sendable {
   }
 }
 
-// How what is stored gets to the medium, in this order: the files of entries, their names, the journal. What they took the place of goes
-// last, so that a loss of power at any moment leaves one or the other of what was once flushed.
+// How what is stored gets to the medium, in this order: the files of entries, their names, the journal. What they took
+// the place of goes last, so that a loss of power at any moment leaves one or the other of what was once flushed.
 extension DiskStore {
-  /// Waits until everything stored so far is on the medium: it survives a loss of power, until it is replaced or removed.
+  /// Waits until everything stored so far is on the medium: it survives a loss of power, until it is replaced or
+  /// removed.
   ///
-  /// That takes some tenths of a millisecond for each file written since the last time, so do it where something ends, not for each entry.
-  /// Without it, a kill costs less than a second's worth of entries, and a loss of power what the system has not written by itself, usually
-  /// some tens of seconds' worth; either way no entry is half one thing and half another.
+  /// That takes some tenths of a millisecond for each file written since the last time, so do it where something ends,
+  /// not for each entry. Without it, a kill costs less than a second's worth of entries, and a loss of power what the
+  /// system has not written by itself, usually some tens of seconds' worth; either way no entry is half one thing and
+  /// half another.
   ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the medium would not take it: it throws until a later call has brought everything
-  ///   there. ``ArchiveError/Code/directoryUnusable`` when the directory has gone, or is another archive's now.
+  /// - Throws: ``ArchiveError/Code/notWritten`` when the medium would not take it: it throws until a later call has
+  ///   brought everything there. ``ArchiveError/Code/directoryUnusable`` when the directory has gone, or is another
+  ///   archive's now.
   public func flush() async throws {
     do {
       try await flushNow()
@@ -59,7 +62,8 @@ extension DiskStore {
     }
   }
 
-  /// Waits until nothing goes on behind the callers, so that whoever counts calls to the system counts the same each time.
+  /// Waits until nothing goes on behind the callers, so that whoever counts calls to the system counts the same each
+  /// time.
   ///
   /// Says `false` when that does not come to an end.
   package func settle() async -> Bool {
@@ -76,15 +80,19 @@ extension DiskStore {
     error is ArchiveError
       ? error
       : ArchiveError(
-        .notWritten, "the medium would not take what was stored (\(error)): what is stored may not outlive a loss of power. Try again.",
+        .notWritten,
+        "the medium would not take what was stored (\(error)): what is stored may not outlive a loss of power. Try "
+          + "again.",
         underlying: error)
   }
 
-  /// Brings what took the place of something else to the medium, for what is under way can be lost and what was flushed cannot.
+  /// Brings what took the place of something else to the medium, for what is under way can be lost and what was flushed
+  /// cannot.
   func passRetired() {
     pass(upTo: 0) { [self] outcome in
       guard case .failure(let error) = outcome else { return state.withLock { $0.patience.seconds = 0 } }
-      // Not every second while the store is in use, and not at all while it is not: whoever flushes, or closes, asks again.
+      // Not every second while the store is in use, and not at all while it is not: whoever flushes, or closes, asks
+      // again.
       state.withLock { state in
         let seconds = min(max(1, state.patience.seconds * 2), 256)
         state.patience = (seconds, .now + .seconds(seconds))
@@ -238,7 +246,8 @@ extension DiskStore {
         }
         return
       }
-      // The medium has refused it once, and is not asked for it again unless it is written again: as it is now, if it is still right.
+      // The medium has refused it once, and is not asked for it again unless it is written again: as it is now, if it
+      // is still right.
       try verify(slot, low)
       let open = try archive.openForWriting(file, folder)
       let size = try files.status(of: open).size
@@ -267,14 +276,19 @@ extension DiskStore {
   /// Whether an entry is another by now, or none, and not kept as it was either.
   private func isOutdated(_ slot: DiskSlot, _ low: UInt64) -> Bool {
     state.withLock { state in
-      if let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head { return false }
-      return !state.retired.values.contains { $0.contains { $0.slot.number == slot.number && $0.slot.head == slot.head } }
+      if let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head {
+        return false
+      }
+      return !state.retired.values.contains {
+        $0.contains { $0.slot.number == slot.number && $0.slot.head == slot.head }
+      }
     }
   }
 
   /// Reads an entry, all of it, and throws unless it is what was stored.
   func verify(_ slot: DiskSlot, _ low: UInt64) throws {
-    guard let entry = try load(slot, (low, slot.high)), let body = entry.contents as? DiskBody, body.inMemory == nil else { return }
+    guard let entry = try load(slot, (low, slot.high)), let body = entry.contents as? DiskBody, body.inMemory == nil
+    else { return }
     var start: Int64 = 0
     while start < body.length {
       let end = min(start + Int64(StoredChunks.size), body.length)
@@ -324,7 +338,8 @@ extension DiskStore {
   private func settle(_ passage: Passage) {
     for (id, head, items) in passage.retired {
       let rest = state.withLock { state -> [Retired]? in
-        // Of one that has changed since, what the medium has is still needed; but not when what it has now is kept in its turn.
+        // Of one that has changed since, what the medium has is still needed; but not when what it has now is kept in
+        // its turn.
         let isCurrent = state.find(id).map { state.index[$0].head == head } ?? false
         let holder = isCurrent ? id : state.holder(of: id.number, head)
         guard let holder, let known = state.retired[holder] else { return nil }

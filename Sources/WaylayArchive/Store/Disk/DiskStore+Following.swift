@@ -12,8 +12,8 @@ extension DiskStore {
   func refresh() throws {
     // One at a time, so that nobody goes back to what an earlier one has read.
     try following.withLock { _ in
-      // The writer may compact at any moment: a name that was just listed may be gone, and names that come and go while they are listed may
-      // both be missed.
+      // The writer may compact at any moment: a name that was just listed may be gone, and names that come and go while
+      // they are listed may both be missed.
       for attempt in 1...Self.mostLookUps {
         if state.withLock({ !$0.isFollowing }) || isGone() { return }
         do {
@@ -43,7 +43,8 @@ extension DiskStore {
     return names.contains { Journal.generation($0) != nil }
   }
 
-  /// - Parameter believing: Whether a journal that is older than what has been read, or none, is taken for what there is.
+  /// - Parameter believing: Whether a journal that is older than what has been read, or none, is taken for what there
+  ///   is.
   /// - Returns: Whether it was.
   private func follow(believing: Bool) throws -> Bool {
     let folder = try archive.journal()

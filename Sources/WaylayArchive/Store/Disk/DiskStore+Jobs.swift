@@ -64,7 +64,8 @@ extension DiskStore {
       try begin([file])
       try writeHead(block, &slot, digest, followedBy: nil)
       slot.cost = DiskSlot.cost(
-        headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength, isInline: false)
+        headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength,
+        isInline: false)
       try journal?.append(slot.record(low: id.hash, isVisited: true))
       if settle(id, slot, block, digest) {
         retire(old, of: id)
@@ -137,7 +138,9 @@ extension DiskStore {
   func drop(_ slot: DiskSlot, _ low: UInt64, _ event: StoreEvent?) {
     guard !isSealed else { return }
     var event = event
-    if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable, state.withLock({ !$0.observers.isEmpty }) {
+    if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable,
+      state.withLock({ !$0.observers.isEmpty })
+    {
       let url = try? load(slot, (low, slot.high))?.details.url
       event = StoreEvent(.evicted, id: known.id, url: url, bytes: known.bytes, reason: known.reason)
     }
@@ -214,7 +217,8 @@ extension DiskStore {
   }
 
   /// Writes a head block to a file of its own, or to one that it shares with a small body.
-  func writeHead(_ block: HeadBlock, _ slot: inout DiskSlot, _ digest: (UInt64, UInt64), followedBy body: Data?) throws {
+  func writeHead(_ block: HeadBlock, _ slot: inout DiskSlot, _ digest: (UInt64, UInt64), followedBy body: Data?) throws
+  {
     let place = Sealing.Place.head(slot.head)
     var bytes = try context.sealing.sealed(block.encoded(), place, digest: Self.bytes(digest))
     slot.headLength = UInt32(truncatingIfNeeded: bytes.count)
@@ -234,7 +238,9 @@ extension DiskStore {
 
   /// Makes a file, and its folder where it is the first.
   func create(_ file: EntryFile) throws -> FileDescriptor {
-    guard let folder = state.withLock({ $0.isLost ? nil : $0.folders[file.partition] }) else { throw SystemError("create", code: ENOENT) }
+    guard let folder = state.withLock({ $0.isLost ? nil : $0.folders[file.partition] }) else {
+      throw SystemError("create", code: ENOENT)
+    }
     return try archive.create(file, folder)
   }
 }
@@ -243,6 +249,7 @@ extension EntryDetails {
   /// Whether the body is text by its media type.
   var isText: Bool {
     mediaType.hasPrefix("text/") || mediaType.hasSuffix("+json") || mediaType.hasSuffix("+xml")
-      || ["application/json", "application/javascript", "application/xml", "application/x-javascript"].contains(mediaType)
+      || ["application/json", "application/javascript", "application/xml", "application/x-javascript"].contains(
+        mediaType)
   }
 }

@@ -43,7 +43,8 @@ extension DiskStore {
       let isInline = slot.head == slot.body
       slot.bodyOffset = isInline ? slot.headLength : 0
       slot.bodyLength = block.storedBodyLength
-      slot.cost = DiskSlot.cost(headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
+      slot.cost = DiskSlot.cost(
+        headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
       let (cost, bytes) = (slot.cost, slot.cost - (old?.cost ?? 0) - publication.reserved)
       guard cost <= limits.entryBytes else { throw ArchiveError.entryTooLarge(cost, limits.entryBytes) }
       let hasRoom = state.withLock { makeRoom(for: max(bytes, 0), count: old == nil ? 1 : 0, in: &$0) }
@@ -55,7 +56,8 @@ extension DiskStore {
       if error.isMissing { _ = isGone() }
       options.logger.warning("the archive in \(directory) could not write an entry: \(error)")
       throw ArchiveError(
-        .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.", underlying: error)
+        .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.",
+        underlying: error)
     }
     let folder = state.withLock { $0.folders[slot.partition] } ?? ""
     let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
@@ -118,5 +120,6 @@ extension DiskStore {
 }
 
 extension ArchiveError {
-  static let writerOvertaken = ArchiveError(.notWritten, "the entry was removed while its body was still being written: start anew.")
+  static let writerOvertaken = ArchiveError(
+    .notWritten, "the entry was removed while its body was still being written: start anew.")
 }

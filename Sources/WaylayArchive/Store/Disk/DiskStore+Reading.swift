@@ -69,11 +69,14 @@ extension DiskStore {
 
   /// Reads an entry's head, and its body where that is small; `nil` when it has another key than the one wanted.
   func load(_ slot: DiskSlot, _ digest: (UInt64, UInt64), wanted key: ArchiveKey? = nil) throws -> StoredEntry? {
-    guard let folder = state.withLock({ $0.folders[slot.partition] }) else { throw Damage(reason: "its folder is not known") }
+    guard let folder = state.withLock({ $0.folders[slot.partition] }) else {
+      throw Damage(reason: "its folder is not known")
+    }
     let isSmall = slot.bodyLength <= Int64(BodyChunk.size + context.sealing.overhead)
     let isTogether = isSmall && slot.head == slot.body
     let headLength = Int(slot.headLength)
-    let bytes = try read(slot.headFile(digest.0), folder, count: headLength + (isTogether ? Int(slot.bodyLength) : 0), at: 0)
+    let bytes = try read(
+      slot.headFile(digest.0), folder, count: headLength + (isTogether ? Int(slot.bodyLength) : 0), at: 0)
     let block = try decode(bytes[..<headLength], slot, digest)
     if let key, block.key != key { return nil }
     let file = slot.bodyFile(digest.0)
@@ -81,7 +84,9 @@ extension DiskStore {
     // What is small on the disk may be large in memory.
     if isSmall, block.bodyLength <= Int64(BodyChunk.size) * 16 {
       let stored =
-        isTogether ? Data(bytes[headLength...]) : Data(try read(file, folder, count: Int(slot.bodyLength), at: Int64(slot.bodyOffset)))
+        isTogether
+        ? Data(bytes[headLength...])
+        : Data(try read(file, folder, count: Int(slot.bodyLength), at: Int64(slot.bodyOffset)))
       inMemory = try open(stored, block.chunks, file, digest)
     }
     return entry(block, slot, digest, folder: folder, inMemory: inMemory)
@@ -92,10 +97,12 @@ extension DiskStore {
     _ block: HeadBlock, _ slot: DiskSlot, _ digest: (UInt64, UInt64), folder: String, inMemory: Data?
   ) -> StoredEntry {
     let body = DiskBody(
-      context: context, folder: folder, file: slot.bodyFile(digest.0), digest: Self.bytes(digest), offset: Int64(slot.bodyOffset),
+      context: context, folder: folder, file: slot.bodyFile(digest.0), digest: Self.bytes(digest),
+      offset: Int64(slot.bodyOffset),
       chunks: block.chunks, inMemory: inMemory)
     return StoredEntry(
-      id: EntryID(number: slot.number, hash: digest.0), key: block.key, head: block.head, details: block.details, hits: Int(slot.hits),
+      id: EntryID(number: slot.number, hash: digest.0), key: block.key, head: block.head, details: block.details,
+      hits: Int(slot.hits),
       storedBytes: slot.cost, contents: body)
   }
 
@@ -106,12 +113,14 @@ extension DiskStore {
       throw Damage(reason: "its head is not the one that was stored")
     }
     guard let plain = context.sealing.opened(bytes, place, digest: Self.bytes(digest)),
-      let block = HeadBlock(decoding: plain), block.chunks.allSatisfy(context.sealing.canBe), block.storedBodyLength == slot.bodyLength
+      let block = HeadBlock(decoding: plain), block.chunks.allSatisfy(context.sealing.canBe),
+      block.storedBodyLength == slot.bodyLength
     else { throw Damage(reason: "its head cannot be read") }
     return block
   }
 
-  private func open(_ stored: Data, _ chunks: [BodyChunk], _ file: EntryFile, _ digest: (UInt64, UInt64)) throws -> Data {
+  private func open(_ stored: Data, _ chunks: [BodyChunk], _ file: EntryFile, _ digest: (UInt64, UInt64)) throws -> Data
+  {
     var body = Data()
     var offset = stored.startIndex
     for (index, chunk) in chunks.enumerated() {
@@ -127,12 +136,15 @@ extension DiskStore {
     return body
   }
 
-  /// Bytes of an entry's file. Only what was seen is damage: a file that is surely gone or too short; the rest is the system's error.
+  /// Bytes of an entry's file. Only what was seen is damage: a file that is surely gone or too short; the rest is the
+  /// system's error.
   func read(_ file: EntryFile, _ folder: String, count: Int, at offset: Int64) throws -> [UInt8] {
     do {
       let descriptor = try archive.openForReading(file, folder)
       // What a damaged journal asks for may be more than there is memory.
-      guard offset + Int64(count) <= (try files.status(of: descriptor).size) else { throw Damage(reason: "its file is too short") }
+      guard offset + Int64(count) <= (try files.status(of: descriptor).size) else {
+        throw Damage(reason: "its file is too short")
+      }
       let bytes = try files.read(count, from: descriptor, at: offset)
       guard bytes.count == count else { throw SystemError("read", code: EIO) }
       return bytes
@@ -164,7 +176,8 @@ extension DiskStore {
     // What the writer has removed or replaced since is no damage; the journal says so before the files go.
     if journal == nil { attempt("read the journal") { try $0.refresh() } }
     let isDropped = state.withLock { state in
-      guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head,
+      guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)),
+        state.index[handle].head == slot.head,
         state.index[handle].bodyLength == slot.bodyLength
       else { return false }
       state.take(handle, low)
@@ -203,7 +216,10 @@ extension DiskStore {
       seal(ArchiveError.unusable(directory, SystemError("open", code: ENOENT)))
       leave()
       options.logger.error(
-        "the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing found until it is opened anew"
+        """
+        the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing \
+        found until it is opened anew
+        """
       )
     }
     return true
@@ -218,7 +234,8 @@ extension DiskStore {
 }
 
 extension DiskStore.State {
-  /// The entries of a key, as far as they are in memory; `nil` when one of another key has the same digest and is not in memory.
+  /// The entries of a key, as far as they are in memory; `nil` when one of another key has the same digest and is not
+  /// in memory.
   fileprivate func wanted(
     _ key: ArchiveKey, _ digest: (UInt64, UInt64)
   ) -> [(handle: EntryIndex<DiskSlot>.Handle, entry: StoredEntry?)]? {
@@ -304,6 +321,7 @@ extension DiskStore.State {
   }
 
   private static func memory(_ entry: StoredEntry) -> Int {
-    entry.head.count + entry.key.bytes.count * 2 + 512 + (entry.contents.inMemory?.count ?? 0) + Int(entry.bodyLength / 4096)
+    entry.head.count + entry.key.bytes.count * 2 + 512 + (entry.contents.inMemory?.count ?? 0)
+      + Int(entry.bodyLength / 4096)
   }
 }

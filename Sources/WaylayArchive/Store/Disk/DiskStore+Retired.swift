@@ -31,7 +31,8 @@ extension DiskStore {
       let number = item.slot.number
       var others = (items.filter(\.isEntry) + rest).map(\.slot).filter { $0.number == number }
       if let slot, slot.number == number { others.append(slot) }
-      if let now = state.withLock({ state in state.find(EntryID(number: number, hash: item.low)).map { state.index[$0] } }) {
+      if let now = state.withLock({ state in state.find(EntryID(number: number, hash: item.low)).map { state.index[$0] }
+      }) {
         others.append(now)
       }
       let kept = Set(others.flatMap { $0.files(item.low) })
@@ -51,7 +52,8 @@ extension DiskStore {
     discard(gone.sorted { $0.number < $1.number })
   }
 
-  /// Takes back what the medium never got, where it has what was there before; while the store is made, when nothing else goes on.
+  /// Takes back what the medium never got, where it has what was there before; while the store is made, when nothing
+  /// else goes on.
   func restore(_ id: EntryID, _ items: [Retired]) {
     guard let slot = state.withLock({ state in state.find(id).map { state.index[$0] } }) else { return }
     do {
@@ -61,9 +63,15 @@ extension DiskStore {
         // Not to be told now: both stay.
         return state.withLock { $0.retired[id] = items }
       }
-      if let old = items.last(where: { !$0.isEntry && $0.slot.number == id.number }) { return restore(old, in: slot, of: id) }
+      if let old = items.last(where: { !$0.isEntry && $0.slot.number == id.number }) {
+        return restore(old, in: slot, of: id)
+      }
       options.logger.warning(
-        "entry \(id.number) of the archive in \(directory) was lost before it had reached the medium: what it replaced is back")
+        """
+        entry \(id.number) of the archive in \(directory) was lost before it had reached the medium: what it replaced \
+        is back
+        """
+      )
       let heads = state.withLock { state -> [EntryID: [Retired]] in
         guard let handle = state.find(id) else { return [:] }
         state.take(handle, id.hash)
@@ -84,7 +92,8 @@ extension DiskStore {
 
   /// Takes an older head for that of an entry.
   private func restore(_ old: Retired, in slot: DiskSlot, of id: EntryID) {
-    options.logger.warning("entry \(id.number) of the archive in \(directory) is what it was when it was flushed: a newer head was lost")
+    options.logger.warning(
+      "entry \(id.number) of the archive in \(directory) is what it was when it was flushed: a newer head was lost")
     state.withLock { state in
       guard let handle = state.find(id) else { return }
       var safe = old.slot
@@ -96,7 +105,9 @@ extension DiskStore {
       state.loose.formUnion([slot.headFile(old.low), slot.bodyFile(old.low)])
       state.loose.subtract(kept)
     }
-    attempt("note an older head") { try $0.journal?.append(old.slot.record(low: old.low, isVisited: true, isSafe: true)) }
+    attempt("note an older head") {
+      try $0.journal?.append(old.slot.record(low: old.low, isVisited: true, isSafe: true))
+    }
   }
 }
 
@@ -104,7 +115,8 @@ extension DiskStore.State {
   /// Whether the medium has an entry.
   func isSafe(_ slot: DiskSlot) -> Bool { slot.isDurable && (slot.isSafe || slot.head <= safe) }
 
-  /// Whether an entry is kept when something takes its place: the medium has it, or is to have it by a flush that is under way.
+  /// Whether an entry is kept when something takes its place: the medium has it, or is to have it by a flush that is
+  /// under way.
   func isKept(_ slot: DiskSlot) -> Bool { isSafe(slot) || slot.isDurable && slot.head <= passing.last }
 
   /// The entry in whose place one was, as it was with a head.

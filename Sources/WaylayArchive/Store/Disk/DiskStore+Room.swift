@@ -1,7 +1,8 @@
 import Foundation
 
 extension DiskStore {
-  /// Evicts until so much more fits; what is evicted goes from the disk before anything that is written after this call.
+  /// Evicts until so much more fits; what is evicted goes from the disk before anything that is written after this
+  /// call.
   ///
   /// Only as much as is needed: the rest of the way to the low-water mark is not the caller's time.
   func makeRoom(for bytes: Int64, count: Int, in state: inout State) -> Bool {

@@ -17,7 +17,8 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
-      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.outstanding < Self.mostJobs else {
+      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.outstanding < Self.mostJobs
+      else {
         throw ArchiveError.busy
       }
       let waiting = draft.replacing.compactMap { state.turns.write(of: $0.number) }
@@ -62,7 +63,9 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
-      guard let handle = state.find(entry.id), state.grown[entry.id].map({ $0 == entry.bodyLength }) ?? true else { return nil }
+      guard let handle = state.find(entry.id), state.grown[entry.id].map({ $0 == entry.bodyLength }) ?? true else {
+        return nil
+      }
       let isOutstanding = state.heads[entry.id] != nil
       if !isOutstanding {
         guard state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
@@ -88,7 +91,8 @@ extension DiskStore {
     return DiskWriter(store: self, key: key, digest: hash.digest(key))
   }
 
-  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by now than `entry` says.
+  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by
+  /// now than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     try state.withLock { try check($0, head: 0, bytes: 0) }
     // What is still to be written is a file afterwards.
@@ -96,7 +100,8 @@ extension DiskStore {
     let digest = hash.digest(entry.key)
     let slot = try state.withLock { state -> DiskSlot? in
       try check(state, head: 0, bytes: 0)
-      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id).inserted else {
+      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id).inserted
+      else {
         return nil
       }
       state.index.setPinned(true, handle)
@@ -116,7 +121,8 @@ extension DiskStore {
         let descriptor = slot.head == slot.body || slot.bodyOffset > 0 ? nil : try archive.openForWriting(file, folder)
         return DiskWriter(
           store: self, key: now.key, digest: digest, known: now.id,
-          file: descriptor.map { DiskWriter.File(descriptor: $0, file: file) }, chunks: descriptor == nil ? [] : body.chunks,
+          file: descriptor.map { DiskWriter.File(descriptor: $0, file: file) },
+          chunks: descriptor == nil ? [] : body.chunks,
           buffer: descriptor == nil ? now.contents.inMemory ?? Data() : Data())
       }
     } catch {
@@ -156,7 +162,8 @@ extension DiskStore {
   }
 
   private func enter(
-    _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, _ folder: String?, in state: inout State
+    _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, _ folder: String?,
+    in state: inout State
   ) -> (StoredEntry, DiskSlot) {
     var record = JournalRecord(.put)
     record.partition = partition(draft.key.partition, folder, in: &state)
@@ -171,7 +178,8 @@ extension DiskStore {
     slot.isDurable = false
     slot.pending = 1
     let entry = StoredEntry(
-      id: EntryID(number: slot.number, hash: digest.0), key: draft.key, head: draft.head, details: draft.details, storedBytes: bytes,
+      id: EntryID(number: slot.number, hash: digest.0), key: draft.key, head: draft.head, details: draft.details,
+      storedBytes: bytes,
       contents: MemoryBody(data: body))
     return (entry, slot)
   }
@@ -185,7 +193,8 @@ extension DiskStore {
     for (slot, low) in slots { state.jobs.append { $0.drop(slot, low, nil) } }
   }
 
-  /// The name that the app gives the folder of a new partition; asked for without the lock, as the app may use the store.
+  /// The name that the app gives the folder of a new partition; asked for without the lock, as the app may use the
+  /// store.
   func folderName(of partition: ArchivePartition) -> String? {
     guard let name = options.folderName else { return nil }
     let digest = hash.digest(partition.bytes).0
@@ -227,5 +236,6 @@ extension DiskStore {
 
 extension ArchiveError {
   static let busy = ArchiveError(
-    .storeFull, "the disk does not keep up with what is stored: 4096 entries or 32 MB wait to be written. Store less, or later.")
+    .storeFull,
+    "the disk does not keep up with what is stored: 4096 entries or 32 MB wait to be written. Store less, or later.")
 }

@@ -7,13 +7,15 @@ import Foundation
 /// let store = try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 1 << 30)))
 /// ```
 ///
-/// One journal, in which everything that happens is a record with a checksum, and a file or two per entry, under names that are never used
-/// again. The index is in memory: what is not stored is known without asking the disk. Writing happens behind the caller; a killed process
-/// loses what had not been written yet, which is well under a second's worth, and never leaves an entry that is half one thing and half
-/// another, because every byte is checked before it is given out.
+/// One journal, in which everything that happens is a record with a checksum, and a file or two per entry, under names
+/// that are never used again. The index is in memory: what is not stored is known without asking the disk. Writing
+/// happens behind the caller; a killed process loses what had not been written yet, which is well under a second's
+/// worth, and never leaves an entry that is half one thing and half another, because every byte is checked before it is
+/// given out.
 ///
-/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. The directory and its files are for their owner alone
-/// (0700, 0600). Opening reads the journal, on the caller's thread: some milliseconds for 100 000 entries.
+/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. The directory and its files are for
+/// their owner alone (0700, 0600). Opening reads the journal, on the caller's thread: some milliseconds for 100 000
+/// entries.
 ///
 /// Not for a directory on a network file system, where locks and mapped files do not keep their promises.
 public final class DiskStore: ArchiveStore {
@@ -81,7 +83,8 @@ public final class DiskStore: ArchiveStore {
     var needed = 0
     /// The shorter journal that is under way.
     var compacting: UInt64?
-    /// How many seconds to wait before the medium is asked again for what it refused, when nobody flushes, and from when on that is.
+    /// How many seconds to wait before the medium is asked again for what it refused, when nobody flushes, and from
+    /// when on that is.
     var patience: (seconds: Int, end: ContinuousClock.Instant) = (0, .now)
     /// How far a reader has read the journal, and which.
     var replayed: (generation: UInt64, records: UInt64) = (0, 0)
@@ -110,8 +113,8 @@ public final class DiskStore: ArchiveStore {
   /// Opens the archive in a directory, or makes one where there is none.
   ///
   /// - Throws: ``ArchiveError`` with ``ArchiveError/Code/locked``, ``ArchiveError/Code/directoryUnusable``,
-  ///   ``ArchiveError/Code/foreignFormat`` or ``ArchiveError/Code/wrongKey``; whatever the encryption key's closure throws. Nothing in the
-  ///   directory has then been changed.
+  ///   ``ArchiveError/Code/foreignFormat`` or ``ArchiveError/Code/wrongKey``; whatever the encryption key's closure
+  ///   throws. Nothing in the directory has then been changed.
   public convenience init(at directory: URL, options: Options = Options()) throws {
     try self.init(at: directory, options: options, secret: nil)
   }
@@ -129,10 +132,12 @@ public final class DiskStore: ArchiveStore {
     let replay = opening.replay
     state = Locked(
       State(
-        index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber, partitions: replay.partitions, folders: replay.folders,
+        index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber, partitions: replay.partitions,
+        folders: replay.folders,
         loose: replay.loose, safe: replay.safe, replayed: (opening.generation, opening.records)))
     if replay.damaged > 0 {
-      options.logger.warning("\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
+      options.logger.warning(
+        "\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
     }
     if journal != nil {
       for (id, items) in replay.retired { restore(id, items) }
@@ -142,7 +147,8 @@ public final class DiskStore: ArchiveStore {
   }
 
   deinit {
-    // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody uses.
+    // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody
+    // uses.
     let (isClosed, end) = state.withLock { ($0.isClosed, $0.isClosed ? nil : $0.end) }
     if let journal, let end { try? journal.append(end) }
     if !isClosed { lock?.release() }
@@ -178,7 +184,8 @@ extension DiskStore {
     return try await promise.value { enqueue { store in promise.settle(Result { try job(store) }) } }
   }
 
-  /// Has the thread of the journal do what is there to be done; whoever has added a job calls this, not holding the lock.
+  /// Has the thread of the journal do what is there to be done; whoever has added a job calls this, not holding the
+  /// lock.
   func work() {
     let starts = state.withLock { state in
       guard !state.jobs.isEmpty, !state.isWorking else { return false }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Writes a body to a file of its own, on the store's threads, in chunks that are checked, and encrypted where the store is.
+/// Writes a body to a file of its own, on the store's threads, in chunks that are checked, and encrypted where the
+/// store is.
 ///
 /// A body that turns out to be small never becomes a file of its own.
 final class DiskWriter: EntryWriter {
@@ -39,7 +40,8 @@ final class DiskWriter: EntryWriter {
   fileprivate let state: Locked<State>
 
   init(
-    store: DiskStore, key: ArchiveKey, digest: (UInt64, UInt64), known: EntryID? = nil, file: File? = nil, chunks: [BodyChunk] = [],
+    store: DiskStore, key: ArchiveKey, digest: (UInt64, UInt64), known: EntryID? = nil, file: File? = nil,
+    chunks: [BodyChunk] = [],
     buffer: Data = Data()
   ) {
     self.store = store
@@ -48,7 +50,8 @@ final class DiskWriter: EntryWriter {
     let offset = chunks.reduce(0) { $0 + Int64($1.stored) }
     state = Locked(
       State(
-        buffer: buffer, file: file, chunks: chunks, written: chunks.reduce(0) { $0 + Int64($1.plain) }, offset: offset, known: known))
+        buffer: buffer, file: file, chunks: chunks, written: chunks.reduce(0) { $0 + Int64($1.plain) }, offset: offset,
+        known: known))
   }
 
   deinit {
@@ -94,7 +97,8 @@ final class DiskWriter: EntryWriter {
     let place = state.withLock { state -> Place in
       if offset < state.written, let file = state.file {
         let body = DiskBody(
-          context: store.context, folder: "", file: file.file, digest: DiskStore.bytes(digest), offset: 0, chunks: state.chunks,
+          context: store.context, folder: "", file: file.file, digest: DiskStore.bytes(digest), offset: 0,
+          chunks: state.chunks,
           inMemory: nil,
           descriptor: file.descriptor)
         return .file(body, offset..<min(offset + Int64(limit), state.written))
@@ -213,7 +217,8 @@ extension DiskWriter {
         } catch {
           state.withLock { state in
             state.failure = ArchiveError(
-              .notWritten, "a body could not be written (\(error)): free some space, or check the directory.", underlying: error)
+              .notWritten, "a body could not be written (\(error)): free some space, or check the directory.",
+              underlying: error)
           }
           store.options.logger.warning("the archive in \(store.directory) could not write a body: \(error)")
           if let error = error as? SystemError, error.isMissing { _ = store.isGone() }
@@ -280,7 +285,8 @@ extension DiskWriter {
       return state.isText
     }
     let (bytes, chunk) = try store.context.sealing.sealed(
-      chunk: data, compressing: isCompressed, Sealing.Place(file: file.file.number, index: index), digest: DiskStore.bytes(digest))
+      chunk: data, compressing: isCompressed, Sealing.Place(file: file.file.number, index: index),
+      digest: DiskStore.bytes(digest))
     try store.files.write(bytes, to: file.descriptor, at: offset)
     state.withLock { state in
       state.queue.removeFirst()
@@ -307,7 +313,8 @@ extension DiskWriter {
     let publication = try state.withLock { state in
       try state.check()
       return Publication(
-        draft: draft, digest: digest, file: state.file?.file, chunks: state.chunks, known: state.known, reserved: state.reserved,
+        draft: draft, digest: digest, file: state.file?.file, chunks: state.chunks, known: state.known,
+        reserved: state.reserved,
         isLast: isLast)
     }
     do {
@@ -327,7 +334,8 @@ extension DiskWriter {
 }
 
 extension Data {
-  /// Whether the first bytes are those of a text in UTF-8 or a relative of ASCII: no control characters but white space and escape.
+  /// Whether the first bytes are those of a text in UTF-8 or a relative of ASCII: no control characters but white space
+  /// and escape.
   fileprivate var looksLikeText: Bool {
     prefix(1024).allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }

@@ -1,8 +1,10 @@
 import Foundation
 
-/// What a store does with files, made of the system's calls: interrupted calls are made again, and what was cut short goes on.
+/// What a store does with files, made of the system's calls: interrupted calls are made again, and what was cut short
+/// goes on.
 ///
-/// A name belongs to the open directory that it is given with, and no link is followed; without a directory it is a path.
+/// A name belongs to the open directory that it is given with, and no link is followed; without a directory it is a
+/// path.
 struct FileSystem: Sendable {
   let system: any SystemCalls
 
@@ -20,7 +22,8 @@ struct FileSystem: Sendable {
     }
   }
 
-  private func open(_ name: String, _ directory: FileDescriptor?, _ flags: Int32) throws(SystemError) -> FileDescriptor {
+  private func open(_ name: String, _ directory: FileDescriptor?, _ flags: Int32) throws(SystemError) -> FileDescriptor
+  {
     let number = directory?.raw ?? PosixCalls.workingDirectory
     let file = try repeating { () throws(SystemError) in
       try system.open(name, in: number, flags: flags | O_CLOEXEC, mode: 0o600)
@@ -39,7 +42,9 @@ struct FileSystem: Sendable {
     try open(name, directory, O_RDONLY | O_NOFOLLOW)
   }
 
-  func openForWriting(_ name: String, in directory: FileDescriptor?, creating: Bool = false) throws(SystemError) -> FileDescriptor {
+  func openForWriting(
+    _ name: String, in directory: FileDescriptor?, creating: Bool = false
+  ) throws(SystemError) -> FileDescriptor {
     try open(name, directory, O_RDWR | O_NOFOLLOW | (creating ? O_CREAT : 0))
   }
 
@@ -63,11 +68,15 @@ struct FileSystem: Sendable {
   }
 
   /// Reads up to the end of `bytes` or of the file, and says how much there was.
-  func read(_ bytes: UnsafeMutableRawBufferPointer, from file: FileDescriptor, at offset: Int64) throws(SystemError) -> Int {
+  func read(
+    _ bytes: UnsafeMutableRawBufferPointer, from file: FileDescriptor, at offset: Int64
+  ) throws(SystemError) -> Int {
     var done = 0
     while done < bytes.count {
       let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
-      let count = try repeating { () throws(SystemError) in try system.read(file.raw, into: rest, at: offset + Int64(done)) }
+      let count = try repeating { () throws(SystemError) in
+        try system.read(file.raw, into: rest, at: offset + Int64(done))
+      }
       if count == 0 { break }
       done += count
     }
@@ -90,10 +99,14 @@ struct FileSystem: Sendable {
   }
 
   /// What the system says of a name; `nil` where there is none.
-  func status(of name: String, in directory: FileDescriptor?, followingLinks: Bool = false) throws(SystemError) -> FileStatus? {
+  func status(
+    of name: String, in directory: FileDescriptor?, followingLinks: Bool = false
+  ) throws(SystemError) -> FileStatus? {
     let number = directory?.raw ?? PosixCalls.workingDirectory
     do {
-      return try repeating { () throws(SystemError) in try system.status(of: name, in: number, followingLinks: followingLinks) }
+      return try repeating { () throws(SystemError) in
+        try system.status(of: name, in: number, followingLinks: followingLinks)
+      }
     } catch {
       guard error.isMissing else { throw error }
       return nil

@@ -1,7 +1,8 @@
 import Crypto
 import Foundation
 
-/// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key it is encrypted.
+/// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key
+/// it is encrypted.
 struct Identity: Sendable {
   static let magic = "WAYLAYA\n"
   static let version: UInt32 = 1
@@ -31,7 +32,8 @@ struct Identity: Sendable {
     } catch .version(let version) {
       throw ArchiveError(
         .foreignFormat,
-        "the archive in \(directory) has format \(version), and this version of Waylay reads format \(Self.version): update Waylay, or use another directory."
+        "the archive in \(directory) has format \(version), and this version of Waylay reads format \(Self.version): "
+          + "update Waylay, or use another directory."
       )
     } catch .foreign {
       throw ArchiveError.foreign(directory)
@@ -48,13 +50,17 @@ struct Identity: Sendable {
         .wrongKey,
         isEncrypted
           ? "the archive in \(directory) is encrypted: give DiskStore.Options.encryptionKey. Nothing was changed."
-          : "the archive in \(directory) is not encrypted, and a key was given: use another directory for an encrypted one. Nothing was changed."
+          : "the archive in \(directory) is not encrypted, and a key was given: use another directory for an encrypted "
+            + "one. Nothing was changed."
       )
     }
     let sealing = Sealing(key: key, archive: secret)
     guard sealing.fingerprint == fingerprint else {
       throw ArchiveError(
-        .wrongKey, "the archive in \(directory) is encrypted with another key: give the one that it was made with. Nothing was changed.")
+        .wrongKey,
+        "the archive in \(directory) is encrypted with another key: give the one that it was made with. Nothing was "
+          + "changed."
+      )
     }
     return sealing
   }
@@ -64,7 +70,8 @@ extension ArchiveError {
   static func foreign(_ directory: String) -> ArchiveError {
     ArchiveError(
       .foreignFormat,
-      "\(directory) holds something that is not an archive, or the archive's file \(Identity.fileName) is lost: use an empty directory. Nothing was changed."
+      "\(directory) holds something that is not an archive, or the archive's file \(Identity.fileName) is lost: use an "
+        + "empty directory. Nothing was changed."
     )
   }
 
@@ -73,13 +80,15 @@ extension ArchiveError {
       .locked,
       isBeingMade
         ? "the archive in \(directory) is just being made by another process or another store: try again."
-        : "the archive in \(directory) is in use by another process or another store: give each a directory of its own, or open it with whenLocked: .readOnly.",
+        : "the archive in \(directory) is in use by another process or another store: give each a directory of its "
+          + "own, or open it with whenLocked: .readOnly.",
       underlying: error)
   }
 
   static func unusable(_ directory: String, _ error: any Error) -> ArchiveError {
     ArchiveError(
-      .directoryUnusable, "the archive's directory \(directory) cannot be used (\(error)): check the path and its permissions.",
+      .directoryUnusable,
+      "the archive's directory \(directory) cannot be used (\(error)): check the path and its permissions.",
       underlying: error)
   }
 }

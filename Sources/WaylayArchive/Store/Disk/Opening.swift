@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be ours, nothing is
-/// changed.
+/// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be
+/// ours, nothing is changed.
 struct Opening {
   /// How often it is begun anew because the directory was replaced meanwhile.
   private static let mostAttempts = 16
@@ -18,7 +18,8 @@ struct Opening {
   private(set) var generation: UInt64
   private(set) var records: UInt64
 
-  /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is let go of again.
+  /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is let
+  /// go of again.
   init(path: String, options: DiskStore.Options, secret: [UInt8]?) throws {
     let key = try options.encryptionKey?()
     do {
@@ -28,7 +29,9 @@ struct Opening {
     }
   }
 
-  private static func open(_ path: String, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws -> Opening {
+  private static func open(
+    _ path: String, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options
+  ) throws -> Opening {
     let files = FileSystem(options.system)
     for _ in 0..<mostAttempts {
       guard let held = try hold(path, files, options) else { continue }
@@ -49,7 +52,9 @@ struct Opening {
   private init(_ held: Held, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws {
     do {
       self = try Self(held, key, secret)
-    } catch let error as SystemError where error.isForbidden && options.whenLocked.opensForReading && held.identity != nil {
+    } catch let error as SystemError
+      where error.isForbidden && options.whenLocked.opensForReading && held.identity != nil
+    {
       held.lock?.release()
       self = try Self(Held(directory: held.directory, lock: nil, identity: held.identity), key, secret)
     }
@@ -72,7 +77,8 @@ struct Opening {
       // A loss of power may have left one without the other.
       try directory.makeFolders()
       journal = Journal(
-        folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation, records: records)
+        folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation,
+        records: records)
     } else {
       journal = try Self.begin(directory, archive, generation)
     }
@@ -80,8 +86,8 @@ struct Opening {
 
   /// The number that new ones come after, so that none is given twice in the life of an archive.
   ///
-  /// A journal has all numbers that were given since it was begun, and those before it are below its generation's first one. What a loss
-  /// of power or damage took from its end is passed over.
+  /// A journal has all numbers that were given since it was begun, and those before it are below its generation's first
+  /// one. What a loss of power or damage took from its end is passed over.
   var lastNumber: UInt64 {
     let least = max(replay.lastNumber, generation << 32)
     return replay.isClean && replay.damaged == 0 ? least : least &+ 1 << 16
@@ -100,9 +106,11 @@ extension Opening {
     var identity: Identity?
   }
 
-  /// Opens the directory, locks it, and sees that there is nothing of somebody else's in it; `nil` when it went away meanwhile.
+  /// Opens the directory, locks it, and sees that there is nothing of somebody else's in it; `nil` when it went away
+  /// meanwhile.
   ///
-  /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path leads to what is locked.
+  /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path
+  /// leads to what is locked.
   private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held? {
     if options.isReadOnly { return try holdForReading(path, files) }
     guard let directory = try open(path, files) else { return nil }
@@ -128,12 +136,14 @@ extension Opening {
     } catch {
       guard error.code == ENOENT else { throw error }
       throw ArchiveError(
-        .directoryUnusable, "there is no directory \(path), and none is made for reading alone: check the path.", underlying: error)
+        .directoryUnusable, "there is no directory \(path), and none is made for reading alone: check the path.",
+        underlying: error)
     }
     guard try directory.isAtItsPath() else { return nil }
     guard let identity = try identity(directory) else {
       if try isForeign(directory) { throw ArchiveError.foreign(path) }
-      throw ArchiveError(.directoryUnusable, "there is no archive in \(path), and none is made for reading alone: check the path.")
+      throw ArchiveError(
+        .directoryUnusable, "there is no archive in \(path), and none is made for reading alone: check the path.")
     }
     return Held(directory: directory, lock: nil, identity: identity)
   }
@@ -161,9 +171,12 @@ extension Opening {
     }
   }
 
-  /// Whether a directory without an identity has anything in it. An archive that was killed while it was made has nothing but a draft.
+  /// Whether a directory without an identity has anything in it. An archive that was killed while it was made has
+  /// nothing but a draft.
   private static func isForeign(_ directory: ArchiveDirectory) throws -> Bool {
-    try !directory.files.names(in: directory.root).allSatisfy { [Identity.fileName, Identity.fileName + ".new"].contains($0) }
+    try !directory.files.names(in: directory.root).allSatisfy {
+      [Identity.fileName, Identity.fileName + ".new"].contains($0)
+    }
   }
 
   /// The lock of a directory, or why there is none: somebody else has it, or this process may not write there.
@@ -171,7 +184,9 @@ extension Opening {
     do throws(SystemError) {
       let status = try directory.files.status(of: directory.root)
       // Whoever owns a directory can put links and other files in it at any time.
-      guard status.owner == directory.files.system.user else { throw SystemError("open, as it belongs to another user", code: EPERM) }
+      guard status.owner == directory.files.system.user else {
+        throw SystemError("open, as it belongs to another user", code: EPERM)
+      }
       return (try DirectoryLock(directory), nil)
     } catch {
       guard error.isLocked || error.isForbidden else { throw error }
@@ -193,7 +208,8 @@ extension Opening {
     try files.write(identity.encoded, to: file, at: 0)
     try files.synchronize(file)
     try files.rename(name + ".new", to: name, in: root)
-    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's, for ever.
+    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's, for
+    // ever.
     try files.synchronize(directory: root)
     try directory.note(mark: file)
     Protection.apply(to: directory.path)
@@ -226,7 +242,8 @@ extension Opening {
     var file: FileDescriptor?
   }
 
-  /// Reads the newest journal whose mark is ours. Where none is, the archive is empty, and what entries it had are removed.
+  /// Reads the newest journal whose mark is ours. Where none is, the archive is empty, and what entries it had are
+  /// removed.
   ///
   /// What the system cannot read is an error, and everything stays as it is: only what was read and is not ours goes.
   static func read(_ directory: ArchiveDirectory, _ identity: Identity, repairs: Bool) throws -> Found {
@@ -236,7 +253,9 @@ extension Opening {
     do {
       folder = try directory.journal()
     } catch {
-      guard error.isMissing, try files.status(of: ArchiveDirectory.journalFolder, in: directory.root) == nil else { throw error }
+      guard error.isMissing, try files.status(of: ArchiveDirectory.journalFolder, in: directory.root) == nil else {
+        throw error
+      }
       return found
     }
     let names = try files.names(in: folder)
@@ -246,7 +265,8 @@ extension Opening {
       let file = try repairs ? files.openForWriting(name, in: folder) : files.openForReading(name, in: folder)
       let mark = try files.read(JournalRecord.size * Journal.markRecords, from: file, at: 0)
       guard try isOurs(mark, generation, path) else {
-        // Not to be told apart from one that was never ours, but the directory is: go on with an older one, or begin again.
+        // Not to be told apart from one that was never ours, but the directory is: go on with an older one, or begin
+        // again.
         found.replay.damaged += 1
         continue
       }
@@ -266,7 +286,8 @@ extension Opening {
       // What a kill left: drafts, and journals that another one has taken the place of, once that is sure to be there.
       if generations.count > 1 { try files.synchronize(directory: folder) }
       if found.file == nil { try directory.removeEntries() }
-      for name in names where Journal.generation(name).map({ found.file == nil || $0 != found.generation }) ?? name.hasSuffix(".new") {
+      for name in names
+      where Journal.generation(name).map({ found.file == nil || $0 != found.generation }) ?? name.hasSuffix(".new") {
         try? files.remove(name, in: folder)
       }
     }
@@ -284,7 +305,8 @@ extension Opening {
       guard case .version(let version) = error else { return false }
       throw ArchiveError(
         .foreignFormat,
-        "the journal of the archive in \(path) has format \(version), and this version of Waylay reads format \(Journal.version): update Waylay, or use another directory."
+        "the journal of the archive in \(path) has format \(version), and this version of Waylay reads format "
+          + "\(Journal.version): update Waylay, or use another directory."
       )
     }
   }

@@ -2,8 +2,9 @@ import Foundation
 
 /// What waits to be written, by its turn in the queue.
 ///
-/// An entry that replaces one that still waits takes its turn. Otherwise a key that is stored again and again, faster than the queue moves,
-/// would never be written at all: whenever its turn comes, there is a newer one at the end of the queue.
+/// An entry that replaces one that still waits takes its turn. Otherwise a key that is stored again and again, faster
+/// than the queue moves, would never be written at all: whenever its turn comes, there is a newer one at the end of the
+/// queue.
 struct Turns: Sendable {
   struct Write: Sendable {
     var id: EntryID

@@ -1,8 +1,8 @@
 /// A table of entries by digest that knows which of them is least worth keeping.
 ///
-/// An open-addressing table of handles beside the entries themselves, which form a queue for SIEVE (Zhang et al., NSDI 2024): a hit sets
-/// one bit, and eviction takes the oldest entry that has not been hit since the hand passed it. The digests are keyed, so nobody can choose
-/// URLs that collide.
+/// An open-addressing table of handles beside the entries themselves, which form a queue for SIEVE (Zhang et al., NSDI
+/// 2024): a hit sets one bit, and eviction takes the oldest entry that has not been hit since the hand passed it. The
+/// digests are keyed, so nobody can choose URLs that collide.
 struct EntryIndex<Payload> {
   /// The place of an entry, valid until it is removed.
   typealias Handle = Int32

@@ -21,7 +21,8 @@ enum ArchiveFile {
   }
 
   static func mark(secret: [UInt8], _ sealing: Sealing) -> [UInt8] {
-    FormatMark(magic: magic, version: version, payload: secret + [sealing.isEncrypting ? 1 : 0] + sealing.fingerprint).encoded
+    FormatMark(magic: magic, version: version, payload: secret + [sealing.isEncrypting ? 1 : 0] + sealing.fingerprint)
+      .encoded
   }
 
   static let markSize = 2 * FormatMark.copySize(payload: payload)
@@ -34,14 +35,18 @@ enum ArchiveFile {
     } catch .version(let version) {
       throw ArchiveError(
         .foreignFormat,
-        "\(file) is an exported archive of format \(version), and this version of Waylay reads format \(self.version): update Waylay.")
+        "\(file) is an exported archive of format \(version), and this version of Waylay reads format \(self.version): "
+          + "update Waylay."
+      )
     } catch .foreign {
-      throw ArchiveError(.foreignFormat, "\(file) is not an exported archive: give a file that export(_:to:encryptionKey:) wrote.")
+      throw ArchiveError(
+        .foreignFormat, "\(file) is not an exported archive: give a file that export(_:to:encryptionKey:) wrote.")
     }
     let secret = Array(mark.payload.prefix(32))
     let sealing = Sealing(key: key, archive: secret)
     guard (mark.payload[32] != 0) == (key != nil), sealing.fingerprint == Array(mark.payload.suffix(16)) else {
-      throw ArchiveError(.wrongKey, "\(file) was exported with another encryption key, or with none: give the same one.")
+      throw ArchiveError(
+        .wrongKey, "\(file) was exported with another encryption key, or with none: give the same one.")
     }
     return (secret, sealing)
   }

@@ -15,8 +15,8 @@ extension ArchiveStore {
   /// try await store.export(.host("example.com"), to: URL(fileURLWithPath: "fixtures.waylay"))
   /// ```
   ///
-  /// The file also has the key that the archive's digests are made under, because heads may contain such digests; it is as confidential as
-  /// the archive. What can no longer be read is left out.
+  /// The file also has the key that the archive's digests are made under, because heads may contain such digests; it is
+  /// as confidential as the archive. What can no longer be read is left out.
   ///
   /// - Parameters:
   ///   - filter: The entries that are wanted.
@@ -25,7 +25,8 @@ extension ArchiveStore {
   /// - Returns: How many entries were written.
   /// - Throws: ``ArchiveError/Code/notWritten`` when the file exists or cannot be written.
   @discardableResult
-  public func export(_ filter: EntryFilter = .all, to file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
+  public func export(_ filter: EntryFilter = .all, to file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int
+  {
     let bearer = self as? any SecretBearing
     let secret = bearer?.secretBytes ?? [UInt8](repeating: 0, count: 32)
     // Heads stay where they are until it is their turn: an archive may have more of them than there is memory.
@@ -39,7 +40,9 @@ extension ArchiveStore {
         file.path, secret: secret, Sealing(key: encryptionKey, archive: secret), bearer?.files ?? FileSystem())
       var count: UInt64 = 0
       for (id, key) in wanted.withLock({ $0 }) {
-        guard let entry = try await entries(for: key).first(where: { $0.id == id }), let body = try? await entry.contents.opened() else {
+        guard let entry = try await entries(for: key).first(where: { $0.id == id }),
+          let body = try? await entry.contents.opened()
+        else {
           continue
         }
         let block = HeadBlock(key: key, details: entry.details, head: entry.head, chunks: [])
@@ -64,19 +67,22 @@ extension ArchiveStore {
       return Int(count)
     } catch let error as SystemError {
       throw ArchiveError(
-        .notWritten, "the archive could not be exported to \(file.path) (\(error)): give a file that does not exist yet, with room for it.",
+        .notWritten,
+        "the archive could not be exported to \(file.path) (\(error)): give a file that does not exist yet, with room "
+          + "for it.",
         underlying: error)
     }
   }
 
   /// Adds the entries of an exported file. Entries that are there already under their keys make way.
   ///
-  /// Heads that contain digests of another archive (answers that vary by request fields, answers to authorised requests) are not found in
-  /// this one: restore the file to a directory of its own where that matters (``DiskStore/restore(from:to:options:encryptionKey:)``).
+  /// Heads that contain digests of another archive (answers that vary by request fields, answers to authorised
+  /// requests) are not found in this one: restore the file to a directory of its own where that matters
+  /// (``DiskStore/restore(from:to:options:encryptionKey:)``).
   ///
   /// - Returns: How many entries were added; one that is too large for the limits is left out.
-  /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable`` at the first
-  ///   damage: what came before it has been added.
+  /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable``
+  ///   at the first damage: what came before it has been added.
   @discardableResult
   public func importEntries(from file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
     var reader: ArchiveFileReader
@@ -96,7 +102,9 @@ extension ArchiveStore {
       let (kind, payload) = try await reader.next()
       switch kind {
       case .entry:
-        guard current == nil, let block = HeadBlock(decoding: payload) else { throw ArchiveFile.damaged(file, "an entry is out of place") }
+        guard current == nil, let block = HeadBlock(decoding: payload) else {
+          throw ArchiveFile.damaged(file, "an entry is out of place")
+        }
         var draft = EntryDraft(key: block.key, head: block.head, details: block.details)
         if keys.insert(block.key).inserted { draft.replacing = try await entries(for: block.key).map(\.id) }
         current = (draft, try makeWriter(for: block.key), 0)
@@ -110,7 +118,9 @@ extension ArchiveStore {
         }
       case .end:
         var source = ByteSource(payload)
-        guard let entry = current, let length = source.number(Int64.self) else { throw ArchiveFile.damaged(file, "an end is out of place") }
+        guard let entry = current, let length = source.number(Int64.self) else {
+          throw ArchiveFile.damaged(file, "an end is out of place")
+        }
         current = nil
         // Shorter: it could not be read when it was exported.
         guard length == entry.length, let writer = entry.writer else { continue }
@@ -151,7 +161,8 @@ extension DiskStore: SecretBearing {
     guard store.identity.secret == reader.secret else {
       await store.close()
       throw ArchiveError(
-        .directoryUnusable, "\(directory.path) has an archive already: restore to an empty directory, or import the file there.")
+        .directoryUnusable,
+        "\(directory.path) has an archive already: restore to an empty directory, or import the file there.")
     }
     _ = try await store.add(&reader, file.path)
     return store

@@ -4,12 +4,14 @@
 /// let key = ArchiveKey("GET https://example.com/news", partition: "alice")
 /// ```
 ///
-/// Keys are equal when all their bytes are: stores use digests to find an entry, never to recognise it. The bytes are written to disk,
-/// in clear unless the store encrypts, so whoever makes a key puts digests (``ArchiveStore/digest(_:)``) in the place of secrets.
+/// Keys are equal when all their bytes are: stores use digests to find an entry, never to recognise it. The bytes are
+/// written to disk, in clear unless the store encrypts, so whoever makes a key puts digests
+/// (``ArchiveStore/digest(_:)``) in the place of secrets.
 public struct ArchiveKey: Hashable, Sendable {
   /// The bytes of the key.
   public let bytes: [UInt8]
-  /// Whose answers these are. Entries of two partitions never meet, and a store on disk keeps each in a folder of its own.
+  /// Whose answers these are. Entries of two partitions never meet, and a store on disk keeps each in a folder of its
+  /// own.
   public let partition: ArchivePartition
 
   /// Makes a key from bytes.

@@ -2,7 +2,8 @@ import Foundation
 
 /// What can be listed of an entry: where it came from, when, and what its owner marked it with.
 public struct EntryDetails: Hashable, Sendable {
-  /// The URL, as far as it may be read: whoever stores leaves out user information, and query values where they are secret.
+  /// The URL, as far as it may be read: whoever stores leaves out user information, and query values where they are
+  /// secret.
   public var url: String
   /// The host, in lower case.
   public var host: String
@@ -19,7 +20,8 @@ public struct EntryDetails: Hashable, Sendable {
 
   /// Describes an entry.
   public init(
-    url: String, host: String = "", status: Int = 200, mediaType: String = "", stored: Date, tags: Set<String> = [], isPinned: Bool = false
+    url: String, host: String = "", status: Int = 200, mediaType: String = "", stored: Date, tags: Set<String> = [],
+    isPinned: Bool = false
   ) {
     self.url = url
     self.host = host

@@ -16,7 +16,8 @@ public struct EntryFilter: Sendable {
   let matches: @Sendable (StoredEntry) -> Bool
 
   init(
-    partition: ArchivePartition? = nil, key: ArchiveKey? = nil, isWhole: Bool = false, _ matches: @escaping @Sendable (StoredEntry) -> Bool
+    partition: ArchivePartition? = nil, key: ArchiveKey? = nil, isWhole: Bool = false,
+    _ matches: @escaping @Sendable (StoredEntry) -> Bool
   ) {
     self.partition = partition
     self.key = key
@@ -38,8 +39,9 @@ public struct EntryFilter: Sendable {
     return EntryFilter { $0.details.host == host }
   }
 
-  /// The entries of one URL, whoever asked for them and with whatever fields: scheme and host in any letter case, without user info and
-  /// fragment, the rest byte by byte. Where an archive keeps no query values, all entries with the same query names.
+  /// The entries of one URL, whoever asked for them and with whatever fields: scheme and host in any letter case,
+  /// without user info and fragment, the rest byte by byte. Where an archive keeps no query values, all entries with
+  /// the same query names.
   ///
   /// To remove what one request would be answered with, see ``ArchiveCache/remove(for:)``.
   public static func url(_ url: URL) -> EntryFilter {

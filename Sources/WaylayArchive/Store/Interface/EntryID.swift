@@ -1,4 +1,5 @@
-/// One stored entry of one store. Numbers are never used again, so an identifier that is kept too long finds nothing, never something else.
+/// One stored entry of one store. Numbers are never used again, so an identifier that is kept too long finds nothing,
+/// never something else.
 public struct EntryID: Hashable, Sendable, CustomStringConvertible {
   /// The number of the entry in its store.
   public let number: UInt64

@@ -1,4 +1,5 @@
-/// How much a store may hold. Kept at every write: what is least worth keeping makes room before the new entry is written.
+/// How much a store may hold. Kept at every write: what is least worth keeping makes room before the new entry is
+/// written.
 public struct StoreLimits: Hashable, Sendable {
   /// The most bytes, heads and bookkeeping included.
   public var bytes: Int64
@@ -36,7 +37,8 @@ public struct StoreLimits: Hashable, Sendable {
     return low
   }
 
-  /// A share of a limit, whatever the two are set to: a `Double` cannot hold all that an `Int64` can, and has values that are no numbers.
+  /// A share of a limit, whatever the two are set to: a `Double` cannot hold all that an `Int64` can, and has values
+  /// that are no numbers.
   private static func share(_ share: Double, of limit: Int64) -> Int64 {
     guard share < 1 else { return limit }
     guard share > 0 else { return 0 }

@@ -26,7 +26,8 @@ public struct StoredEntry: Sendable, Identifiable {
 
   /// Makes an entry, for a store of your own.
   public init(
-    id: EntryID, key: ArchiveKey, head: [UInt8], details: EntryDetails, hits: Int = 0, storedBytes: Int64, contents: any StoredBody
+    id: EntryID, key: ArchiveKey, head: [UInt8], details: EntryDetails, hits: Int = 0, storedBytes: Int64,
+    contents: any StoredBody
   ) {
     self.id = id
     self.key = key
@@ -42,8 +43,8 @@ public struct StoredEntry: Sendable, Identifiable {
 
   /// The body, or `range` of it: in memory, mapped, or read as it is needed.
   ///
-  /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, before it
-  /// is given out.
+  /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, before
+  /// it is given out.
   ///
   /// - Parameters:
   ///   - range: The bytes that are wanted: all of them unless you say otherwise.
@@ -52,7 +53,8 @@ public struct StoredEntry: Sendable, Identifiable {
   public func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
-      throw ArchiveError(.unreadable, "bytes \(range) were asked of a stored body that has \(bodyLength): ask for a part of it.")
+      throw ArchiveError(
+        .unreadable, "bytes \(range) were asked of a stored body that has \(bodyLength): ask for a part of it.")
     }
     if (contents.isMapped && !isStreamed) || contents.inMemory != nil || range.count <= StoredChunks.size {
       return .data(try await contents.read(range))

@@ -1,4 +1,5 @@
-/// A file of an entry. Its name is made of a keyed digest and a number that is never used again: nothing of the URL is in it.
+/// A file of an entry. Its name is made of a keyed digest and a number that is never used again: nothing of the URL is
+/// in it.
 struct EntryFile: Hashable, Sendable {
   var partition: UInt32
   /// The digest of the key.

@@ -1,5 +1,5 @@
-/// The beginning of a file of ours: what it is, in which version, and a few bytes of its own. Written twice, so that one damaged byte does
-/// not turn an archive into a foreign thing.
+/// The beginning of a file of ours: what it is, in which version, and a few bytes of its own. Written twice, so that
+/// one damaged byte does not turn an archive into a foreign thing.
 struct FormatMark: Equatable, Sendable {
   /// What the file is: eight bytes.
   var magic: [UInt8]
@@ -42,7 +42,8 @@ struct FormatMark: Equatable, Sendable {
       guard start <= bytes.endIndex else { break }
       let copy = bytes[start..<min(start + size, bytes.endIndex)]
       var source = ByteSource(copy.dropFirst(8))
-      guard copy.starts(with: magic), let found = source.number(UInt32.self), let count = source.number(UInt32.self) else { continue }
+      guard copy.starts(with: magic), let found = source.number(UInt32.self), let count = source.number(UInt32.self)
+      else { continue }
       if found == version, Int(count) == payload, copy.count == size {
         var end = ByteSource(copy.suffix(8))
         guard end.number(UInt64.self) == Checksum.of(Array(copy.dropLast(8)), seed: UInt64(index)) else { continue }

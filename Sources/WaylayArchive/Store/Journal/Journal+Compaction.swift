@@ -1,7 +1,8 @@
 import Foundation
 
 extension Journal {
-  /// A shorter journal that is to take the place of this one. It has a name under which nobody reads it until it is whole.
+  /// A shorter journal that is to take the place of this one. It has a name under which nobody reads it until it is
+  /// whole.
   struct Draft: Sendable {
     let generation: UInt64
     fileprivate let file: FileDescriptor
@@ -34,8 +35,8 @@ extension Journal {
     draft.records += UInt64(records.count)
   }
 
-  /// Has everything that is appended from now on written to both journals: whatever is brought to the medium of this one from now on is
-  /// brought there of the draft too, so that the change of names takes nothing back.
+  /// Has everything that is appended from now on written to both journals: whatever is brought to the medium of this
+  /// one from now on is brought there of the draft too, so that the change of names takes nothing back.
   ///
   /// - Parameter rest: The records of loose files, asked for when nothing is appended.
   func attach(_ draft: Draft, rest: () -> [JournalRecord]) throws {
@@ -49,8 +50,8 @@ extension Journal {
     }
   }
 
-  /// Brings a draft to the medium, which may take as long as the medium likes: without this, a loss of power after the change of names
-  /// could leave an empty journal.
+  /// Brings a draft to the medium, which may take as long as the medium likes: without this, a loss of power after the
+  /// change of names could leave an empty journal.
   func synchronize(_ draft: Draft) throws { try files.synchronize(draft.file) }
 
   /// Puts a draft in the place of this journal. The old one stays until ``removeOthers()``.
@@ -64,7 +65,8 @@ extension Journal {
       }
       try files.rename(draftName(draft.generation), to: Self.name(draft.generation), in: folder)
       state = State(
-        file: file, generation: draft.generation, records: known.records, isDirty: true, needsName: true, owed: state.owed,
+        file: file, generation: draft.generation, records: known.records, isDirty: true, needsName: true,
+        owed: state.owed,
         lastDrafted: state.lastDrafted)
     }
   }

@@ -13,10 +13,11 @@ final class Journal: Sendable {
     /// The records there are, damaged ones included.
     var records: UInt64
     var isDirty = false
-    /// Whether the medium once refused what was written: nobody knows what it has of it, and whether it is ever asked again. Only a
-    /// journal that is written anew is to be trusted.
+    /// Whether the medium once refused what was written: nobody knows what it has of it, and whether it is ever asked
+    /// again. Only a journal that is written anew is to be trusted.
     var isBroken = false
-    /// Whether the medium may not have the name of the file: until it has, the journal before it is what a loss of power leaves.
+    /// Whether the medium may not have the name of the file: until it has, the journal before it is what a loss of
+    /// power leaves.
     var needsName = false
     /// Removals that could not be noted: they go before whatever is appended next.
     var owed: [JournalRecord] = []
@@ -67,7 +68,8 @@ final class Journal: Sendable {
 
   /// Goes on with a journal that has been read.
   init(
-    folder: FileDescriptor, archive: UInt64, files: FileSystem, file: FileDescriptor, generation: UInt64, records: UInt64
+    folder: FileDescriptor, archive: UInt64, files: FileSystem, file: FileDescriptor, generation: UInt64,
+    records: UInt64
   ) {
     self.folder = folder
     self.archive = archive
@@ -132,8 +134,8 @@ final class Journal: Sendable {
 
   /// Brings what was written to the medium.
   ///
-  /// After a failure it goes on failing until another journal has taken the place of this one: the system tells of a failure once, and
-  /// then takes what was lost for written.
+  /// After a failure it goes on failing until another journal has taken the place of this one: the system tells of a
+  /// failure once, and then takes what was lost for written.
   func synchronize() throws {
     let found = try state.withLock { state -> (file: FileDescriptor, draft: State.Drafted?, generation: UInt64)? in
       guard state.isDirty || state.needsName || state.isBroken else { return nil }

@@ -122,7 +122,8 @@ extension JournalRecord {
   /// The entry that has taken the place.
   var successor: EntryID { EntryID(number: head, hash: high) }
 
-  /// The record of a partition: its folder's name, at most 48 bytes of UTF-8, is in the place of an entry's digests and numbers.
+  /// The record of a partition: its folder's name, at most 48 bytes of UTF-8, is in the place of an entry's digests and
+  /// numbers.
   static func partition(_ number: UInt32, digest: UInt64, folder: String) -> JournalRecord {
     var record = JournalRecord(.partition)
     record.partition = number

@@ -7,7 +7,8 @@ enum PartitionFolder {
     !name.isEmpty && name.utf8.count <= longestName && name.utf8.first != UInt8(ascii: ".")
       && name.utf8.allSatisfy { byte in
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"),
           UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
           true
         default: false

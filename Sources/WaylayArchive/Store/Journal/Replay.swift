@@ -1,4 +1,5 @@
-/// What a journal says is there, record by record. Records may be missing, repeated or damaged; nothing here trusts them.
+/// What a journal says is there, record by record. Records may be missing, repeated or damaged; nothing here trusts
+/// them.
 struct Replay {
   var index: EntryIndex<DiskSlot>
   var usage = StoreUsage()
@@ -12,7 +13,8 @@ struct Replay {
   var lastNumber: UInt64 = 0
   /// The number up to which the medium has all entries.
   var safe: UInt64 = 0
-  /// What entries were before, and what they took the place of, as long as the medium is not known to have what is there now.
+  /// What entries were before, and what they took the place of, as long as the medium is not known to have what is
+  /// there now.
   private(set) var retired: [EntryID: [Retired]] = [:]
   /// The entries that took the place of others, by the numbers of those.
   private var successors: [UInt64: EntryID] = [:]
@@ -118,7 +120,9 @@ struct Replay {
   /// Takes out what is kept of an entry that another has taken the place of.
   private mutating func takeRetired(_ number: UInt64) -> [Retired] {
     // Almost always there is none: an opening asks for each entry.
-    guard !successors.isEmpty, let holder = successors.removeValue(forKey: number), let items = retired[holder] else { return [] }
+    guard !successors.isEmpty, let holder = successors.removeValue(forKey: number), let items = retired[holder] else {
+      return []
+    }
     let rest = items.filter { $0.slot.number != number }
     retired[holder] = rest.isEmpty ? nil : rest
     return items.filter { $0.slot.number == number }
@@ -147,7 +151,8 @@ struct Replay {
     }
     let items = retired.isEmpty ? [] : retired.removeValue(forKey: id) ?? []
     drop(handle, hash: id.hash)
-    // What was given up before the medium had it has not taken the place of anything; what is removed takes along what it replaced.
+    // What was given up before the medium had it has not taken the place of anything; what is removed takes along what
+    // it replaced.
     for item in items where item.isEntry {
       let slot = item.slot
       successors[slot.number] = nil

@@ -63,7 +63,8 @@ public final class MemoryStore: ArchiveStore {
     return MemoryWriter(store: self, key: key)
   }
 
-  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by now than `entry` says.
+  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by
+  /// now than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     let body = try state.withLock { state -> Data? in
       if state.isClosed { throw ArchiveError.closed }
@@ -84,7 +85,9 @@ public final class MemoryStore: ArchiveStore {
   public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     try state.withLock { state in
       if state.isClosed { throw ArchiveError.closed }
-      guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength else { return nil }
+      guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength else {
+        return nil
+      }
       let old = state.index[handle]
       let new = StoredEntry(
         id: old.id, key: old.key, head: head, details: details, hits: old.hits,
@@ -176,7 +179,8 @@ extension MemoryStore {
   ///   - known: The entry that it is already, with a shorter body.
   ///   - isLast: Whether its writer goes on no more.
   func insert(
-    _ draft: EntryDraft, contents: any StoredBody, reserved: Int64, replacing: [EntryID], as known: EntryID? = nil, isLast: Bool = true
+    _ draft: EntryDraft, contents: any StoredBody, reserved: Int64, replacing: [EntryID], as known: EntryID? = nil,
+    isLast: Bool = true
   ) throws -> StoredEntry {
     let digest = hash.digest(draft.key).0
     let size = Self.size(head: draft.head, key: draft.key, body: contents.length)
@@ -224,7 +228,9 @@ extension MemoryStore {
       state.usage.bytes -= entry.storedBytes
       state.usage.count -= 1
       events.append(
-        StoreEvent(.evicted, id: entry.id, url: entry.details.url, bytes: entry.storedBytes, reason: "made room for another entry"))
+        StoreEvent(
+          .evicted, id: entry.id, url: entry.details.url, bytes: entry.storedBytes,
+          reason: "made room for another entry"))
     }
     return events
   }
@@ -250,12 +256,17 @@ extension MemoryStore {
 extension ArchiveError {
   static let closed = ArchiveError(.closed, "the store has been closed: open another one.")
   static let readOnly = ArchiveError(
-    .readOnly, "the store was opened for reading only, because another process writes to it: store there, or in a directory of your own.")
+    .readOnly,
+    "the store was opened for reading only, because another process writes to it: store there, or in a directory of "
+      + "your own."
+  )
   static let storeFull = ArchiveError(
-    .storeFull, "what is pinned or being written leaves no room for the entry: raise the limit of bytes, or unpin something.")
+    .storeFull,
+    "what is pinned or being written leaves no room for the entry: raise the limit of bytes, or unpin something.")
 
   static func entryTooLarge(_ size: Int64, _ limit: Int64) -> ArchiveError {
     ArchiveError(
-      .entryTooLarge, "an entry of \(size) bytes is larger than the \(limit) that one entry may have: raise StoreLimits.entryBytes.")
+      .entryTooLarge,
+      "an entry of \(size) bytes is larger than the \(limit) that one entry may have: raise StoreLimits.entryBytes.")
   }
 }

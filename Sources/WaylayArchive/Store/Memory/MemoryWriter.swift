@@ -66,7 +66,8 @@ final class MemoryWriter: EntryWriter {
     }
     do {
       let entry = try store.insert(
-        draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing.filter { $0 != known }, as: known, isLast: false)
+        draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing.filter { $0 != known },
+        as: known, isLast: false)
       state.withLock { $0.known = entry.id }
       return entry
     } catch {
@@ -83,7 +84,8 @@ final class MemoryWriter: EntryWriter {
     }
     do {
       let entry = try store.insert(
-        draft, contents: MemoryBody(data: body), reserved: reserved, replacing: draft.replacing.filter { $0 != known }, as: known)
+        draft, contents: MemoryBody(data: body), reserved: reserved, replacing: draft.replacing.filter { $0 != known },
+        as: known)
       state.withLock { state in
         state.isDone = true
         state.reserved = 0
@@ -110,7 +112,8 @@ final class MemoryWriter: EntryWriter {
 }
 
 extension ArchiveError {
-  static let writerDone = ArchiveError(.notWritten, "a writer was used after it had been committed or had given up: make another one.")
+  static let writerDone = ArchiveError(
+    .notWritten, "a writer was used after it had been committed or had given up: make another one.")
   static let wrongDraft = ArchiveError(
     .notWritten, "a writer was given a draft with another key than its own: make the writer for that key.")
 }

@@ -42,8 +42,8 @@
 
     /// Ends all questions, at the latest when the load ends.
     ///
-    /// - Parameter isTelling: Whether the app is told to withdraw what it is being asked: before the last word of a load it is, and inside
-    ///   `stopLoading`, after which it must hear nothing, it is not.
+    /// - Parameter isTelling: Whether the app is told to withdraw what it is being asked: before the last word of a
+    ///   load it is, and inside `stopLoading`, after which it must hear nothing, it is not.
     func close(isTelling: Bool) {
       guard !isClosed else { return }
       isClosed = true
@@ -57,7 +57,8 @@
     }
   }
 
-  /// The sender of one challenge: whatever answers there are, on whatever threads, the first one counts, unless it has been withdrawn.
+  /// The sender of one challenge: whatever answers there are, on whatever threads, the first one counts, unless it has
+  /// been withdrawn.
   private final class Question: NSObject, URLAuthenticationChallengeSender, Sendable {
     private let completion: Locked<ChallengeForwarder.Completion?>
 

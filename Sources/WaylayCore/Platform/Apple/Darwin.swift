@@ -1,12 +1,14 @@
 #if canImport(Darwin)
   import Foundation
 
-  // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a model of Apple's loading
-  // system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
+  // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a
+  // model of Apple's loading system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
 
-  /// What a protocol class of ours is on Apple platforms: the initialiser is inherited, because it is not `required` here.
+  /// What a protocol class of ours is on Apple platforms: the initialiser is inherited, because it is not `required`
+  /// here.
   class PlatformProtocol: URLProtocol {
-    /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it starts.
+    /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it
+    /// starts.
     final var decision: Installation.Decision?
   }
 

@@ -1,13 +1,14 @@
 #if canImport(Darwin) || WAYLAY_APPLE_MODEL
   import Foundation
 
-  // Written from the documentation and the Read Me of Apple's sample CustomHTTPProtocol (version 1.1); run by this package's checks against a
-  // model of Apple's loading system, and not yet on an Apple platform. The contract: all calls to the client on the thread, and in the
-  // run-loop modes, that `startLoading` was called in; any number of redirects and challenges, one response, any number of data, one end;
-  // nothing after `stopLoading`.
+  // Written from the documentation and the Read Me of Apple's sample CustomHTTPProtocol (version 1.1); run by this
+  // package's checks against a model of Apple's loading system, and not yet on an Apple platform. The contract: all
+  // calls to the client on the thread, and in the run-loop modes, that `startLoading` was called in; any number of
+  // redirects and challenges, one response, any number of data, one end; nothing after `stopLoading`.
   // https://developer.apple.com/library/archive/samplecode/CustomHTTPProtocol/Listings/Read_Me_About_CustomHTTPProtocol_txt.html
 
-  /// The loading system's side of one load, on Apple platforms: where its client may be called, what it may be told, and what its task is.
+  /// The loading system's side of one load, on Apple platforms: where its client may be called, what it may be told,
+  /// and what its task is.
   ///
   /// Unchecked: the protocol object and `questions` are used on the client's thread only.
   final class PlatformClient: @unchecked Sendable {
@@ -30,7 +31,8 @@
     let isDownload = false
     /// A protocol class cannot tell: the body is always a stream in the request.
     let isUpload = false
-    /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request (rule 4).
+    /// The redirects that led here, each through a protocol object of its own; they travel in a property of the request
+    /// (rule 4).
     let hop: Int
     let id: InterceptedRequest.ID
 
@@ -43,7 +45,8 @@
       id = RedirectTag.id(of: loader.request) ?? .next()
     }
 
-    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made (P6).
+    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made
+    /// (P6).
     static func keep(_ decision: Installation.Decision) {}
 
     // `Task.immediate` needs macOS 26 and iOS 26, and nothing here waits for it.
@@ -81,7 +84,8 @@
 
     func findWayBack() throws {}
 
-    /// A task does not say whose it is here: the settings are those of the configuration when the first request was made.
+    /// A task does not say whose it is here: the settings are those of the configuration when the first request was
+    /// made.
     func context(in installation: Installation) throws -> LoadContext { installation.context }
 
     /// What the loading system counts by itself.
@@ -90,7 +94,8 @@
     func receivedWhole(_ body: Data) {}
     func collect() {}
 
-    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
+    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be
+    /// called.
     func end() {
       loader.end()
     }
@@ -167,9 +172,11 @@
   }
 
   extension PlatformClient: LoadDelegate {
-    /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of its own.
+    /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of
+    /// its own.
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
-      throw ClientRedirect(request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response)
+      throw ClientRedirect(
+        request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response)
     }
 
     func newBody() async throws -> MessageBody? { nil }
@@ -179,7 +186,8 @@
 
     var delegateID: ObjectIdentifier? { ObjectIdentifier(loader) }
 
-    /// Challenges of answers that interceptors make up; those of the network come from the inner session, through `forward`.
+    /// Challenges of answers that interceptors make up; those of the network come from the inner session, through
+    /// `forward`.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
       let promise = Promise<ChallengeAnswer>()
       return try await withTaskCancellationHandler {

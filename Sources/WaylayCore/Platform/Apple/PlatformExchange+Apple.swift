@@ -10,14 +10,16 @@
     /// Bytes that may wait for a slow reader before its task is suspended.
     static let highWater = 1 << 20
 
-    /// Asks the app through the client of the load. Without one, server trust is the system's to judge, and any other challenge ends in the
-    /// response that carried it.
+    /// Asks the app through the client of the load. Without one, server trust is the system's to judge, and any other
+    /// challenge ends in the response that carried it.
     /// https://developer.apple.com/documentation/foundation/urlsession/authchallengedisposition/rejectprotectionspace
     static func answer(
       _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      if let client = exchange?.observer?.load.delegate as? PlatformClient { return client.forward(challenge, completion) }
+      if let client = exchange?.observer?.load.delegate as? PlatformClient {
+        return client.forward(challenge, completion)
+      }
       completion(challenge.isServerTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
     }
 
@@ -31,7 +33,9 @@
       }
 
       /// A protocol class sees any body as a stream here, whatever task it came from.
-      func makeTask(_ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool) -> URLSessionTask {
+      func makeTask(
+        _ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool
+      ) -> URLSessionTask {
         if body.isEmpty { return session.dataTask(with: request) }
         if let data = body.inMemory { return session.uploadTask(with: request, from: data) }
         if let file = body.fileURL { return session.uploadTask(with: request, fromFile: file) }

@@ -40,7 +40,9 @@
       (RequestProperty.value(originKey, of: request) as? String).flatMap { URL(string: $0) }
     }
 
-    static func tagged(_ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest) -> URLRequest {
+    static func tagged(
+      _ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest
+    ) -> URLRequest {
       let origin = origin(of: source) ?? source.url
       return RequestProperty.setting([hopKey: hop, idKey: id.number, originKey: origin?.absoluteString], in: request)
     }

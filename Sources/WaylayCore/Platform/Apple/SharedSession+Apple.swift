@@ -5,7 +5,8 @@
   // https://developer.apple.com/documentation/foundation/urlprotocol/registerclass(_:)
   // https://developer.apple.com/documentation/foundation/urlprotocol/unregisterclass(_:)
 
-  /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked last in, first out.
+  /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked
+  /// last in, first out.
   enum SharedSession {
     /// The configuration that another session gives is a copy.
     static func canChange(_ session: URLSession) -> Bool { session === URLSession.shared }

@@ -16,9 +16,9 @@
 
   /// A 401 that keeps its `WWW-Authenticate` for the app and hides it from the loading system.
   ///
-  /// On Linux a finished 401 with that header makes the loading system retry past us, hang, or trap (P14). It looks for a challenge inside
-  /// `urlProtocolDidFinishLoading`, and gives up when the response has no URL; so for the time of that call, on the thread that makes it,
-  /// this one has none.
+  /// On Linux a finished 401 with that header makes the loading system retry past us, hang, or trap (P14). It looks for
+  /// a challenge inside `urlProtocolDidFinishLoading`, and gives up when the response has no URL; so for the time of
+  /// that call, on the thread that makes it, this one has none.
   final class ChallengeProofResponse: HTTPURLResponse, @unchecked Sendable {
     // Unchecked like its superclass: what is added is behind a lock.
     private let blindThread = Locked<ObjectIdentifier?>(nil)

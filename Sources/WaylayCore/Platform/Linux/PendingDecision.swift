@@ -3,8 +3,9 @@
 
   /// A decision on its way from `canInit` to the protocol object that is made for it.
   ///
-  /// On Linux the loading system asks `canInit` and makes the object in one go, on one thread, inside the app's `resume()` (P6, P7). So the
-  /// decision waits in a slot of that thread; whoever finds another class's or another URL's decision there decides anew.
+  /// On Linux the loading system asks `canInit` and makes the object in one go, on one thread, inside the app's
+  /// `resume()` (P6, P7). So the decision waits in a slot of that thread; whoever finds another class's or another
+  /// URL's decision there decides anew.
   enum PendingDecision {
     private static let key: pthread_key_t = {
       var key = pthread_key_t()

@@ -2,9 +2,11 @@
   import Dispatch
   import Foundation
 
-  /// The loading system's side of one load, on Linux: where its client may be called, what it may be told, and what its task is.
+  /// The loading system's side of one load, on Linux: where its client may be called, what it may be told, and what its
+  /// task is.
   ///
-  /// Unchecked: the protocol object and its task are used on the task's work queue only (P1), except for `state`, which Foundation guards.
+  /// Unchecked: the protocol object and its task are used on the task's work queue only (P1), except for `state`, which
+  /// Foundation guards.
   final class PlatformClient: @unchecked Sendable {
     let loader: InterceptingProtocol
     let task: URLSessionTask?
@@ -20,7 +22,8 @@
     let meter = TaskMeter()
     /// The file of a download, until it is the app's.
     private var downloaded: DownloadFile?
-    /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread that posts it.
+    /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread
+    /// that posts it.
     var showsChunks = false
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
@@ -28,7 +31,8 @@
     /// Answers may be given inside `startLoading`, which runs on the work queue (P2).
     static let canAnswerInline = true
 
-    /// `canInit` is asked once, inside the app's `resume()`: the values of the Swift task that makes the request are seen there (P6, P7).
+    /// `canInit` is asked once, inside the app's `resume()`: the values of the Swift task that makes the request are
+    /// seen there (P6, P7).
     static let asksInCallersTask = true
 
     /// A session puts its storage's cookies into a request when it makes the task.
@@ -49,7 +53,9 @@
     }
 
     /// Calls `body` once a session is gone, and all its tasks; never, where Foundation is not as expected.
-    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) { SessionEnd.await(session, body) }
+    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) {
+      SessionEnd.await(session, body)
+    }
 
     /// Keeps what `canInit` found out for the object that is made next.
     static func keep(_ decision: Installation.Decision) { PendingDecision.keep(decision) }
@@ -59,8 +65,8 @@
       Thread.isMainThread ? Task(operation: work) : Task.immediate(operation: work)
     }
 
-    /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where making, resuming or
-    /// cancelling any session's task ends the process (P18, P22).
+    /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where
+    /// making, resuming or cancelling any session's task ends the process (P18, P22).
     static func leavingQueue(_ work: @escaping @Sendable () -> Void) {
       DispatchQueue.global().async(execute: work)
     }
@@ -82,12 +88,14 @@
         guard TaskInternals.servesDownloads else {
           throw WaylayError(
             .downloadTaskUnsupported,
-            "download tasks cannot be intercepted with this version of Foundation on Linux: use registry.download(for:to:), or a data task.",
+            "download tasks cannot be intercepted with this version of Foundation on Linux: use "
+              + "registry.download(for:to:), or a data task.",
             url: loader.request.url)
         }
         listener = try TaskInternals.listener(to: task)
       } else if task.delegate is any URLSessionDataDelegate {
-        // The delegate is the task's or else the session's, and a task with a completion handler has the session's too (P4).
+        // The delegate is the task's or else the session's, and a task with a completion handler has the session's too
+        // (P4).
         listener = try TaskInternals.listener(to: task)
         if case .delegate = listener { reportsChunks = true }
       } else if let listener = try? TaskInternals.listener(to: task) {
@@ -122,7 +130,8 @@
       sayFailed(error)
     }
 
-    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be called.
+    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be
+    /// called.
     func end() {
       loader.end()
     }
@@ -144,7 +153,8 @@
     /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
     static func origin(of request: URLRequest) -> URL? { nil }
 
-    /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later, or by news that are earlier.
+    /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later, or by news
+    /// that are earlier.
     @discardableResult
     func findWayBack() throws -> DispatchQueue {
       if let known = workQueue.withLock({ $0 }) { return known }
@@ -198,7 +208,9 @@
       let file = downloaded
       downloaded = nil
       if let file {
-        do { try TaskInternals.setDownloadedFile(file.url, of: loader) } catch { return fail(error, url: loader.request.url) }
+        do { try TaskInternals.setDownloadedFile(file.url, of: loader) } catch {
+          return fail(error, url: loader.request.url)
+        }
       }
       guarded?.hideFromLoader(true)
       if let task { TaskInternals.close(task) }

@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
   import Foundation
 
-  /// What the app hears of a load while it goes on, beside what the loading system tells it: how far uploads and downloads are, and what an
-  /// answer to an `async` call with a delegate consists of (P25).
+  /// What the app hears of a load while it goes on, beside what the loading system tells it: how far uploads and
+  /// downloads are, and what an answer to an `async` call with a delegate consists of (P25).
   extension PlatformClient {
     // MARK: From the load
 
@@ -51,7 +51,9 @@
             session, task: task, didSendBodyData: news.sent, totalBytesSent: news.totalSent,
             totalBytesExpectedToSend: news.expectedToSend ?? TaskMeter.News.unknown)
         }
-        if news.received > 0, let task = task as? URLSessionDownloadTask, let delegate = delegate as? any URLSessionDownloadDelegate {
+        if news.received > 0, let task = task as? URLSessionDownloadTask,
+          let delegate = delegate as? any URLSessionDownloadDelegate
+        {
           delegate.urlSession(
             session, downloadTask: task, didWriteData: news.received, totalBytesWritten: news.totalReceived,
             totalBytesExpectedToWrite: news.expectedToReceive ?? TaskMeter.News.unknown)
@@ -59,7 +61,8 @@
       }
     }
 
-    /// The file of a download is the app's for as long as it is being told of it. What an `async` call returns is the caller's for good.
+    /// The file of a download is the app's for as long as it is being told of it. What an `async` call returns is the
+    /// caller's for good.
     func handOver(_ file: DownloadFile) {
       if case .caller = listener { return file.keep() }
       guard let task, let queue = try? TaskInternals.session(of: task).delegateQueue else { return }
@@ -73,7 +76,8 @@
 
     // MARK: The delegate of an async call
 
-    /// Shows a part of the body to the delegate of an `async` call, whom the loading system tells of the head alone (P25).
+    /// Shows a part of the body to the delegate of an `async` call, whom the loading system tells of the head alone
+    /// (P25).
     func pass(_ chunk: Data) {
       guard let delegate = callersDelegate, let task = task as? URLSessionDataTask else { return }
       onDelegateQueue { delegate.urlSession($0, dataTask: task, didReceive: chunk) }

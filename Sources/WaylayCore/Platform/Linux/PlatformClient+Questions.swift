@@ -14,7 +14,8 @@
       if let delegate {
         answer = try await ask(task) { session, answer in
           delegate.urlSession(
-            session, task: task, willPerformHTTPRedirection: response.head, newRequest: request, completionHandler: answer)
+            session, task: task, willPerformHTTPRedirection: response.head, newRequest: request,
+            completionHandler: answer)
         }
       }
       if let answer { TaskRecord.known?.follow(task, answer) }
@@ -36,8 +37,8 @@
       }
     }
 
-    /// Asks the task's delegate, then the session's. Which of the two methods an app implements cannot be seen on Linux, where both have
-    /// a default; the default is to perform default handling, and so are we left to go on.
+    /// Asks the task's delegate, then the session's. Which of the two methods an app implements cannot be seen on
+    /// Linux, where both have a default; the default is to perform default handling, and so are we left to go on.
     func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
       guard let task, let delegate else { return ChallengeAnswer(.performDefaultHandling) }
       let answer: ChallengeAnswer = try await ask(task) { session, answer in
@@ -72,7 +73,8 @@
   }
 
   extension MessageBody {
-    /// The body of an upload task made with `withStreamedRequest:`, for which the delegate is asked when somebody reads it.
+    /// The body of an upload task made with `withStreamedRequest:`, for which the delegate is asked when somebody reads
+    /// it.
     static func asking(_ client: PlatformClient) -> MessageBody {
       .stream(replaying: { StreamedBody(client: client) })
     }

@@ -8,7 +8,8 @@
     /// Suspending a task here stops late and starts the transfer again from the first byte (U2): never done.
     static let highWater = Int.max
 
-    /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is over.
+    /// The challenge comes after the body, and default handling without a credential never ends (P14): the exchange is
+    /// over.
     static func answer(
       _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -19,8 +20,8 @@
 
     /// A request body in the form the inner session can send.
     ///
-    /// A stream goes to a temporary file first: the loading system would read it on the queue that all sessions of the process share
-    /// (P18), and a body that is itself loaded by a session would wait for itself.
+    /// A stream goes to a temporary file first: the loading system would read it on the queue that all sessions of the
+    /// process share (P18), and a body that is itself loaded by a session would wait for itself.
     struct Upload: Sendable {
       private enum Form: Sendable {
         case none
@@ -61,7 +62,9 @@
           guard length == body.length ?? length else {
             throw WaylayError(
               .bodyUnreadable,
-              "the request's body has \(length) bytes and was announced with \(body.length ?? 0). Give it its true length, or none.")
+              "the request's body has \(length) bytes and was announced with \(body.length ?? 0). Give it its true "
+                + "length, or none."
+            )
           }
           return url
         } catch {
@@ -70,9 +73,11 @@
         }
       }
 
-      /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request where the app has put one,
-      /// and none of an upload task (P9).
-      func makeTask(_ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool) -> URLSessionTask {
+      /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request
+      /// where the app has put one, and none of an upload task (P9).
+      func makeTask(
+        _ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool
+      ) -> URLSessionTask {
         var request = request
         switch form {
         case .none: return session.dataTask(with: request)

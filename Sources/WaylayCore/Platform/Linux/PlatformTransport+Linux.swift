@@ -6,7 +6,8 @@
   public enum PlatformTransport {
     private static let hasWarned = Locked(false)
 
-    /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a session does.
+    /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a
+    /// session does.
     ///
     /// - Parameters:
     ///   - configuration: Settings of the session that it stands for.
@@ -15,7 +16,9 @@
     public static func make(
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
     ) -> any Transport {
-      if configuration.hasForeignProtocolClasses { return URLSessionTransport(configuration: configuration, limits: limits) }
+      if configuration.hasForeignProtocolClasses {
+        return URLSessionTransport(configuration: configuration, limits: limits)
+      }
       guard let reason = CurlTransport.unavailableReason else {
         var options = CurlTransport.Options()
         options.limits = limits
@@ -31,7 +34,8 @@
       return URLSessionTransport(configuration: configuration, limits: limits)
     }
 
-    /// Has a transport let go of what it keeps for the next load, because none is expected; one that comes all the same is served.
+    /// Has a transport let go of what it keeps for the next load, because none is expected; one that comes all the same
+    /// is served.
     static func rest(_ transport: (any Transport)?) {
       (transport as? CurlTransport)?.rest()
     }

@@ -1,7 +1,8 @@
 #if canImport(FoundationNetworking)
   import Foundation
 
-  /// The networks that a request of the loading system may use: on Linux it knows cellular ones alone, and no transport can tell.
+  /// The networks that a request of the loading system may use: on Linux it knows cellular ones alone, and no transport
+  /// can tell.
   enum RequestNetworkAccess {
     static func read(from request: URLRequest) -> InterceptedRequest.NetworkAccess {
       request.allowsCellularAccess ? .all : InterceptedRequest.NetworkAccess.all.subtracting(.cellular)

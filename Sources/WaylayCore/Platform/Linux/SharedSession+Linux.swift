@@ -1,10 +1,11 @@
 #if canImport(FoundationNetworking)
   import Foundation
 
-  /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is live, and `registerClass` comes
-  /// too late once the shared session has been used, and never for another (P11).
+  /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is
+  /// live, and `registerClass` comes too late once the shared session has been used, and never for another (P11).
   enum SharedSession {
-    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not go while it does.
+    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not
+    /// go while it does.
     private static let former = Locked<[[AnyClass]]>([])
 
     static func canChange(_ session: URLSession) -> Bool { true }

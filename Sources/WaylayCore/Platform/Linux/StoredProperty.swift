@@ -33,7 +33,8 @@
 
     /// `nil` when tasks have no such property, or one of another type than is named.
     init?(_ name: String, ofType typeName: String) {
-      guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName else { return nil }
+      guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName
+      else { return nil }
       // A reference with a table of functions: the object comes first.
       func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
       guard _openExistential(place.type, do: size) == 2 * MemoryLayout<UnsafeRawPointer>.size else { return nil }

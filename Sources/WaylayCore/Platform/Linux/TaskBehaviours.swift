@@ -26,7 +26,8 @@
 
     /// `nil` when sessions have no such table.
     init?() {
-      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self), let registryType = registry.type as? AnyClass,
+      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self),
+        let registryType = registry.type as? AnyClass,
         let table = storedPlace(of: "behaviours", in: registryType), let type = table.type as? any BehaviourTable.Type
       else { return nil }
       (registryOffset, tableOffset, self.table) = (registry.offset, table.offset, type)
@@ -54,7 +55,8 @@
       switch known {
       case .plain(let name): return Behaviour(name: name)
       case .withDelegate(let name, let offset):
-        return Behaviour(name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
+        return Behaviour(
+          name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
       }
     }
 
@@ -69,13 +71,16 @@
       return behaviour
     }
 
-    /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no delegate at all; then the tag.
+    /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
+    /// delegate at all; then the tag.
     private func learn(_ behaviour: Behaviour, parts: [Any], in bytes: UnsafeRawBufferPointer) {
       let word = MemoryLayout<UnsafeRawPointer>.size
       guard let tag = bytes.last, bytes.count == 4 * word + 1 else { return }
       func size<Value>(_: Value) -> Int { MemoryLayout<Value>.size }
       let sizes = parts.map { _openExistential($0, do: size) }
-      if let name = behaviour.name, sizes == [2 * word, 2 * word], type(of: parts[1]) == (any URLSessionTaskDelegate)?.self {
+      if let name = behaviour.name, sizes == [2 * word, 2 * word],
+        type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
+      {
         guard stored(bytes, 2 * word) === behaviour.delegate else { return }
         known.withLock { $0[tag] = .withDelegate(name, offset: 2 * word) }
       } else if parts.isEmpty {
@@ -84,7 +89,9 @@
     }
 
     private func stored(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> AnyObject? {
-      bytes.load(fromByteOffset: offset, as: UnsafeRawPointer?.self).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+      bytes.load(fromByteOffset: offset, as: UnsafeRawPointer?.self).map {
+        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+      }
     }
   }
 

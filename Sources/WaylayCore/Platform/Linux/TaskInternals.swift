@@ -2,16 +2,17 @@
   import Dispatch
   import Foundation
 
-  /// What the public interface of a session task does not show, read by reflection: this is the only place that looks inside Foundation.
+  /// What the public interface of a session task does not show, read by reflection: this is the only place that looks
+  /// inside Foundation.
   ///
-  /// Positions are looked up once, on a task that belongs to no session; a load then reads one stored property by position, a constant
-  /// or one that is written before the task is resumed, so nothing races. Where a property is missing on some toolchain, the load fails with
-  /// ``WaylayError/Code/foundationChanged``.
+  /// Positions are looked up once, on a task that belongs to no session; a load then reads one stored property by
+  /// position, a constant or one that is written before the task is resumed, so nothing races. Where a property is
+  /// missing on some toolchain, the load fails with ``WaylayError/Code/foundationChanged``.
   enum TaskInternals {
     /// The queue on which the task's client may be called (P1).
     ///
-    /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it would undo a
-    /// `suspend()` of the app that comes between looking at the task's state and calling it.
+    /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it
+    /// would undo a `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
       try storedWorkQueue?.read(from: task) ?? property("workQueue", at: workQueuePosition, of: task)
     }
@@ -31,7 +32,8 @@
       child("workQueue", at: level(of: URLSession.self, in: session)) as? DispatchQueue
     }
 
-    /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be asked for a stream.
+    /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be
+    /// asked for a stream.
     static func uploadBody(of task: URLSessionTask) throws -> MessageBody? {
       let value = try property("knownBody", at: bodyPosition, of: task) as Any
       guard let body = Mirror(reflecting: value).children.first?.value else { return nil }
@@ -55,7 +57,8 @@
       // A case without a payload: `callDelegate` is the only one.
       case nil: return .delegate
       case "dataCompletionHandler", "downloadCompletionHandler": return .handler
-      case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate": return .caller(behaviour.delegate)
+      case "dataCompletionHandlerWithTaskDelegate", "downloadCompletionHandlerWithTaskDelegate":
+        return .caller(behaviour.delegate)
       case let other?: throw changed("URLSession.taskRegistry.behaviours.\(other)")
       }
     }
@@ -74,17 +77,20 @@
 
     // MARK: The end of a task
 
-    /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last call.
+    /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last
+    /// call.
     ///
-    /// From that call until the app has heard it on its own queue, a task counts as going on and has no protocol object. A `resume()` then fails it
-    /// anew, and when the task leaves its session's table meanwhile, the process ends (P31). With a count of suspensions that nobody resumes away
-    /// it does nothing. What `state` says is not touched.
+    /// From that call until the app has heard it on its own queue, a task counts as going on and has no protocol
+    /// object. A `resume()` then fails it anew, and when the task leaves its session's table meanwhile, the process
+    /// ends (P31). With a count of suspensions that nobody resumes away it does nothing. What `state` says is not
+    /// touched.
     static func close(_ task: URLSessionTask) {
       guard closesTasks else { return }
       suspendCount?.write(closedCount, into: task)
     }
 
-    /// Whether `close(_:)` has an effect: found out once, on a task that belongs to no session. Without it a task is as plain as Foundation's.
+    /// Whether `close(_:)` has an effect: found out once, on a task that belongs to no session. Without it a task is as
+    /// plain as Foundation's.
     static let closesTasks: Bool = {
       guard let suspendCount else { return false }
       let probe = URLSessionTask()
@@ -109,10 +115,12 @@
 
     /// Hands over the file of a download, which the loading system takes from the protocol object at its end (P28).
     ///
-    /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once ``servesDownloads`` has
-    /// shown that it is there. Call it on the work queue, where the loading system reads it.
+    /// The property is not public, and its exported setter ends the process; so it is written where it is stored, once
+    /// ``servesDownloads`` has shown that it is there. Call it on the work queue, where the loading system reads it.
     static func setDownloadedFile(_ file: URL, of loader: URLProtocol) throws {
-      guard servesDownloads, propertyTable?.write(file, into: loader) == true else { throw changed("URLProtocol.properties") }
+      guard servesDownloads, propertyTable?.write(file, into: loader) == true else {
+        throw changed("URLProtocol.properties")
+      }
     }
 
     /// What the loading system will hand to the app.
@@ -130,13 +138,15 @@
       nonisolated(unsafe) let type: any DictionaryByName.Type
 
       func write(_ file: URL, into loader: URLProtocol) -> Bool {
-        // The loader is alive for as long as this call, and nobody else is on the queue that its properties are used on.
+        // The loader is alive for as long as this call, and nobody else is on the queue that its properties are used
+        // on.
         type.set(file, named: fileKey, at: Unmanaged.passUnretained(loader).toOpaque() + offset)
       }
     }
 
     private static let propertyTable: PropertyTable? = {
-      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self), let type = type as? any DictionaryByName.Type
+      guard let (offset, type) = storedPlace(of: "properties", in: URLProtocol.self),
+        let type = type as? any DictionaryByName.Type
       else { return nil }
       return PropertyTable(offset: offset, type: type)
     }()
@@ -154,13 +164,15 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
-    // Reflection takes microseconds for each property, and each load looks at several: they are read where they are stored, and by reflection
-    // only where their types are others than expected.
+    // Reflection takes microseconds for each property, and each load looks at several: they are read where they are
+    // stored, and by reflection only where their types are others than expected.
     private static let storedWorkQueue = StoredProperty<DispatchQueue>("workQueue")
     private static let storedSyncQueue = StoredProperty<DispatchQueue>("syncQ")
-    private static let storedSession = StoredReference("session", ofType: "Swift.Optional<FoundationNetworking.URLSessionProtocol>")
+    private static let storedSession = StoredReference(
+      "session", ofType: "Swift.Optional<FoundationNetworking.URLSessionProtocol>")
     /// Whether all of them are where they are expected.
-    static let readsStored = storedWorkQueue != nil && storedSyncQueue != nil && storedSession != nil && behaviours != nil
+    static let readsStored =
+      storedWorkQueue != nil && storedSyncQueue != nil && storedSession != nil && behaviours != nil
     private static let workQueuePosition = position(of: "workQueue")
     private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")
@@ -171,7 +183,8 @@
     }
 
     private static func property<Value>(_ name: String, at position: Int?, of task: URLSessionTask) throws -> Value {
-      guard let position, let children = level(of: URLSessionTask.self, in: task)?.children, position < children.count else {
+      guard let position, let children = level(of: URLSessionTask.self, in: task)?.children, position < children.count
+      else {
         throw changed("URLSessionTask.\(name)")
       }
       let child = children[children.index(children.startIndex, offsetBy: position)]
@@ -186,7 +199,8 @@
     private static func changed(_ place: String) -> WaylayError {
       WaylayError(
         .foundationChanged,
-        "\(place) is not what this version of Waylay knows of Foundation on Linux: update Waylay, or use the toolchain it was tested with (see the README). A direct load, registry.data(for:), does not depend on it."
+        "\(place) is not what this version of Waylay knows of Foundation on Linux: update Waylay, or use the toolchain "
+          + "it was tested with (see the README). A direct load, registry.data(for:), does not depend on it."
       )
     }
   }

@@ -3,8 +3,8 @@
 
   /// What has been sent and received of a task's bodies, as the app is told it.
   ///
-  /// A body that is sent a second time, after a redirect or by a retry, counts from where the first time came to: more than was announced is never
-  /// reported.
+  /// A body that is sent a second time, after a redirect or by a retry, counts from where the first time came to: more
+  /// than was announced is never reported.
   final class TaskMeter: Sendable {
     /// What the app has not heard yet, and the totals it leads to.
     struct News: Equatable {
@@ -19,8 +19,9 @@
       /// What `URLSession` says of a length that is not known.
       static let unknown: Int64 = -1
 
-      /// Bytes of both bodies together; unknown for as long as neither has a length. One that has none, or has more than was announced, is as long
-      /// as what has come of it: fractions of Foundation's `Progress` overflow where a part is more than all.
+      /// Bytes of both bodies together; unknown for as long as neither has a length. One that has none, or has more
+      /// than was announced, is as long as what has come of it: fractions of Foundation's `Progress` overflow where a
+      /// part is more than all.
       var total: Int64 {
         guard max(expectedToSend ?? 0, expectedToReceive ?? 0) > 0 else { return Self.unknown }
         return max(expectedToSend ?? 0, totalSent).saturating(adding: max(expectedToReceive ?? 0, totalReceived))

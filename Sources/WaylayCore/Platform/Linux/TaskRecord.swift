@@ -2,11 +2,12 @@
   import Dispatch
   import Foundation
 
-  /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where redirects have led, and
-  /// how many bytes there were (P33).
+  /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where
+  /// redirects have led, and how many bytes there were (P33).
   ///
-  /// The properties have internal setters; they are written where they are stored, on the queues on which Foundation does it. Checked once per process
-  /// by what the public getters say then. When anything is not as expected nothing is written, and they stay as they were.
+  /// The properties have internal setters; they are written where they are stored, on the queues on which Foundation
+  /// does it. Checked once per process by what the public getters say then. When anything is not as expected nothing is
+  /// written, and they stay as they were.
   struct TaskRecord: Sendable {
     private let error: StoredProperty<(any Error)?>
     private let currentRequest: StoredProperty<URLRequest?>
@@ -31,8 +32,10 @@
     }()
 
     private init?() {
-      guard let error = StoredProperty<(any Error)?>("error"), let request = StoredProperty<URLRequest?>("_currentRequest"),
-        let received = StoredProperty<Int64>("_countOfBytesReceived"), let sent = StoredProperty<Int64>("_countOfBytesSent"),
+      guard let error = StoredProperty<(any Error)?>("error"),
+        let request = StoredProperty<URLRequest?>("_currentRequest"),
+        let received = StoredProperty<Int64>("_countOfBytesReceived"),
+        let sent = StoredProperty<Int64>("_countOfBytesSent"),
         let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive"),
         let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend"),
         (try? TaskInternals.syncQueue(of: URLSessionTask())) != nil
@@ -62,7 +65,8 @@
       queue.sync {
         sent.write(news.totalSent, into: task)
         received.write(news.totalReceived, into: task)
-        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in most loads.
+        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in
+        // most loads.
         let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
         if task.countOfBytesExpectedToSend != toSend { expectedToSend.write(toSend, into: task) }
         if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive.write(toReceive, into: task) }

@@ -34,8 +34,8 @@ extension JSONNode {
 }
 
 extension JSONNode {
-  /// The value with a merge patch applied (RFC 7396): members of the patch replace those here, `null` removes one, anything but an object
-  /// replaces the whole.
+  /// The value with a merge patch applied (RFC 7396): members of the patch replace those here, `null` removes one,
+  /// anything but an object replaces the whole.
   package func merging(_ patch: JSONNode) -> JSONNode {
     guard case .object(let changes) = patch.value else { return patch }
     var result = members ?? []

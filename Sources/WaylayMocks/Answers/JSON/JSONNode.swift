@@ -2,8 +2,8 @@ import Foundation
 
 /// A value of a JSON text (RFC 8259), with its place in it.
 ///
-/// Unlike what `JSONSerialization` makes, it keeps lines and columns for messages, the order of an object's members, and numbers digit by
-/// digit.
+/// Unlike what `JSONSerialization` makes, it keeps lines and columns for messages, the order of an object's members,
+/// and numbers digit by digit.
 package struct JSONNode: Sendable {
   /// What the text says.
   package indirect enum Value: Sendable {

@@ -2,8 +2,9 @@ import Foundation
 
 /// Reads JSON (RFC 8259): any bytes give a value or an error with line and column.
 ///
-/// Not Foundation's, which loses the place: on Linux (Swift 6.3) `JSONSerialization` says "around character 11" in a text for people, and "unexpected
-/// end of file" for a `tru` in the middle of one; `JSONDecoder` says nothing but that the data is not valid.
+/// Not Foundation's, which loses the place: on Linux (Swift 6.3) `JSONSerialization` says "around character 11" in a
+/// text for people, and "unexpected end of file" for a `tru` in the middle of one; `JSONDecoder` says nothing but that
+/// the data is not valid.
 struct JSONParser {
   private let bytes: [UInt8]
   private var position = 0

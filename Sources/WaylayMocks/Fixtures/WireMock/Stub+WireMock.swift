@@ -21,15 +21,15 @@ extension Stub {
   /// | order | `priority` (1 goes first, 5 unless told otherwise), then the file that sorts last |
   /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, from `Started` on |
   ///
-  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else is a mistake, `transformers` and
-  /// `proxyBaseUrl` among it, because the stub would not do what it says. All regular expressions have to cover the whole text, and are in
-  /// ICU syntax.
+  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else is a mistake,
+  /// `transformers` and `proxyBaseUrl` among it, because the stub would not do what it says. All regular expressions
+  /// have to cover the whole text, and are in ICU syntax.
   ///
   /// Nobody has to use all mappings: the stubs are optional.
   ///
   /// - Parameters:
-  ///   - place: A file with one mapping or a list `mappings`; a folder of such files; or WireMock's own folder, with `mappings` and
-  ///     `__files` in it.
+  ///   - place: A file with one mapping or a list `mappings`; a folder of such files; or WireMock's own folder, with
+  ///     `mappings` and `__files` in it.
   ///   - origin: Scheme, host and port of the requests; any unless told otherwise.
   ///   - ignoring: Names that are passed over although they are not understood: `["transformers"]`, say.
   ///   - fileID: Where it is reported: the caller's file.

@@ -31,7 +31,8 @@ struct WireMockBody {
 
   private func json(_ node: JSONNode) -> RequestMatcher? {
     let options = JSONComparison(
-      ignoresOrder: object.bool("ignoreArrayOrder") ?? false, ignoresExtras: object.bool("ignoreExtraElements") ?? false,
+      ignoresOrder: object.bool("ignoreArrayOrder") ?? false,
+      ignoresExtras: object.bool("ignoreExtraElements") ?? false,
       knowsPlaceholders: true)
     var wanted = node
     if let text = node.string {

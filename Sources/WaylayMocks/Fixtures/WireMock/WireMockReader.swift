@@ -17,7 +17,9 @@ struct WireMockReader {
     let next: String?
   }
 
-  init(_ place: URL, origin: String?, ignoring: Set<String>, _ location: MockSourceLocation, _ problems: FixtureProblems) {
+  init(
+    _ place: URL, origin: String?, ignoring: Set<String>, _ location: MockSourceLocation, _ problems: FixtureProblems
+  ) {
     self.place = place
     self.origin = origin.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
     self.ignoring = ignoring
@@ -41,7 +43,9 @@ struct WireMockReader {
     let folder = hasMappings ? mappings : place
     let root = hasMappings || place.lastPathComponent != "mappings" ? place : place.deletingLastPathComponent()
     return joined(
-      Self.names(in: folder).flatMap { drafts(of: folder.appendingPathComponent($0), named: $0, files: Self.files(of: root)) })
+      Self.names(in: folder).flatMap {
+        drafts(of: folder.appendingPathComponent($0), named: $0, files: Self.files(of: root))
+      })
   }
 
   private static func files(of root: URL) -> URL { root.appendingPathComponent("__files") }
@@ -49,14 +53,18 @@ struct WireMockReader {
   /// The files of a folder and those below it, in order.
   private static func names(in folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-    return all.filter { $0.hasSuffix(".json") && !$0.hasPrefix("__files/") && !$0.split(separator: "/").contains { $0.hasPrefix(".") } }
-      .sorted()
+    return all.filter {
+      $0.hasSuffix(".json") && !$0.hasPrefix("__files/") && !$0.split(separator: "/").contains { $0.hasPrefix(".") }
+    }
+    .sorted()
   }
 
   private func drafts(of file: URL, named name: String, files: URL) -> [Draft] {
     guard let root = JSONNode.read(file, named: name, problems) else { return [] }
     guard root["mappings"] != nil else {
-      return FixtureObject(root, in: name, entry: Self.entry(root, nil), problems).flatMap { draft($0, files) }.map { [$0] } ?? []
+      return FixtureObject(root, in: name, entry: Self.entry(root, nil), problems).flatMap { draft($0, files) }.map {
+        [$0]
+      } ?? []
     }
     guard let list = FixtureObject(root, in: name, problems) else { return [] }
     let mappings = list.elements("mappings") ?? []
@@ -77,14 +85,16 @@ struct WireMockReader {
   private func draft(_ entry: FixtureObject, _ files: URL) -> Draft? {
     let pattern = entry.object("request").flatMap { WireMockRequest($0, origin: origin, ignoring: ignoring).pattern }
     if entry.node["request"] == nil { entry.note("request", "the mapping has no \"request\".") }
-    let response = entry.object("response").map { WireMockResponse($0, files: files, ignoring: ignoring).response } ?? .status(200)
+    let response =
+      entry.object("response").map { WireMockResponse($0, files: files, ignoring: ignoring).response } ?? .status(200)
     if entry.node["response"] == nil { entry.note("response", "the mapping has no \"response\".") }
     let priority = entry.integer("priority") ?? 5
     let scenario = entry.string("scenarioName")
     let required = entry.string("requiredScenarioState")
     let next = entry.string("newScenarioState")
     if scenario == nil, required != nil || next != nil {
-      entry.note(required == nil ? "newScenarioState" : "requiredScenarioState", "there is a state and no \"scenarioName\".")
+      entry.note(
+        required == nil ? "newScenarioState" : "requiredScenarioState", "there is a state and no \"scenarioName\".")
     }
     entry.skip("id", "uuid", "name", "persistent", "metadata", "insertionIndex")
     entry.finish(ignoring: ignoring)
@@ -99,7 +109,8 @@ struct WireMockReader {
     var states: [String: [String]] = [:]
     for draft in drafts {
       guard let scenario = draft.scenario else { continue }
-      for state in [draft.required, draft.next].compactMap({ $0 }) where !states[scenario, default: ["Started"]].contains(state) {
+      for state in [draft.required, draft.next].compactMap({ $0 })
+      where !states[scenario, default: ["Started"]].contains(state) {
         states[scenario, default: ["Started"]].append(state)
       }
     }

@@ -42,28 +42,38 @@ struct WireMockRequest {
   }
 
   private func text(_ member: JSONNode.Member) -> WireMockText? {
-    guard let inner = FixtureObject(member.node, in: object.file, entry: object.entry, object.problems) else { return nil }
+    guard let inner = FixtureObject(member.node, in: object.file, entry: object.entry, object.problems) else {
+      return nil
+    }
     let condition = WireMockText(inner)
     inner.finish(ignoring: ignoring)
-    if condition == nil { inner.problems.note(inner.file, line: member.line, entry: inner.entry, "\"\(member.name)\" has no condition.") }
+    if condition == nil {
+      inner.problems.note(inner.file, line: member.line, entry: inner.entry, "\"\(member.name)\" has no condition.")
+    }
     return condition
   }
 
   private func url(_ conditions: inout [RequestMatcher]) -> URLPattern? {
     let keys = ["url", "urlPattern", "urlPath", "urlPathPattern", "urlPathTemplate"].filter { object.node[$0] != nil }
-    if keys.count > 1 { object.note(keys[1], "the request has \(keys.joined(separator: " and ")): one of them is enough.") }
+    if keys.count > 1 {
+      object.note(keys[1], "the request has \(keys.joined(separator: " and ")): one of them is enough.")
+    }
     var any = URLPattern.anyPath(of: origin)
     if let url = object.string("url") {
       guard let pattern = URLPattern(literally: url, origin: origin, isWhole: true) else { return invalid("url", url) }
       any = pattern
     }
     if let path = object.string("urlPath") {
-      guard let pattern = URLPattern(literally: path, origin: origin, isWhole: false) else { return invalid("urlPath", path) }
+      guard let pattern = URLPattern(literally: path, origin: origin, isWhole: false) else {
+        return invalid("urlPath", path)
+      }
       any = pattern
     }
     if let template = object.string("urlPathTemplate") {
       any = URLPattern(
-        origin + template.replacing("*", with: "%2A").replacing(":", with: "%3A").replacing("{", with: ":").replacing("}", with: ""))
+        origin
+          + template.replacing("*", with: "%2A").replacing(":", with: "%3A").replacing("{", with: ":").replacing(
+            "}", with: ""))
     }
     for (key, isPath) in [("urlPattern", false), ("urlPathPattern", true)] {
       guard let text = object.string(key) else { continue }
@@ -97,7 +107,9 @@ extension URL {
 
 extension URLPattern {
   /// Every path of an origin.
-  fileprivate static func anyPath(of origin: String) -> URLPattern { origin.isEmpty ? .any : URLPattern(origin + "/**") }
+  fileprivate static func anyPath(of origin: String) -> URLPattern {
+    origin.isEmpty ? .any : URLPattern(origin + "/**")
+  }
 
   /// A path and, for a whole, exactly its query, in which nothing means anything but itself; `nil` for what is no path.
   fileprivate init?(literally text: String, origin: String, isWhole: Bool) {

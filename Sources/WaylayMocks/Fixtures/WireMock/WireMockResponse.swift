@@ -27,7 +27,9 @@ struct WireMockResponse {
 
   private func body() -> MockResponse {
     let keys = ["body", "jsonBody", "base64Body", "bodyFileName"].filter { object.node[$0].map { !$0.isNull } ?? false }
-    if keys.count > 1 { object.note(keys[1], "the response has \(keys.joined(separator: " and ")): one of them is enough.") }
+    if keys.count > 1 {
+      object.note(keys[1], "the response has \(keys.joined(separator: " and ")): one of them is enough.")
+    }
     if let text = object.string("body") { return .data(Data(text.utf8)) }
     if let json = object.value("jsonBody") { return .data(Data(json.text.utf8), type: "application/json") }
     if let base64 = object.string("base64Body") {
@@ -75,7 +77,8 @@ struct WireMockResponse {
     case "uniform": return .uniform(from: time("lower"), to: time("upper"))
     case "fixed": return .fixed(time("milliseconds"))
     case let type:
-      distribution.note("type", "\(type.map { "\"\($0)\"" } ?? "none") is no distribution: there are lognormal, uniform and fixed.")
+      distribution.note(
+        "type", "\(type.map { "\"\($0)\"" } ?? "none") is no distribution: there are lognormal, uniform and fixed.")
       distribution.skip("median", "sigma", "lower", "upper", "milliseconds")
       return nil
     }
@@ -96,7 +99,8 @@ struct WireMockResponse {
     case let fault?:
       object.note(
         "fault",
-        "\"\(fault)\" is no fault: there are EMPTY_RESPONSE, CONNECTION_RESET_BY_PEER, RANDOM_DATA_THEN_CLOSE and MALFORMED_RESPONSE_CHUNK."
+        "\"\(fault)\" is no fault: there are EMPTY_RESPONSE, CONNECTION_RESET_BY_PEER, RANDOM_DATA_THEN_CLOSE and "
+          + "MALFORMED_RESPONSE_CHUNK."
       )
       return response
     }

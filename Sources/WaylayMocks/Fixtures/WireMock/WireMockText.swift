@@ -15,7 +15,8 @@ indirect enum WireMockText: Sendable {
     var found: [WireMockText] = []
     let ignoresCase = object.bool("caseInsensitive") ?? false
     if let text = object.string("equalTo") {
-      found.append(ignoresCase ? .matches(Self.regex("(?i)" + NSRegularExpression.escapedPattern(for: text))) : .equalTo(text))
+      found.append(
+        ignoresCase ? .matches(Self.regex("(?i)" + NSRegularExpression.escapedPattern(for: text))) : .equalTo(text))
     }
     if let text = object.string("contains") { found.append(.matches(Self.containing(text))) }
     if let text = object.string("doesNotContain") { found.append(.not(.matches(Self.containing(text)))) }
@@ -89,7 +90,10 @@ indirect enum WireMockText: Sendable {
     case .absent: !.header(name)
     case .not(.absent): .header(name)
     case .matches(let regex): .header(name, regex: regex.pattern)
-    default: .predicate("header \(name) \(Redaction.field(name, description))") { accepts($0.request.headerValue(name).map { [$0] } ?? []) }
+    default:
+      .predicate("header \(name) \(Redaction.field(name, description))") {
+        accepts($0.request.headerValue(name).map { [$0] } ?? [])
+      }
     }
   }
 
@@ -101,7 +105,9 @@ indirect enum WireMockText: Sendable {
     case .not(.absent): .body(.present)
     case .matches(let regex): .body(.regex(regex.pattern))
     default:
-      .predicate("body \(self)") { request in accepts(request.body.isEmpty ? [] : [String(decoding: request.body, as: UTF8.self)]) }
+      .predicate("body \(self)") { request in
+        accepts(request.body.isEmpty ? [] : [String(decoding: request.body, as: UTF8.self)])
+      }
     }
   }
 }

@@ -19,7 +19,9 @@
     private let modes: Set<ModelRunLoop.Mode>
 
     init() {
-      guard let runLoop = ModelRunLoop.current else { preconditionFailure("startLoading was not called on a thread of the model") }
+      guard let runLoop = ModelRunLoop.current else {
+        preconditionFailure("startLoading was not called on a thread of the model")
+      }
       self.runLoop = runLoop
       modes = [.standard, runLoop.currentMode]
     }

@@ -1,8 +1,8 @@
 #if !canImport(Darwin)
   import Foundation
 
-  /// A transport with an inner session's way of asking: the challenges of a connection arrive on queues of the session, several of them at
-  /// once, and each waits for its answer.
+  /// A transport with an inner session's way of asking: the challenges of a connection arrive on queues of the session,
+  /// several of them at once, and each waits for its answer.
   package struct ModelTransport: Transport {
     package let capabilities: TransportCapabilities = []
 

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import WaylayArchive
 
-/// A cache that is nothing but the policy: what it decides is done to a dictionary, at a time that the test sets. Every record goes through
-/// its binary form.
+/// A cache that is nothing but the policy: what it decides is done to a dictionary, at a time that the test sets. Every
+/// record goes through its binary form.
 struct PolicyCache {
   struct Entry {
     var record: [UInt8]
@@ -113,8 +113,10 @@ struct PolicyCache {
       _ = network(load, decision, origin)
       return result
     case .forward: return network(load, decision, origin)
-    case .gatewayTimeout: return Result(status: 504, fields: [:], body: "", isFromArchive: true, reason: decision.reason)
-    case .unavailable: return Result(status: Self.unavailable, fields: [:], body: "", isFromArchive: true, reason: decision.reason)
+    case .gatewayTimeout:
+      return Result(status: 504, fields: [:], body: "", isFromArchive: true, reason: decision.reason)
+    case .unavailable:
+      return Result(status: Self.unavailable, fields: [:], body: "", isFromArchive: true, reason: decision.reason)
     }
   }
 
@@ -139,7 +141,8 @@ struct PolicyCache {
       let start = record.extent?.lowerBound ?? 0
       text = String(decoding: body[Int(bytes.lowerBound - start)..<Int(bytes.upperBound - start)], as: UTF8.self)
     }
-    return Result(status: status, fields: fields, body: text, isFromArchive: true, isStale: answer.isStale, reason: reason)
+    return Result(
+      status: status, fields: fields, body: text, isFromArchive: true, isStale: answer.isStale, reason: reason)
   }
 
   private mutating func network(_ load: Load, _ decision: CacheDecision, _ origin: (Sent) -> Reply?) -> Result {
@@ -149,13 +152,17 @@ struct PolicyCache {
     sent.append(Sent(method: load.method, url: load.url, fields: fields))
     let requestTime = now
     guard let reply = origin(sent[sent.count - 1]) else {
-      guard let (answer, reason) = policy.fail(for: load.request, decision, records: records(load.url), now: now, options: options) else {
+      guard
+        let (answer, reason) = policy.fail(
+          for: load.request, decision, records: records(load.url), now: now, options: options)
+      else {
         return Result(status: Self.unreachable, fields: [:], body: "", isFromArchive: false, reason: decision.reason)
       }
       return stored(answer, load.url, reason)
     }
     wait(reply.delay)
-    let response = ArchivePolicy.Response(status: reply.status, fields: reply.fields, requestTime: requestTime, responseTime: now)
+    let response = ArchivePolicy.Response(
+      status: reply.status, fields: reply.fields, requestTime: requestTime, responseTime: now)
     for url in policy.invalidations(status: reply.status, fields: reply.fields, for: load.request, options: options) {
       for index in (entries[url.absoluteString] ?? []).indices {
         let invalidated = records(url.absoluteString)[index].invalidated()
@@ -167,7 +174,8 @@ struct PolicyCache {
       apply(outcome, load.url, reply)
       // What was removed is not there for the second answer.
       let again =
-        outcome.removals.isEmpty ? decision.unconditional : policy.decide(load.request, records: records(load.url), now: now).unconditional
+        outcome.removals.isEmpty
+        ? decision.unconditional : policy.decide(load.request, records: records(load.url), now: now).unconditional
       return network(load, again, origin)
     }
     let result = answer(outcome, load, decision, reply)
@@ -180,16 +188,22 @@ struct PolicyCache {
     case .network:
       let body = load.method == "HEAD" || reply.status == 304 ? "" : reply.body
       return Result(
-        status: reply.status, fields: reply.fields, body: body, isFromArchive: false, reason: decision.reason, outcome: outcome.reason)
+        status: reply.status, fields: reply.fields, body: body, isFromArchive: false, reason: decision.reason,
+        outcome: outcome.reason)
     case .stored(let answer):
-      return stored(answer, load.url, outcome.reason, record: outcome.answerRecord, isValidated: outcome.reason.code == .validated)
+      return stored(
+        answer, load.url, outcome.reason, record: outcome.answerRecord, isValidated: outcome.reason.code == .validated)
     case .joined:
-      guard case .join(let index, let offset, var record) = outcome.storing, let old = entries[load.url]?[index] else { break }
+      guard case .join(let index, let offset, var record) = outcome.storing, let old = entries[load.url]?[index] else {
+        break
+      }
       record.becomeWhole()
-      let head = policy.head(of: CacheAnswer(index: index, form: .whole, isStale: false), record: record, now: now, isValidated: true)
+      let head = policy.head(
+        of: CacheAnswer(index: index, form: .whole, isStale: false), record: record, now: now, isValidated: true)
       let body = String(decoding: old.body.prefix(Int(offset)) + Array(reply.body.utf8), as: UTF8.self)
       return Result(
-        status: head.status, fields: head.fields, body: body, isFromArchive: true, reason: decision.reason, outcome: outcome.reason)
+        status: head.status, fields: head.fields, body: body, isFromArchive: true, reason: decision.reason,
+        outcome: outcome.reason)
     case .again: break
     }
     return Result(status: 0, fields: [:], body: "", isFromArchive: false, reason: decision.reason)
@@ -206,7 +220,8 @@ struct PolicyCache {
       if let joined = entry(record, Array(body), reply) { entries[index] = joined }
     case nil: break
     }
-    self.entries[url] = entries.indices.filter { !outcome.removals.contains($0) }.map { entries[$0] } + [added].compactMap { $0 }
+    self.entries[url] =
+      entries.indices.filter { !outcome.removals.contains($0) }.map { entries[$0] } + [added].compactMap { $0 }
   }
 
   private func entry(_ record: CacheRecord, _ body: [UInt8], _ reply: Reply) -> Entry? {

@@ -81,7 +81,8 @@ struct FaultRun: Sendable {
           state.fault = faults[variant % faults.count]
           return state.fault
         }
-        // A call that is interrupted, or cut short, for ever would be another kind of disk; one on which nothing exists has gone.
+        // A call that is interrupted, or cut short, for ever would be another kind of disk; one on which nothing exists
+        // has gone.
         guard isLasting, call == state.call, state.fault != .short, state.fault != .error(EINTR) else { return nil }
         if call == .status, state.fault == .error(ENOENT) { return nil }
         return state.fault
@@ -107,7 +108,8 @@ struct FaultRun: Sendable {
           let disk = ModelDisk()
           let ledger = Ledger()
           let failing = Failing(number, variant: variant, isLasting: isLasting)
-          await session.run(FailingSystem(disk) { ledger.isLooking ? nil : failing.decide($0) }, ledger, isSettled: isSettled)
+          await session.run(
+            FailingSystem(disk) { ledger.isLooking ? nil : failing.decide($0) }, ledger, isSettled: isSettled)
           guard let told = failing.told else {
             isOver = true
             break
@@ -115,7 +117,9 @@ struct FaultRun: Sendable {
           if variants == 7, !failing.isNew { break }
           outcome.tried += 1
           let faults = await inspect(disk, ledger.now, isLenient: isLenient) + ledger.complaints
-          outcome.found += faults.map { "\(session), seed \(seed), call \(number), \(told)\(isLasting ? ", lasting" : ""): \($0)" }
+          outcome.found += faults.map {
+            "\(session), seed \(seed), call \(number), \(told)\(isLasting ? ", lasting" : ""): \($0)"
+          }
         }
         if only != nil { break }
         number += stride

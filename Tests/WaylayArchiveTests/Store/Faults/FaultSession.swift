@@ -20,7 +20,8 @@ enum FaultSession: String, CaseIterable, Sendable {
 
   /// Lives twice: what the first life leaves, the second one opens.
   ///
-  /// - Parameter isSettled: Whether each step waits until nothing goes on behind it, so that the calls are the same each time.
+  /// - Parameter isSettled: Whether each step waits until nothing goes on behind it, so that the calls are the same
+  ///   each time.
   func run(_ system: any SystemCalls, _ ledger: Ledger, isSettled: Bool = true) async {
     for life in 0..<2 {
       guard let store = try? DiskStore(at: Self.directory, options: options(system)) else { continue }
@@ -61,7 +62,8 @@ enum FaultSession: String, CaseIterable, Sendable {
       let version = version + life * 100
       ledger.touch(key)
       let old = (try? await store.entries(for: ArchiveKey(key)).map(\.id)) ?? []
-      _ = try? await store.write(Ledger.draft(key, version, length, replacing: old), Ledger.body(key, version, length), by: 40_000)
+      _ = try? await store.write(
+        Ledger.draft(key, version, length, replacing: old), Ledger.body(key, version, length), by: 40_000)
       await settle()
     }
 
@@ -87,7 +89,9 @@ enum FaultSession: String, CaseIterable, Sendable {
     }
 
     func read(_ key: String) async {
-      for entry in (try? await store.entries(for: ArchiveKey(key))) ?? [] { _ = try? await entry.body().collect(upTo: 1 << 22) }
+      for entry in (try? await store.entries(for: ArchiveKey(key))) ?? [] {
+        _ = try? await entry.body().collect(upTo: 1 << 22)
+      }
       await settle()
     }
 

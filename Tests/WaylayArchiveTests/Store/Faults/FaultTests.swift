@@ -6,8 +6,8 @@ import Testing
 struct FaultTests {
   private let environment = ProcessInfo.processInfo.environment
 
-  /// A sample of everything, or everything (`WAYLAY_FAULTS=all`, as `Scripts/nightly.sh` has it); `WAYLAY_SEED` chooses which, and
-  /// `WAYLAY_FAULT_CALL` one of all.
+  /// A sample of everything, or everything (`WAYLAY_FAULTS=all`, as `Scripts/nightly.sh` has it); `WAYLAY_SEED` chooses
+  /// which, and `WAYLAY_FAULT_CALL` one of all.
   private func run(_ session: FaultSession, stride: Int) -> FaultRun {
     let seed = environment["WAYLAY_SEED"].flatMap { UInt64($0) } ?? 2026
     guard environment["WAYLAY_FAULTS"] != "all" else {
@@ -17,14 +17,17 @@ struct FaultTests {
   }
 
   @Test(
-    "and each entry is whole or absent, what was flushed is there, and none is lost to a read", .heavy, arguments: FaultSession.allCases)
+    "and each entry is whole or absent, what was flushed is there, and none is lost to a read", .heavy,
+    arguments: FaultSession.allCases)
   func everyCall(session: FaultSession) async throws {
     let outcome = await run(session, stride: 13).everyCall()
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")
     #expect(outcome.tried >= 20 || environment["WAYLAY_FAULT_CALL"] != nil)
   }
 
-  @Test("and what a kill, or a loss of power, leaves at any call has all that was flushed", .heavy, arguments: FaultSession.allCases)
+  @Test(
+    "and what a kill, or a loss of power, leaves at any call has all that was flushed", .heavy,
+    arguments: FaultSession.allCases)
   func everyMoment(session: FaultSession) async throws {
     let outcome = await run(session, stride: 4).everyMoment()
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")

@@ -49,7 +49,9 @@ final class Ledger: Sendable {
   // MARK: Contents
 
   /// The draft of a version of a key with so many bytes; its head says all that, and how often it was freshened.
-  static func draft(_ key: String, _ version: Int, _ length: Int, round: Int = 0, replacing: [EntryID] = []) -> EntryDraft {
+  static func draft(
+    _ key: String, _ version: Int, _ length: Int, round: Int = 0, replacing: [EntryID] = []
+  ) -> EntryDraft {
     .sample(key, head: "\(key) \(version) \(length) \(round)", replacing: replacing)
   }
 

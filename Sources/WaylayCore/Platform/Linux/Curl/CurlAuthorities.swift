@@ -4,8 +4,9 @@
 
   /// The certificate authorities of a transport: the system's, and those of its options.
   ///
-  /// As one file and no directory, because that is what libcurl (7.87) reads once and not for every connection: it takes tens of milliseconds on
-  /// the one thread of the loop. Authorities of the options are in a file in memory beside the system's.
+  /// As one file and no directory, because that is what libcurl (7.87) reads once and not for every connection: it
+  /// takes tens of milliseconds on the one thread of the loop. Authorities of the options are in a file in memory
+  /// beside the system's.
   final class CurlAuthorities: Sendable {
     /// The file; `nil` where libcurl finds its own, or there is no file in memory.
     let path: String?
@@ -25,7 +26,9 @@
         all.append(UInt8(ascii: "\n"))
         all.append(authority)
       }
-      descriptor = all.withUnsafeBytes { bytes in bytes.baseAddress.map { waylay_curl_memory_file($0, bytes.count) } ?? -1 }
+      descriptor = all.withUnsafeBytes { bytes in
+        bytes.baseAddress.map { waylay_curl_memory_file($0, bytes.count) } ?? -1
+      }
       (path, bytes) = descriptor >= 0 ? ("/proc/self/fd/\(descriptor)", nil) : (nil, all)
     }
 

@@ -19,22 +19,28 @@
       lists.append(list)
       _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
       if let route = request.route {
-        // Whoever gives an address means that one: a proxy of the environment would be another, and be taken for it when it fails.
+        // Whoever gives an address means that one: a proxy of the environment would be another, and be taken for it
+        // when it fails.
         _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
         guard let target = setUp.list([route.connectTo]) else { return false }
         lists.append(target)
         _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
       }
-      if request.route?.isFresh == true || needsFreshConnection { _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1) }
+      if request.route?.isFresh == true || needsFreshConnection {
+        _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1)
+      }
       guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
       return waylay_curl_set_callbacks(
         easy,
         { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
         { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
-        { context, offset, origin in CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek },
+        { context, offset, origin in
+          CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlAnswer.cannotSeek
+        },
         CurlTransport.hasPrerequest
-          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort } : nil) == 0
+          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlAnswer.prerequestAbort
+          } : nil) == 0
     }
 
     /// Safe: the loop keeps an exchange for as long as libcurl has its handle.

@@ -13,10 +13,12 @@
     var beganAt: ContinuousClock.Instant?
     /// Connections on which libcurl has begun the request.
     var attempts = 0
-    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a connection is open.
+    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a
+    /// connection is open.
     var foreignBytes: Int?
-    /// The kept connection had bytes that belong to no answer: nothing of the request is on it, and it has been shut down. libcurl may read less
-    /// than has come after the end of an answer, and would take the rest for the answer to the next request.
+    /// The kept connection had bytes that belong to no answer: nothing of the request is on it, and it has been shut
+    /// down. libcurl may read less than has come after the end of an answer, and would take the rest for the answer to
+    /// the next request.
     var isSpoilt = false
   }
 
@@ -29,24 +31,29 @@
         return false
       }
       passage.attempts += 1
-      if passage.foreignBytes == nil { passage.foreignBytes = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) } }
+      if passage.foreignBytes == nil {
+        passage.foreignBytes = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) }
+      }
       passage.localPort = port
       passage.connection = loop.noteBegun(self, from: port)
       passage.beganAt = .now
       passage.isKept = easy.map { waylay_curl_get_number($0, CurlInfo.connectCount) == 0 } ?? false
       if let gate = request.route?.gate, !gate.claim(ticket, isOnKeptConnection: passage.isKept) { return false }
       guard passage.attempts > 1, let easy else { return true }
-      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice (RFC 9110, section 9.2.2).
+      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice
+      // (RFC 9110, section 9.2.2).
       return request.isIdempotent || headBytesSent(easy) == 0
     }
 
-    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all counts, a CONNECT too.
+    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all
+    /// counts, a CONNECT too.
     func headBytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
       guard CurlTransport.hasPrerequest else { return waylay_curl_get_number(easy, CurlInfo.requestSize) }
       return passage.foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
     }
 
-    /// Tells the loop how answers come on the connection, as far as libcurl has found out: it has not when there was none.
+    /// Tells the loop how answers come on the connection, as far as libcurl has found out: it has not when there was
+    /// none.
     func noteEnd(_ easy: UnsafeMutableRawPointer) {
       guard let port = passage.localPort else { return }
       switch waylay_curl_get_number(easy, CurlInfo.httpVersion) {
@@ -59,12 +66,16 @@
     /// How often a request is taken to another connection.
     private static let mostDepartures = 3
 
-    /// Whether a connection that was kept has ended before a word of the answer, and the request may go out on another one: it is nobody's fault
-    /// when a server closes a connection that is old, or has carried enough, while a request is on its way. libcurl sees to it with HTTP/1, and
-    /// leaves it to us where a connection of HTTP/2 ends.
+    /// Whether a connection that was kept has ended before a word of the answer, and the request may go out on another
+    /// one: it is nobody's fault when a server closes a connection that is old, or has carried enough, while a request
+    /// is on its way. libcurl sees to it with HTTP/1, and leaves it to us where a connection of HTTP/2 ends.
     func shouldDepart(_ code: Int32, _ easy: UnsafeMutableRawPointer) -> Bool {
-      guard passage.isKept, departures < Self.mostDepartures, CurlCode.lostConnection.contains(code) else { return false }
-      guard !hasEnded, !isDelivered, head.status == 0, refusal == nil, upload.failure == nil, !isCancelled else { return false }
+      guard passage.isKept, departures < Self.mostDepartures, CurlCode.lostConnection.contains(code) else {
+        return false
+      }
+      guard !hasEnded, !isDelivered, head.status == 0, refusal == nil, upload.failure == nil, !isCancelled else {
+        return false
+      }
       let isUnsent = headBytesSent(easy) == 0 && waylay_curl_get_size(easy, CurlInfo.uploaded) == 0
       return isUnsent || request.isIdempotent && (upload.isEmpty || upload.canSeek)
     }
@@ -72,18 +83,24 @@
     /// Whether no kept connection is to be tried any more.
     var needsFreshConnection: Bool { departures == Self.mostDepartures }
 
-    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this one was to wait.
+    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this
+    /// one was to wait.
     ///
     /// - Parameter code: libcurl's; `nil` when it is ended from our side, by a timeout of the load for example.
-    func deadConnection(_ code: Int32?, _ easy: UnsafeMutableRawPointer) -> (address: String, port: Int32, localPort: Int32)? {
-      guard code == nil || code == CurlCode.timedOut, let connection = passage.connection, let beganAt = passage.beganAt,
+    func deadConnection(
+      _ code: Int32?, _ easy: UnsafeMutableRawPointer
+    ) -> (address: String, port: Int32, localPort: Int32)? {
+      guard code == nil || code == CurlCode.timedOut, let connection = passage.connection,
+        let beganAt = passage.beganAt,
         let localPort = passage.localPort, localPort > 0, !isHeldBack
       else { return nil }
       let silence = max(beganAt, connection.lastActivity).duration(to: .now)
       let timeout = request.idleTimeout
       let isTooLong = timeout > 0 && timeout < 1e6 && silence >= .seconds(timeout / 2)
       guard isTooLong || connection.lastActivity <= beganAt && request.route?.isSuspect?() == true else { return nil }
-      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else { return nil }
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else {
+        return nil
+      }
       return (address, Int32(truncatingIfNeeded: waylay_curl_get_number(easy, CurlInfo.primaryPort)), localPort)
     }
   }

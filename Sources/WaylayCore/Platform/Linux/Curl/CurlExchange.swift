@@ -5,7 +5,8 @@
 
   /// One request and its response on libcurl.
   ///
-  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:_:)`` to ``ended(_:easy:)``.
+  /// Unchecked: what is not behind `shared` is touched on the loop's thread only, from ``begin(_:_:)`` to
+  /// ``ended(_:easy:)``.
   final class CurlExchange: @unchecked Sendable {
     /// What the reader's thread and the loop's both touch.
     private struct Shared {
@@ -59,7 +60,8 @@
     init(_ request: InterceptedRequest, of transport: CurlTransport, on loop: CurlLoop) throws {
       let url = request.url
       guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-        throw TransportError(.unsupportedURL, requestBytesSent: 0, message: "\(url.redacted) is neither http nor https.")
+        throw TransportError(
+          .unsupportedURL, requestBytesSent: 0, message: "\(url.redacted) is neither http nor https.")
       }
       self.request = request
       ticket = DialGate.Ticket(request.route)
@@ -67,7 +69,8 @@
       self.transport = transport
       self.loop = loop
       destination = CurlQueue.Destination(
-        scheme: scheme, host: url.host?.lowercased(), port: url.port, address: request.route?.address, addressPort: request.route?.port)
+        scheme: scheme, host: url.host?.lowercased(), port: url.port, address: request.route?.address,
+        addressPort: request.route?.port)
       connectLimit = request.route?.connectTimeout ?? transport.options.connectTimeout.flatMap(Duration.init(limit:))
       waitLimit = request.observer?.watchesTimeout ?? false ? nil : Duration(limit: request.idleTimeout)
       try request.checkFraming(transport.options.limits)
@@ -180,8 +183,8 @@
       _ = waylay_curl_pause(easy, (isPaused ? CurlPause.receiving : 0) | (upload.isWaiting ? CurlPause.sending : 0))
     }
 
-    /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over as it is (P23): then the
-    /// request is sent once more with nothing decoded, where it may be.
+    /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over
+    /// as it is (P23): then the request is sent once more with nothing decoded, where it may be.
     var shouldRepeatUndecoded: Bool {
       decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
         && request.isIdempotent && upload.canSeek
@@ -277,7 +280,10 @@
         pipe.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: metrics(isOver: true))
       }
       response.settle(
-        .failure(error ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
+        .failure(
+          error
+            ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response."))
+      )
       upload.end()
       freeLists()
       self.easy = nil
@@ -295,7 +301,8 @@
       }
       // An abort without a gate: the request must not be sent twice, and its connection is gone.
       return TransportError(
-        curl: code == CurlCode.abortedByCallback ? CurlCode.receiveFailed : code, message: String(cString: message), easy: easy, head: head,
+        curl: code == CurlCode.abortedByCallback ? CurlCode.receiveFailed : code, message: String(cString: message),
+        easy: easy, head: head,
         headBytesSent: easy.map(headBytesSent) ?? 0, isSecure: url.scheme?.lowercased() == "https")
     }
 

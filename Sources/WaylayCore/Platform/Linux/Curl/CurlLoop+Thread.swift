@@ -37,8 +37,8 @@
 
     /// Does what is to be done and sleeps until there is more; `false` ends the thread.
     ///
-    /// The work is a function of its own because nothing of it may be held while the thread sleeps: an exchange holds its transport, which
-    /// would not be let go before the thread wakes up, and with it a thread and its descriptors.
+    /// The work is a function of its own because nothing of it may be held while the thread sleeps: an exchange holds
+    /// its transport, which would not be let go before the thread wakes up, and with it a thread and its descriptors.
     private func turn(_ transfers: inout Transfers) -> Bool {
       guard let mustGoOn = work(&transfers) else { return !stop() }
       return mustGoOn ? true : sleep(&transfers)
@@ -173,8 +173,8 @@
       begin(exchange, easy, &transfers)
     }
 
-    /// Takes an exchange whose connection has ended off the loop, to queue for another one: there may be a hundred of them, and room for all on
-    /// the next.
+    /// Takes an exchange whose connection has ended off the loop, to queue for another one: there may be a hundred of
+    /// them, and room for all on the next.
     private func depart(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       transfers.active[easy] = nil
       _ = waylay_curl_multi_remove(transfers.multi, easy)

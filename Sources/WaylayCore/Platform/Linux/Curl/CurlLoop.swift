@@ -35,8 +35,8 @@
     let state = Locked(State())
     /// Touched on the loop's thread only.
     let queue: CurlQueue
-    /// The connections on which a request has begun by our end's port, those that are closed again included: a port is one of 65 535. Touched on
-    /// the loop's thread only.
+    /// The connections on which a request has begun by our end's port, those that are closed again included: a port is
+    /// one of 65 535. Touched on the loop's thread only.
     let connections = CurlConnections()
     /// Those of them on which one answer comes after the other, as in HTTP/1.
     private let sequentialPorts = Locked<Set<Int32>>([])
@@ -107,9 +107,12 @@
       }
     }
 
-    /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is of no use any more then.
+    /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is
+    /// of no use any more then.
     func hasUnread(on port: Int32) -> Bool {
-      guard sequentialPorts.withLock({ $0.contains(port) }), let sockets = state.withLock({ $0.sockets }) else { return false }
+      guard sequentialPorts.withLock({ $0.contains(port) }), let sockets = state.withLock({ $0.sockets }) else {
+        return false
+      }
       return waylay_curl_sockets_drop_unread(sockets, port)
     }
   }

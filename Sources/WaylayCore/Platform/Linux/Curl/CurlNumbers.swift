@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
-  // The numbers of libcurl's ABI that are used here, which never change: https://curl.se/libcurl/c/symbols-in-versions.html
+  // The numbers of libcurl's ABI that are used here, which never change:
+  // https://curl.se/libcurl/c/symbols-in-versions.html
 
   enum CurlOption {
     static let lowSpeedLimit: Int32 = 19

@@ -30,7 +30,9 @@
 
     /// The address that was dialled, as `ip:port`.
     static func address(of easy: UnsafeMutableRawPointer) -> String? {
-      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }), !address.isEmpty else {
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }),
+        !address.isEmpty
+      else {
         return nil
       }
       let port = waylay_curl_get_number(easy, CurlInfo.primaryPort)
@@ -39,8 +41,12 @@
   }
 
   extension TransportError {
-    /// What a code of libcurl means, in the words of `URLError` as Apple uses them (https://curl.se/libcurl/c/libcurl-errors.html).
-    init(curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int, isSecure: Bool) {
+    /// What a code of libcurl means, in the words of `URLError` as Apple uses them
+    /// (https://curl.se/libcurl/c/libcurl-errors.html).
+    init(
+      curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int,
+      isSecure: Bool
+    ) {
       let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
       let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
@@ -49,21 +55,25 @@
         let error = WaylayError(
           .limitExceeded, "the head of the response is larger than libcurl takes: have the server send less (\(text)).")
         self.init(
-          .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address, message: error.message,
+          .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address,
+          message: error.message,
           underlying: error)
         return
       }
       self.init(
         Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
         cause: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
-        phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure), requestBytesSent: Int64(sent),
+        phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure),
+        requestBytesSent: Int64(sent),
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
     }
 
-    /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the whole.
+    /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the
+    /// whole.
     private static func isLargeHead(_ code: Int32, _ head: ResponseHead, sent: Int) -> Bool {
-      // 27 also stands for a lack of memory, which an answer does not bring about otherwise; 100 came with 8.6. The limit for the whole, 300 KiB, gives
-      // 56, which is also that of a connection that breaks: then little of the head is there.
+      // 27 also stands for a lack of memory, which an answer does not bring about otherwise; 100 came with 8.6. The
+      // limit for the whole, 300 KiB, gives 56, which is also that of a connection that breaks: then little of the head
+      // is there.
       sent > 0 && ([27, 100].contains(code) || code == 56 && !head.isComplete && head.bytesReceived > 200 * 1024)
     }
 
@@ -78,11 +88,13 @@
       }
     }
 
-    /// OpenSSL's numbers (SSL_R_…) for records that are none: HTTPS_PROXY_REQUEST, HTTP_REQUEST, PACKET_LENGTH_TOO_LONG, UNKNOWN_PROTOCOL,
-    /// WRONG_VERSION_NUMBER, RECORD_LENGTH_MISMATCH, RECORD_TOO_SMALL. https://github.com/openssl/openssl/blob/master/include/openssl/sslerr.h
+    /// OpenSSL's numbers (SSL_R_…) for records that are none: HTTPS_PROXY_REQUEST, HTTP_REQUEST,
+    /// PACKET_LENGTH_TOO_LONG, UNKNOWN_PROTOCOL, WRONG_VERSION_NUMBER, RECORD_LENGTH_MISMATCH, RECORD_TOO_SMALL.
+    /// https://github.com/openssl/openssl/blob/master/include/openssl/sslerr.h
     private static let notTLS: Set<UInt32> = [155, 156, 198, 252, 267, 213, 298]
 
-    /// The number that OpenSSL has given its error, which libcurl hands on in `error:0A00010B:…` alone: the reason is in its last 12 bits.
+    /// The number that OpenSSL has given its error, which libcurl hands on in `error:0A00010B:…` alone: the reason is
+    /// in its last 12 bits.
     private static func tlsReason(in message: String) -> UInt32? {
       guard let start = message.range(of: "error:") else { return nil }
       return UInt32(message[start.upperBound...].prefix { $0.isHexDigit }, radix: 16).map { $0 & 0xFFF }
@@ -90,11 +102,15 @@
 
     /// Why a connection could not be opened: refused or no way there.
     private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
-      easy.flatMap { POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError))) }
-        .map { POSIXError($0) }
+      easy.flatMap {
+        POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)))
+      }
+      .map { POSIXError($0) }
     }
 
-    private static func code(_ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?) -> URLError.Code {
+    private static func code(
+      _ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?
+    ) -> URLError.Code {
       switch code {
       // 1 also stands for an answer that is not HTTP/1 or later.
       case 1: sent > 0 ? .badServerResponse : .unsupportedURL
@@ -120,7 +136,8 @@
       }
     }
 
-    /// By the number of OpenSSL's verification (X509_V_ERR_…): zero means that the certificate is good and the name is not.
+    /// By the number of OpenSSL's verification (X509_V_ERR_…): zero means that the certificate is good and the name is
+    /// not.
     private static func certificate(_ verification: Int) -> URLError.Code {
       switch verification {
       case 9: .serverCertificateNotYetValid

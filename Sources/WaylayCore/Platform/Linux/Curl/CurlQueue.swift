@@ -5,9 +5,9 @@
 
   /// Who may be on libcurl and who waits, for each place that requests lead to.
   ///
-  /// libcurl has one list of those that wait for a connection, for all hosts, and wakes one of them at a time: a server that says nothing
-  /// would hold up everybody's requests. So libcurl gets only what it can begin at once, and has nobody wait. Everything here takes the same
-  /// time however many wait.
+  /// libcurl has one list of those that wait for a connection, for all hosts, and wakes one of them at a time: a server
+  /// that says nothing would hold up everybody's requests. So libcurl gets only what it can begin at once, and has
+  /// nobody wait. Everything here takes the same time however many wait.
   ///
   /// Unchecked: touched on the loop's thread only.
   final class CurlQueue: @unchecked Sendable {
@@ -35,7 +35,8 @@
       let time: ContinuousClock.Instant
       weak var exchange: CurlExchange?
       weak var line: CurlLine?
-      /// How much longer it may wait while the place's connections are busy, which is nobody's fault; `nil` when the time is over then.
+      /// How much longer it may wait while the place's connections are busy, which is nobody's fault; `nil` when the
+      /// time is over then.
       var extra: Duration?
 
       static func == (one: Alarm, other: Alarm) -> Bool { one.time == other.time }
@@ -207,7 +208,8 @@
   final class CurlLine {
     let destination: CurlQueue.Destination
     private let limit: Int
-    /// Whether one has to be connected before the others begin: they may all fit on its connection, or nobody may be there.
+    /// Whether one has to be connected before the others begin: they may all fit on its connection, or nobody may be
+    /// there.
     private let needsFirst: Bool
     /// Exchanges on libcurl whose connection is not open yet.
     var connecting = 0

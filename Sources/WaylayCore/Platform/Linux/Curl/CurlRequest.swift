@@ -12,12 +12,14 @@
 
     func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
       number(CurlOption.noSignal, 1)
-      // Ending a transfer must not wait for a name look-up that goes on (libcurl 7.87; an older one waits, and the other transfers with it).
+      // Ending a transfer must not wait for a name look-up that goes on (libcurl 7.87; an older one waits, and the
+      // other transfers with it).
       number(CurlOption.quickExit, 1)
       // http and https alone, whatever a proxy or a URL might say.
       number(CurlOption.protocols, 3)
       number(CurlOption.suppressConnectHeaders, 1)
-      // HTTP/2 where TLS agrees on it. Nobody waits inside libcurl for a connection that is being opened: that is the queue's business.
+      // HTTP/2 where TLS agrees on it. Nobody waits inside libcurl for a connection that is being opened: that is the
+      // queue's business.
       number(CurlOption.httpVersion, 4)
       // What one read may inflate to has to stay below the 64 MiB that libcurl keeps for a paused transfer.
       number(CurlOption.bufferSize, 16 * 1024)
@@ -44,8 +46,8 @@
       return method == .get && upload.isEmpty || text(CurlOption.customRequest, method.rawValue)
     }
 
-    /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for whoever uses the transport
-    /// without the core.
+    /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for
+    /// whoever uses the transport without the core.
     private func timeouts(of request: InterceptedRequest) {
       let wanted = request.route?.connectTimeout.map { $0 / .seconds(1) } ?? options.connectTimeout
       if isLoadsOwnTimeout {
@@ -128,7 +130,8 @@
         // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
         .map { $0.1.utf8.allSatisfy(\.isBlank) ? "\($0.0);" : "\($0.0): \($0.1)" }
       if !names.contains("user-agent") { lines.append(userAgent) }
-      // As URLSession does: the language it is set to, and a type for what is in the request itself and of which nobody says what it is.
+      // As URLSession does: the language it is set to, and a type for what is in the request itself and of which nobody
+      // says what it is.
       if isApps, !names.contains("accept-language"), let language { lines.append("Accept-Language: \(language)") }
       if !names.contains("content-type"), request.method == .post, !request.body.isEmpty, !request[UploadedBody.self] {
         lines.append("Content-Type: application/x-www-form-urlencoded")
@@ -141,8 +144,8 @@
   }
 
   extension Route {
-    /// In libcurl's form: any host and port of the URL, led to this address. That the URL's is the one the route was made for has been seen to,
-    /// where a host that libcurl writes in other letters would be dialled past the route.
+    /// In libcurl's form: any host and port of the URL, led to this address. That the URL's is the one the route was
+    /// made for has been seen to, where a host that libcurl writes in other letters would be dialled past the route.
     var connectTo: String {
       let host = address.contains(":") ? "[\(address)]" : address
       return "::\(host):\(port.map { "\($0)" } ?? "")"

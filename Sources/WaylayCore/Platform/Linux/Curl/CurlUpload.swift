@@ -52,7 +52,8 @@
           form = .file(try FileHandle(forReadingFrom: url))
         } catch {
           throw WaylayError(
-            .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.", underlying: error)
+            .bodyUnreadable, "the body's file \(url.path) cannot be opened: check the path and its permissions.",
+            underlying: error)
         }
       } else {
         form = .stream(body)
@@ -135,15 +136,19 @@
         data.copyBytes(to: buffer, from: start..<start + count)
         position += Int64(count)
         return count
-      case .file(let file): return readFile(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
-      case .stream: return readStream(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
+      case .file(let file):
+        return readFile(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
+      case .stream:
+        return readStream(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining))))
       }
     }
 
     private func readFile(_ file: FileHandle, into buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard !buffer.isEmpty else { return 0 }
       var count: Int
-      repeat { count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      repeat {
+        count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
+      } while count < 0 && errno == EINTR
       guard count >= 0 else {
         stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         return CurlAnswer.abort
@@ -153,14 +158,15 @@
       return count
     }
 
-    /// Gives up a body that has other bytes than were announced: what is missing would be taken from the next request on the connection, and what
-    /// is too many would be taken for one (RFC 9112, section 6.3).
+    /// Gives up a body that has other bytes than were announced: what is missing would be taken from the next request
+    /// on the connection, and what is too many would be taken for one (RFC 9112, section 6.3).
     private func fail(_ what: String) -> Int {
       stream.withLock { stream in
         stream.failure =
           stream.failure
           ?? WaylayError(
-            .bodyUnreadable, "the request's body \(what): it was announced with \(length ?? 0) bytes. Give it its true length, or none.")
+            .bodyUnreadable,
+            "the request's body \(what): it was announced with \(length ?? 0) bytes. Give it its true length, or none.")
       }
       return CurlAnswer.abort
     }
@@ -176,7 +182,8 @@
     }
 
     private func readChunks(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-      let (answer, room, launch) = stream.withLock { stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
+      let (answer, room, launch) = stream.withLock {
+        stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
         if stream.failure != nil { return (CurlAnswer.abort, nil, nil) }
         guard stream.count > 0 else {
           stream.isWaiting = !stream.hasEnded

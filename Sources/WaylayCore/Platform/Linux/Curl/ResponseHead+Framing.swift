@@ -5,8 +5,8 @@
   extension ResponseHead {
     /// What is wrong with how the head says where its message ends; `nil` when that can be believed or does not count.
     ///
-    /// An invalid length makes the end of the message unknown: the answer is to be discarded, and the connection with it (RFC 9112, section 6.3,
-    /// item 5). libcurl takes the digits that it finds, or reads until the connection ends.
+    /// An invalid length makes the end of the message unknown: the answer is to be discarded, and the connection with
+    /// it (RFC 9112, section 6.3, item 5). libcurl takes the digits that it finds, or reads until the connection ends.
     func framingFault(for method: HTTPRequest.Method) -> String? {
       // Some answers have no body whatever they say.
       guard method != .head, status != 204, status != 304 else { return nil }
@@ -20,7 +20,8 @@
         // The same length again, in one field or in several, may count as one.
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
           let digits = text.trimmingCharacters(in: .whitespaces)
-          guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(digits) else {
+          guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(digits)
+          else {
             return "the Content-Length \"\(value.prefix(40))\" is not a length"
           }
           lengths.insert(length)
@@ -38,7 +39,9 @@
       for value in values {
         for text in value.split(separator: ",") {
           let coding = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-          if !coding.isEmpty, !transferCodings.contains(coding) { return "the transfer coding \"\(coding.prefix(40))\" is not known" }
+          if !coding.isEmpty, !transferCodings.contains(coding) {
+            return "the transfer coding \"\(coding.prefix(40))\" is not known"
+          }
         }
       }
       return nil

@@ -2,7 +2,8 @@
   import Foundation
   import HTTPTypes
 
-  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included, within limits.
+  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included, within
+  /// limits.
   struct ResponseHead {
     private(set) var status = 0
     /// The final response's head is there.
@@ -34,7 +35,8 @@
         // An interim response, such as 103, is followed by another head.
         if status != 0 { try leaveInterim() }
         head = FieldSection(bytes: bytes.count)
-        let code = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true).dropFirst().first
+        let code = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true).dropFirst()
+          .first
         status = code.flatMap { Int(String(decoding: $0, as: UTF8.self)) }.map { min(max($0, 0), 999) } ?? 0
       } else if line.isEmpty {
         isComplete = status >= 200 || status == 101
@@ -46,8 +48,12 @@
     private mutating func leaveInterim() throws(TransportError) {
       interimCount += 1
       interimBytes += head.bytes
-      guard interimCount <= limits.interimResponseCount else { throw limits.excess(.interimResponseCount, of: "the response") }
-      guard interimBytes <= limits.fieldBytes else { throw limits.excess(.fieldBytes, of: "the head of the interim responses") }
+      guard interimCount <= limits.interimResponseCount else {
+        throw limits.excess(.interimResponseCount, of: "the response")
+      }
+      guard interimBytes <= limits.fieldBytes else {
+        throw limits.excess(.fieldBytes, of: "the head of the interim responses")
+      }
     }
 
     /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).
@@ -58,7 +64,8 @@
     /// Codings that libcurl may be able to undo; whether it can, its features say.
     private static let codings: [String: Int32] = ["gzip": 3, "x-gzip": 3, "deflate": 3, "br": 23, "zstd": 26]
 
-    /// Whether the body is coded in a way that this libcurl, which has `features`, does not know: it fails such a body rather than leave it alone.
+    /// Whether the body is coded in a way that this libcurl, which has `features`, does not know: it fails such a body
+    /// rather than leave it alone.
     func hasUnknownCoding(features: Int32) -> Bool {
       fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.contains { coding in
         let name = coding.trimmingCharacters(in: .whitespaces).lowercased()
@@ -67,7 +74,8 @@
       }
     }
 
-    /// The number of bytes of the body as it is read: unknown where libcurl decodes it, and where the response contradicts itself.
+    /// The number of bytes of the body as it is read: unknown where libcurl decodes it, and where the response
+    /// contradicts itself.
     var length: Int64? {
       // Where both are there, the coding counts (RFC 9112, section 6.3).
       guard fields[.contentEncoding] == nil, fields[.transferEncoding] == nil else { return nil }

@@ -38,6 +38,7 @@ let package = Package(
     fuzzer("heads", [types]),
     fuzzer("hosts", [crypto]),
     fuzzer("journal"),
+    fuzzer("queries"),
     fuzzer("ranges"),
   ]
 )

@@ -22,6 +22,13 @@ func greetsByName() async throws {
   #expect(try await greeter.greeting(for: 42) == "Hello, Ada!")
 }
 
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) } })
+func readsTheName() async throws {
+  let url = try #require(URL(string: "https://api.example.com/users/42"))
+  let (data, _) = try await URLSession.mocked.data(from: url)
+  #expect(try JSONDecoder().decode([String: String].self, from: data) == ["name": "Ada"])
+}
+
 struct User: Codable, Equatable, Sendable {
   var id: Int
   var name: String

@@ -19,6 +19,28 @@ func readmeOpening(url: URL) async throws {
   _ = (data, response)
 }
 
+func readmeMocks() {
+  let mock = MockInterceptor {
+    Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) }
+    Stub(.post, "https://api.example.com/users") { .status(201) }.body(.json(["name": "Ada"]))
+  }
+  let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
+  _ = session
+}
+
+func readmeArchive(directory: URL) {
+  let archive = ArchiveCache(at: directory)
+  let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
+  archive.mode = .offline  // answer from what is stored, however old
+  _ = session
+}
+
+func readmeRoutes() {
+  let rewriter = HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
+  let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { rewriter }))
+  _ = session
+}
+
 private struct RetryOnUnavailable: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)

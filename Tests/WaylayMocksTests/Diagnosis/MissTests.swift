@@ -45,7 +45,7 @@ struct MissTests {
         No stub is for POST https://api.example.com/user/42?page=2
         Nearest of 1 stub:
           POST https://api.example.com/users/:id?page=1 where header X-Tenant: acme and JSON body \
-          {"name":"Bob","age":36} [\(#fileID):\(line)]
+        {"name":"Bob","age":36} [\(#fileID):\(line)]
             path             expected /users/:id
                              but was  /user/42
             query page       expected page=1

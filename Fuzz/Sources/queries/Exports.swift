@@ -1,0 +1,2 @@
+// What the sources of the package see through WaylayCore.
+@_exported public import Core

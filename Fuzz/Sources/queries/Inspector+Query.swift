@@ -1,0 +1,1 @@
+../../../Sources/WaylayInspector/Search/Inspector+Query.swift

@@ -1,0 +1,1 @@
+../../../Sources/WaylayInspector/Search/Needle.swift

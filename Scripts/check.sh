@@ -48,7 +48,7 @@ if git grep -nE '^ *#if (os|canImport)\(' -- 'Sources/*.swift' ':!Sources/*/Plat
 fi
 
 step "The facts of CONTRIBUTING stay out of what users read"
-if git grep -nE '\b[PU][0-9]{1,2}\b' -- README.md Documentation.docc; then
+if git grep -nIE '\b[PU][0-9]{1,2}\b' -- README.md Documentation.docc; then
   echo "say what happens, without the number of the fact"
   exit 1
 fi

@@ -18,13 +18,22 @@
       }
     }
 
+    /// Whether it goes on when somebody has invalidated it.
+    static let outlivesInvalidation = true
+
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
       ScopeSession(configuration: configuration)
     }
   }
 #else
-  /// The session of a scope. The system gives no class to derive from, so invalidating it ends it.
+  /// The session of a scope. The system gives no class to derive from, so invalidating it ends it: whoever asks for one
+  /// gets one of their own.
+  ///
+  /// Source: https://developer.apple.com/documentation/foundation/urlsession/finishtasksandinvalidate()
   enum ScopeSession {
+    /// Whether it goes on when somebody has invalidated it.
+    static let outlivesInvalidation = false
+
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
       URLSession(configuration: configuration)
     }

@@ -33,6 +33,8 @@ public import WaylayMocks
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
+    /// What the sessions are made from: those of one configuration share its cookies and credentials.
+    var configuration: URLSessionConfiguration?
     var isEnded = false
     /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
     var lateUses: [MockSourceLocation: Int] = [:]
@@ -86,8 +88,9 @@ extension MockScope {
   /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux
   /// (platform fact U12).
   ///
-  /// Code under test may invalidate it, in a `deinit` for example: on Linux the tasks then finish or are cancelled, and
-  /// the session stays, because all of the test's code shares it.
+  /// Code under test may invalidate it, in a `deinit` for example: the rest of the test's code can go on. On Linux the
+  /// tasks then finish or are cancelled, and the session stays, because all share it; on Apple platforms each use of
+  /// this property makes a session, with the cookies and credentials of the others.
   ///
   /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with
   /// a configuration of one's own, is made from ``configuration(_:)``.
@@ -95,8 +98,10 @@ extension MockScope {
     state.withLock { state in
       if let session = state.session { return session }
       guard !state.isEnded else { return Self.outside.session }
-      let session = ScopeSession.make(configuration())
-      state.session = session
+      let configuration = state.configuration ?? self.configuration()
+      state.configuration = configuration
+      let session = ScopeSession.make(configuration)
+      if ScopeSession.outlivesInvalidation { state.session = session }
       return session
     }
   }

@@ -47,6 +47,7 @@ public final class InterceptorRegistry: Sendable {
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
   private let lateListener = Locked<LateListener?>(nil)
+  private let coversItself = Locked(false)
   private let hub = EventHub<LoadEvent>()
   let state = Locked(State())
 
@@ -133,7 +134,14 @@ public final class InterceptorRegistry: Sendable {
 
   /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule
   /// 7).
-  func isReentry(from outer: Lineage?) -> Bool { outer?.contains(lineageEntry.origin) ?? false }
+  func isReentry(from outer: Lineage?) -> Bool {
+    guard let outer, outer.contains(lineageEntry.origin) else { return false }
+    return !coversItself.withLock { $0 }
+  }
+
+  /// Has the chains accept what their own interceptors ask for, too, until a load is too deep inside of others: for a
+  /// registry that is to let nothing out.
+  package func coverOwnRequests() { coversItself.withLock { $0 = true } }
 
   /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather
   /// than open.

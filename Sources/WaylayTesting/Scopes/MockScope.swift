@@ -70,7 +70,8 @@ public final class MockScope: Sendable {
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     let links: [any RequestInterceptor] = [mock] + (cassette.map { [$0] } ?? [])
-    // Whatever the scheme: what is not answered here must not leave.
+    // Whatever the scheme, and whoever asks, the stubs' own closures too: what is not answered here must not leave.
+    registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { links })
     self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions, cassette: cassette)
     watchForLateUse()

@@ -135,6 +135,7 @@ final class Accepted: Sendable {
   private let channels = NIOLockedValueBox<[ObjectIdentifier: any Channel]>([:])
 
   func add(_ channel: any Channel) throws {
+    Descriptors.keepSocketsToThisProcess()
     try channel.pipeline.syncOperations.addHandler(Door(), name: Door.name)
     channels.withLockedValue { $0[ObjectIdentifier(channel)] = channel }
     channel.closeFuture.whenComplete { [channels] _ in

@@ -47,7 +47,7 @@ public final class HostRewriter: RequestInterceptor {
     weak var transport: AnyObject?
   }
 
-  /// Makes a rewriter from a table of hosts and addresses; see ``HostPattern`` and ``HostEndpoint`` for what may be
+  /// Makes a rewriter from a table of hosts and addresses; see `HostPattern` and ``HostEndpoint`` for what may be
   /// written. The policy is ``Policy/prefer``.
   ///
   /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody

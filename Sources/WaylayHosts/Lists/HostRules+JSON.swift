@@ -11,7 +11,7 @@ extension HostRules {
   /// ]}
   /// ```
   ///
-  /// A rule without addresses asks the resolver. `host` is a ``HostPattern``, each address a ``HostEndpoint``. Other
+  /// A rule without addresses asks the resolver. `host` is a `HostPattern`, each address a ``HostEndpoint``. Other
   /// members beside `rules` are left to the app; other members of a rule are mistakes, because a misspelt `exclude`
   /// would route what must not be routed.
   ///

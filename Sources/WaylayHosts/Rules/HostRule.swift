@@ -29,7 +29,7 @@ public struct HostRule: Hashable, Sendable {
     isExclusion = true
   }
 
-  /// Makes a rule from text: see ``HostPattern`` and ``HostEndpoint``.
+  /// Makes a rule from text: see `HostPattern` and ``HostEndpoint``.
   ///
   /// - Throws: ``HostError/Code/invalidName`` for a text that is neither.
   public init(_ pattern: String, endpoints: [String] = []) throws {
@@ -38,7 +38,7 @@ public struct HostRule: Hashable, Sendable {
 
   /// Makes a rule that leaves hosts alone.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for a text that is no ``HostPattern``.
+  /// - Throws: ``HostError/Code/invalidName`` for a text that is no `HostPattern`.
   public init(excluding pattern: String) throws {
     try self.init(excluding: HostPattern(rule: pattern))
   }

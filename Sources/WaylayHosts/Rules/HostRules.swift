@@ -40,7 +40,7 @@ public struct HostRules: Sendable {
     self.init(rules: rules, table: table)
   }
 
-  /// Makes rules from a table of patterns and endpoints: see ``HostPattern`` and ``HostEndpoint``. A pattern without
+  /// Makes rules from a table of patterns and endpoints: see `HostPattern` and ``HostEndpoint``. A pattern without
   /// endpoints asks the resolver.
   ///
   /// - Throws: ``HostError`` for a text that is neither, and for two spellings of one pattern.

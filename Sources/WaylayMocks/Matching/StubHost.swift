@@ -1,4 +1,4 @@
-/// Which hosts a stub is for: a ``HostPattern``, or what the URL patterns of stubs have beyond it.
+/// Which hosts a stub is for: a `HostPattern`, or what the URL patterns of stubs have beyond it.
 enum StubHost: Sendable {
   case pattern(HostPattern)
   /// The host of a URL, in the form in which hosts are compared.

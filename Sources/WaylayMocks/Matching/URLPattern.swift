@@ -3,7 +3,7 @@
 /// | part | written | matches |
 /// |---|---|---|
 /// | scheme | `https://…` | that scheme; `*://…` any; without a scheme and a host any origin |
-/// | host | `api.example.com` | a ``HostPattern`` without port: letter case, `xn--` form and percent-encoding make no difference |
+/// | host | `api.example.com` | a `HostPattern` without port: letter case, `xn--` form and percent-encoding make no difference |
 /// | | `*.example.com` | every host below it, not itself |
 /// | | `*` , `api-*.example.com` | any host; any text within a label |
 /// | port | none | the scheme's own; `:8080` that port, `:*` any |

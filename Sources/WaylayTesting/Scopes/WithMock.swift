@@ -22,7 +22,7 @@ public import WaylayMocks
 ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
 ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
 ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
-///     answers them too. Waits until no other test has such sessions; see <doc:MocksInLargeSuites>.
+///     answers them too. Waits until no other test has such sessions; see the guide on mocks in large suites.
 ///   - stubs: The stubs; the last one is asked first.
 ///   - operation: The code under test. The scope ends when it returns or throws.
 ///   - fileID: Where it is reported: the caller's file.

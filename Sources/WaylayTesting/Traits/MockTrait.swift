@@ -73,7 +73,7 @@ extension Trait where Self == MockTrait {
   ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
   ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
   ///     answers them too. Tests that say so take turns, and what they wait counts for their time limits; see
-  ///     <doc:MocksInLargeSuites>. Evaluated for each test.
+  ///     the guide on mocks in large suites. Evaluated for each test.
   ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to
   ///     `MockInterceptor.current`.
   ///   - fileID: Where it is reported: the caller's file.

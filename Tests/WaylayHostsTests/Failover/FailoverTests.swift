@@ -144,6 +144,7 @@ struct FailoverTests {
     rig.network.time.advance(by: .milliseconds(50))
     await rig.network.time.sleeper(until: .milliseconds(900))
     rig.network.time.advance(by: .milliseconds(50))
+    await rig.network.losses(1)
     #expect(rig.network.sent.isEmpty)
     rig.network.time.advance(by: .milliseconds(550))
     await rig.network.time.sleeper(until: .milliseconds(1000))

@@ -33,6 +33,8 @@ final class FakeNetwork: Sendable {
     var visits: [Visit] = []
     var sent: [String] = []
     var cancelled: [String] = []
+    /// How many were connected and found the gate claimed by another.
+    var losses = 0
     var waiters = Waiters()
   }
 
@@ -58,6 +60,12 @@ final class FakeNetwork: Sendable {
   /// Waits until so many attempts have been begun, or until the task is cancelled.
   func visits(_ count: Int) async {
     let isThere: @Sendable (State) -> Bool = { $0.visits.count >= count }
+    while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.waiters, unless: isThere) }
+  }
+
+  /// Waits until so many attempts were connected and found that another had the request, or until the task is cancelled.
+  func losses(_ count: Int) async {
+    let isThere: @Sendable (State) -> Bool = { $0.losses >= count }
     while !state.withLock({ isThere($0) }), !Task.isCancelled { await state.wait(at: \.waiters, unless: isThere) }
   }
 
@@ -125,7 +133,14 @@ final class FakeNetwork: Sendable {
 
   /// Sends the request, unless another attempt was first.
   private func claim(_ request: InterceptedRequest, _ ticket: DialGate.Ticket) throws {
-    if let gate = request.route?.gate, !gate.claim(ticket) { throw gate.lost(to: request.route) }
+    if let gate = request.route?.gate, !gate.claim(ticket) {
+      let waiters = state.withLock { state in
+        state.losses += 1
+        return state.waiters.takeAll()
+      }
+      waiters.wake()
+      throw gate.lost(to: request.route)
+    }
     state.withLock { $0.sent.append(request.route?.address ?? "system") }
   }
 }

@@ -122,11 +122,8 @@ extension LoadContext {
       accepts(cookiesOf: url, for: document)
     else { return 0 }
     let values = response.fields[values: .setCookie]
-    let readable = values.prefix(limits.cookieCount)
-      .filter { $0.utf8.count <= Self.largestField(limits) }.compactMap(HTTPCookie.readable)
-    let cookies = readable.flatMap {
-      HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": $0], for: url)
-    }
+    let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }
+    let cookies = readable.flatMap { HTTPCookie.reading($0, for: url) }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
     let allowed = small.compactMap { $0.settable(by: url) }
     let ours = withRoom(allowed, in: cookieStorage, url)

@@ -1,25 +1,26 @@
 import Foundation
 
 extension HTTPCookie {
-  /// A `Set-Cookie` field as Foundation may be given it to read; `nil` for one that it may not.
+  /// The cookies of a `Set-Cookie` field.
   ///
-  /// On Linux it counts the name of a cookie or of an attribute in one unit and cuts it off in another: a name with
-  /// combining characters loses the value, or ends the process, and so does a date of expiry with one (P30). Names and
-  /// dates are ASCII anyway (RFC 6265, section 4.1.1). A date that is none is left out, as section 5.2.1 has it.
-  static func readable(_ field: String) -> String? {
-    guard field.utf8.contains(where: { $0 >= 0x80 }) else { return field }
-    let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    var readable: [String] = []
-    for part in parts {
-      if let last = part.lastIndex(of: UInt8(ascii: "=")), part[...last].contains(where: { $0 >= 0x80 }) { return nil }
-      // Foundation takes a field apart at commas, too: wherever a date may begin, it may be one.
-      let text = String(decoding: part, as: UTF8.self)
-      guard part.contains(where: { $0 >= 0x80 }), text.lowercased().utf8.contains(Array("expires".utf8)) else {
-        readable.append(text)
-        continue
-      }
-      if readable.isEmpty { return nil }
+  /// On Linux Foundation counts names, values and dates in one unit and cuts them off in another: what is not ASCII loses
+  /// the value, or ends the process (P30). So it is given ASCII alone. Names are ASCII anyway (RFC 6265, section 4.1.1);
+  /// a value is put in afterwards, and an attribute that cannot be read is left out (section 5.2).
+  static func reading(_ field: String, for url: URL) -> [HTTPCookie] {
+    guard field.utf8.contains(where: { $0 >= 0x80 }) else {
+      return cookies(withResponseHeaderFields: ["Set-Cookie": field], for: url)
     }
-    return readable.joined(separator: ";")
+    let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+    guard let pair = parts.first, let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return [] }
+    let name = pair[...equals]
+    let attributes = parts.dropFirst().filter { $0.allSatisfy { $0 < 0x80 } }
+    guard name.allSatisfy({ $0 < 0x80 }) else { return [] }
+    let readable = ([Array(name) + [UInt8(ascii: "x")]] + attributes.map { Array($0) }).joined(separator: [0x3B])
+    let value = String(decoding: pair[pair.index(after: equals)...], as: UTF8.self)
+    let cookies = cookies(
+      withResponseHeaderFields: ["Set-Cookie": String(decoding: Array(readable), as: UTF8.self)], for: url)
+    guard cookies.count == 1, var properties = cookies[0].properties else { return [] }
+    properties[.value] = value.trimmingCharacters(in: .whitespaces)
+    return HTTPCookie(properties: properties).map { [$0] } ?? []
   }
 }

@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Support/ByteRange.swift

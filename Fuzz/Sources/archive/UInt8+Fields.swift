@@ -1,0 +1,1 @@
+../../../Sources/WaylayCore/Support/UInt8+Fields.swift

@@ -1,0 +1,1 @@
+../../../Sources/WaylayArchive/Store/Codec/ByteCoding+Compact.swift

@@ -226,8 +226,8 @@ struct HardWiredTests {
     #expect(issues.first?.contains("No session was found in a Int") == true)
   }
 
-  @Test("who waits for a turn can be cancelled, and the next one has it when the first has ended")
-  func cancelled() async throws {
+  /// Somebody who has the shared session from now on, until what comes back beside it is finished.
+  private static func holder() async -> (task: Task<Void, Never>, ending: AsyncStream<Void>.Continuation) {
     let (holding, isHolding) = AsyncStream.makeStream(of: Void.self)
     let (end, ending) = AsyncStream.makeStream(of: Void.self)
     let holder = Task.detached {
@@ -238,6 +238,12 @@ struct HardWiredTests {
       }
     }
     for await _ in holding {}
+    return (holder, ending)
+  }
+
+  @Test("who waits for a turn can be cancelled, and the next one has it when the first has ended")
+  func cancelled() async throws {
+    let (holder, ending) = await Self.holder()
     let waiter = Task.detached {
       await withMock(hardWiredSessions: [.shared]) {
       } operation: {
@@ -262,16 +268,7 @@ struct HardWiredTests {
 
   @Test("code that cannot wait says who has the sessions")
   func synchronous() async throws {
-    let (holding, isHolding) = AsyncStream.makeStream(of: Void.self)
-    let (end, ending) = AsyncStream.makeStream(of: Void.self)
-    let holder = Task.detached {
-      await withMock(hardWiredSessions: [.shared]) {
-      } operation: {
-        isHolding.finish()
-        for await _ in end {}
-      }
-    }
-    for await _ in holding {}
+    let (holder, ending) = await Self.holder()
     let issues = await messages {
       withMock(hardWiredSessions: [.shared]) {
       } operation: {

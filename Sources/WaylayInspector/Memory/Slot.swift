@@ -34,6 +34,21 @@ final class Slot: @unchecked Sendable {
     content = Locked(.raw(raw))
   }
 
+  /// The place of one that somebody else has seen.
+  init(_ kept: KeptExchange, at now: UInt64) {
+    (number, started, beginning, attempts) = (kept.number, kept.started, now, nil)
+    content = Locked(.kept(kept))
+  }
+
+  /// Puts what has become of it in the place of what was kept; `false` for one that has ended, or has gone.
+  func replace(by other: KeptExchange) -> Bool {
+    content.withLock { content in
+      guard case .kept(let kept) = content, kept.state == .open else { return false }
+      content = .kept(other)
+      return true
+    }
+  }
+
   /// Changes what is known of it, while it is open.
   func update(_ change: (RawExchange) -> Void) {
     content.withLock { content in

@@ -62,6 +62,11 @@ final class Desk: Sendable {
   ) async -> FlyingFox.HTTPResponse {
     switch (method, part) {
     case (.GET, ""): return answer(.ok, "application/json", exchange.entry.data())
+    case (.GET, "stub"):
+      guard let source = exchange.swiftStub(replacement: inspector.redaction.replacement) else {
+        return text(.conflict, "It was not answered: there is nothing to make a stub of.")
+      }
+      return text(.ok, source)
     case (.POST, "repeat"):
       guard let repeater else { return text(.conflict, "The server was made without a session to send it with.") }
       switch await repeater.send(exchange) {
@@ -82,7 +87,7 @@ final class Desk: Sendable {
   }
 
   private var events: FlyingFox.HTTPResponse {
-    var features: [String] = []
+    var features = ["stub"]
     if repeater != nil { features.append("repeat") }
     let feed = Feed(inspector: inspector, features: features, seat: seats.take())
     return FlyingFox.HTTPResponse(

@@ -34,6 +34,7 @@ struct Repeater: Sendable {
   static func request(_ exchange: Inspector.Exchange, replacement: String) -> Result<URLRequest, Refusal> {
     let recorded = exchange.request
     guard exchange.state != .unseen else { return .failure(Refusal(reason: "A WebSocket task cannot be sent again.")) }
+    guard recorded.method != "CONNECT" else { return .failure(Refusal(reason: "A tunnel cannot be sent again.")) }
     guard !holds(recorded.url, replacement) else {
       return .failure(Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again."))
     }

@@ -1,3 +1,5 @@
+import WaylayHAR
+
 /// A stub for a request as Swift source, ready to be pasted. Secrets are not in it.
 enum StubSource {
   /// Fields that the loading system sets, or that say nothing about what is asked for.
@@ -10,7 +12,7 @@ enum StubSource {
   ///   - facts: The request.
   ///   - answer: What it is answered with, as source, line by line.
   static func text(for facts: RequestFacts, answer: [String] = [".status(200)"]) -> String {
-    let head = "Stub(\(method(facts.method)), \(swift(pattern(facts.url)))) {"
+    let head = "Stub(\(SwiftSource.method(facts.method)), \(swift(pattern(facts.url)))) {"
     var lines = answer.count == 1 ? ["\(head) \(answer[0]) }"] : [head] + answer.map { "  " + $0 } + ["}"]
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
     for field in fields where !noise.contains(field.name.canonicalName) {
@@ -19,12 +21,6 @@ enum StubSource {
     }
     if let body = body(facts) { lines.append("  .body(\(body))") }
     return lines.joined(separator: "\n")
-  }
-
-  private static func method(_ method: String) -> String {
-    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
-    if known.contains(method) { return "." + method.lowercased() }
-    return ".named(\(swift(method)))"
   }
 
   /// The URL as a pattern that matches it alone; the values of secrets are left open.
@@ -93,21 +89,5 @@ enum StubSource {
     }
   }
 
-  /// A Swift literal of a text.
-  static func swift(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case "\0": result += "\\0"
-      case _ where scalar.properties.generalCategory == .control: result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
-  }
+  private static func swift(_ text: String) -> String { SwiftSource.literal(text) }
 }

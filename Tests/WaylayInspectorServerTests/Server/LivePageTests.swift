@@ -74,6 +74,38 @@ import WaylayInspectorServer
       }
     }
 
+    @Test("a request is shown as a stub, as text alone; one without an answer says why it cannot be")
+    func stub() async throws {
+      try await withServer { origin, session, inspector, url in
+        origin.reply(to: "/hello") { _ in
+          Reply(200, [("Content-Type", "application/json")], .whole(Data("{\"text\":\"<img src=x>\"}".utf8)))
+        }
+        _ = try await session.data(from: origin.url("/hello?token=abcdefgh&a=1"))
+        let source = try #require(inspector.exchanges.first?.swiftStub())
+        #expect(source.contains("token=*&a=1") && source.contains("<img src=x>"), "\(source)")
+        try await Browser.withPage { page in
+          try await page.open(url.absoluteString)
+          try await page.until("document.getElementById('count').textContent === '1 request'")
+          try await page.press("j")
+          try await page.press("Enter")
+          try await page.until("document.getElementById('stub') !== null")
+          try await page.evaluate("document.getElementById('stub').click()")
+          try await page.until("document.querySelector('#sheet[open] pre') !== null")
+          #expect(try await page.evaluate("document.querySelector('#sheet pre').textContent").string == source)
+          #expect(try await page.evaluate("document.querySelectorAll('img').length").int == 0)
+          try await page.evaluate("document.getElementById('sheet').close()")
+          await origin.stop()
+          _ = try? await session.data(from: origin.url("/gone"))
+          try await page.until("document.getElementById('count').textContent === '2 requests'")
+          try await page.press("j")
+          try await page.press("Enter")
+          try await page.until("document.querySelector('.url').textContent.includes('/gone')")
+          try await page.evaluate("document.getElementById('stub').click()")
+          try await page.until("document.getElementById('toast').textContent.startsWith('It was not answered')")
+        }
+      }
+    }
+
     @Test("a page of another origin, and a name that leads to this machine, get nothing")
     func foreign() async throws {
       try await withServer { origin, session, _, url in

@@ -53,6 +53,12 @@ if git grep -nIE '\b[PU][0-9]{1,2}\b' -- README.md Documentation.docc; then
   exit 1
 fi
 
+step "Spelling and style of what users read"
+if command -v python3 >/dev/null; then Scripts/prose.py; else echo "Not checked: there is no python3."; fi
+
+step "Troubleshooting says what the code says"
+if command -v python3 >/dev/null; then Scripts/troubleshooting.py --check; else echo "Not checked: there is no python3."; fi
+
 step "Format"
 swift format lint --strict --recursive --parallel Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks
 
@@ -64,6 +70,9 @@ Scripts/apple.sh
 
 step "The links that ship with the package, written with what is public"
 Scripts/doors.sh
+
+step "Listings that promise to compile as they stand"
+Scripts/listings.sh
 
 step "swift run tour"
 swift run tour

@@ -65,7 +65,7 @@ struct Rival: AsyncParsableCommand {
       let body = try await entry.body().collect(upTo: 1 << 20)
       guard body == Plan.body(key, version) else { fault("a rival found a wrong body for \(key), version \(version)") }
     } catch let error as ArchiveError where error.code == .unreadable {
-      // Evicted between the look-up and the reading.
+      // Evicted between the lookup and the reading.
     }
   }
 

@@ -185,7 +185,7 @@ struct Victim: AsyncParsableCommand {
             let body = try await entry.body(isStreamed: dice.roll(2) == 0).collect(upTo: 1 << 20)
             guard body == Plan.body(key, version) else { fault("a wrong body for \(key), version \(version)") }
           } catch let error as ArchiveError where error.code == .unreadable {
-            // Evicted between the look-up and the reading.
+            // Evicted between the lookup and the reading.
           }
         }
         if store.usage.bytes > Plan.limitBytes + 400_000 || store.usage.count > Plan.limitCount {

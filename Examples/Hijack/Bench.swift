@@ -78,7 +78,7 @@
       print("plain URLSession     \(caught)")
       let lookups = lying_resolver_count("api.test")
       if lookups == 0 { faults.append("control: the plain session did not ask the resolver") }
-      print("its look-ups         \(lookups)")
+      print("its lookups          \(lookups)")
       let (registry, _) = try registry(["127.0.0.1"], policy(.race(stagger: .milliseconds(250))))
       switch await ask(registry) {
       case .success: print("routed               \(HijackLab.answer)")
@@ -95,7 +95,7 @@
     func leaks() -> [String] {
       let shown = isSecure ? lab.leaks() : []
       print(
-        "look-ups of names    \(HijackLab.names.map { "\($0) \(lying_resolver_count($0))" }.joined(separator: ", "))")
+        "lookups of names    \(HijackLab.names.map { "\($0) \(lying_resolver_count($0))" }.joined(separator: ", "))")
       print(
         isSecure
           ? "leaks                \(shown.count)"

@@ -57,7 +57,7 @@ import Waylay
       report.note("attempts", attempts.table)
       report.note("what was learnt", await rewriter.explain(lab.url()).description)
       report.expect("the real answer", String(decoding: data, as: UTF8.self), HijackLab.answer)
-      report.expect("no look-up of a routed host", lying_resolver_count("api.test") - lookups, 0)
+      report.expect("no lookup of a routed host", lying_resolver_count("api.test") - lookups, 0)
       if isSecure { report.expect("no byte of the request at a hijacker", lab.leaks(), []) }
       registry.invalidate()
     }

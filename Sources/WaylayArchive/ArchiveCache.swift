@@ -32,9 +32,9 @@ import Foundation
 /// set by its ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and
 /// ``explain(_:)``.
 ///
-/// The disk is opened behind: loads that need it wait for it. When it cannot be opened, requests go through as if there
-/// were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice: see
-/// ``DiskStore``.
+/// The disk is opened in the background; loads that need it wait for it. When it cannot be opened, requests go through
+/// as if there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice:
+/// see ``DiskStore``.
 public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 

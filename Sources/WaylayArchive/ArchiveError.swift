@@ -46,14 +46,27 @@ public struct ArchiveError: LoadError {
     }
 
     /// Nothing is stored for a request that must not go to the network.
+    ///
+    /// Load it once online before, with the same partition and the same fields that the response varies by; or choose a
+    /// mode that allows the network. `explain(_:)` says what was looked for.
     public static let notStored = Code("notStored")
-    /// The request itself forbids what is stored, and the mode forbids the network.
+    /// The request itself forbids what is stored (`no-cache`, `reloadIgnoringLocalCacheData`), and the mode forbids the
+    /// network.
+    ///
+    /// Drop the request's cache policy or its `Cache-Control` field, or allow the network.
     public static let refusedByRequest = Code("refusedByRequest")
-    /// What is stored cannot be read any more: it was damaged, evicted, or encrypted with another key.
+    /// A stored response cannot be read any more: it was damaged, evicted, or encrypted with another key.
+    ///
+    /// Load it again online; the entry is removed. If it happens to all entries, check the encryption key.
     public static let unreadable = Code("unreadable")
-    /// The archive could not be opened; the underlying error says why.
+    /// The archive could not be opened.
+    ///
+    /// See ``ArchiveError/underlying``: another process has the directory open, it cannot be written, or a newer
+    /// version wrote it.
     public static let unavailable = Code("unavailable")
-    /// The archive was invalidated.
+    /// The archive was invalidated, and asked afterwards.
+    ///
+    /// Make a new `ArchiveCache`; invalidate one only when nothing uses it any more.
     public static let invalidated = Code("invalidated")
   }
 }

@@ -29,15 +29,25 @@ public struct HARError: Error, Sendable {
       self.description = description
     }
 
-    /// The file cannot be opened or read; the underlying error says why.
+    /// The file cannot be opened or read.
+    ///
+    /// Check the path and the permissions; see ``HARError/underlying``.
     public static let unreadable = Code("unreadable")
-    /// The file cannot be written; the underlying error says why.
+    /// The file cannot be written.
+    ///
+    /// Check that the folder exists, the permissions and the free space; see ``HARError/underlying``.
     public static let unwritable = Code("unwritable")
-    /// The bytes are no JSON.
+    /// The bytes are not JSON.
+    ///
+    /// The message names the place. Often the file was cut off while it was written or downloaded: export it again.
     public static let notJSON = Code("notJSON")
-    /// The JSON is no HTTP archive.
+    /// The JSON is not an HTTP archive.
+    ///
+    /// The file needs `{"log": {"entries": [...]}}`: export the traffic as HAR, not as another format.
     public static let notAnArchive = Code("notAnArchive")
     /// An entry is too large to be held in memory.
+    ///
+    /// Raise `entryLimit`, or export without the bodies.
     public static let tooLarge = Code("tooLarge")
   }
 }

@@ -18,7 +18,7 @@ public struct HostError: LoadError {
   public let message: String
   /// The host that it is about, where there is one.
   public let host: String?
-  /// How long a look-up need not be tried again, where a server said so (RFC 2308, section 5).
+  /// How long a lookup need not be tried again, where a server said so (RFC 2308, section 5).
   public let timeToLive: Duration?
   /// The error that was thrown first, where there was one.
   public let underlying: (any Error)?
@@ -52,44 +52,87 @@ extension HostError {
       self.description = description
     }
 
-    /// A text that is not the name of a host, or the literal of an address.
+    /// A text that is neither the name of a host nor the literal of an address.
+    ///
+    /// Write the host alone, without scheme, port or path.
     public static let invalidName = Code("invalidName")
-    /// A rule, or a list of rules, that cannot be used.
+    /// A rule, or a list of rules, cannot be used.
+    ///
+    /// The message names the rule and what is wrong with it: usually an address that is not one, or a port out of
+    /// range.
     public static let invalidRule = Code("invalidRule")
-    /// A key for signed lists that is not one.
+    /// A key for signed lists is not an Ed25519 public key.
+    ///
+    /// Give the 32 bytes of the public key, or their Base64.
     public static let invalidKey = Code("invalidKey")
-    /// A signed list that is not what the holder of a trusted key has signed.
+    /// The signature of a list does not match any trusted key.
+    ///
+    /// Sign the list with the key whose public half is in the app: `waylay hosts sign`. If you did, the list was
+    /// changed on its way; do not use it.
     public static let listForged = Code("listForged")
-    /// A signed list that is older than the one before.
+    /// A signed list has a lower serial number than one that was accepted before.
+    ///
+    /// Give each new list a higher serial number.
     public static let listOutdated = Code("listOutdated")
-    /// A signed list whose time is over.
+    /// A signed list has expired.
+    ///
+    /// Publish a list with a later expiry; check the clock of this machine.
     public static let listExpired = Code("listExpired")
-    /// The resolver does not know the host and does not say that it does not exist: the next one is asked.
+    /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
+    ///
+    /// Add the host to the list, or another resolver to the chain.
     public static let notListed = Code("notListed")
     /// The host does not exist, or has no address.
+    ///
+    /// Check the spelling; if other networks find it, name another resolver, or addresses of your own in a rule.
     public static let noSuchHost = Code("noSuchHost")
-    /// The resolver gave no answer that can be used.
+    /// The resolver gave no usable answer.
+    ///
+    /// Check that the network reaches the resolver; see ``HostError/underlying``. A second resolver in a
+    /// `ResolverChain` takes over.
     public static let resolverFailed = Code("resolverFailed")
     /// The resolver took too long.
+    ///
+    /// Check that the network reaches it; name a second resolver, or raise its timeout.
     public static let resolverTimedOut = Code("resolverTimedOut")
-    /// The resolver's settings cannot work.
+    /// The settings of a resolver cannot work.
+    ///
+    /// Correct what the message names, usually its URL; give addresses with a resolver that is named by a host.
     public static let invalidResolver = Code("invalidResolver")
-    /// A DNS message that breaks the format.
+    /// A DNS message breaks the format.
+    ///
+    /// Something between rewrites DNS, or the URL is not a DNS resolver: try another one.
     public static let malformedAnswer = Code("malformedAnswer")
     /// The answer holds only addresses that a public name must not have (DNS rebinding).
+    ///
+    /// If the name is yours and its address is meant to be private, allow private addresses for it in the policy.
+    /// Otherwise the network spoofs DNS.
     public static let answerRefused = Code("answerRefused")
-    /// No address of the host has answered: see ``HostError/attempts``.
+    /// No address of the host has answered; ``HostError/attempts`` says why each one failed.
+    ///
+    /// Look at the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
+    /// or hijacked addresses.
     public static let allAddressesFailed = Code("allAddressesFailed")
-    /// The request's own timeout was over before an address had answered: see ``HostError/attempts``, where
+    /// The request's own timeout ended before an address had answered. ``HostError/attempts`` lists what was tried;
     /// ``HostAttempt/Outcome/unfinished`` is what was under way. The timeout itself is ``HostError/underlying``.
+    ///
+    /// Raise `timeoutInterval`, or give fewer or closer addresses.
     public static let timedOut = Code("timedOut")
-    /// A WebSocket task to a host that has a rule: no transport routes one.
+    /// A WebSocket task asks for a host that has a rule, and no transport routes WebSockets.
+    ///
+    /// Exclude the host with `HostRule(excluding:)`, or open the connection with another library.
     public static let webSocketNotRouted = Code("webSocketNotRouted")
-    /// The answer over plain `http` is not the host's own, as the response check says.
+    /// The response check rejected an answer over plain `http`: it is not the host's own.
+    ///
+    /// Use `https`. If the answer is right, correct the check.
     public static let responseRejected = Code("responseRejected")
     /// The transport cannot dial addresses, and the policy allows no other way.
+    ///
+    /// Use `CurlTransport` (Linux), or let the policy fall back to the system. Apple platforms have no such transport.
     public static let transportIncapable = Code("transportIncapable")
     /// A rule asks for a resolver, and the rewriter has none.
+    ///
+    /// Give the `HostRewriter` a resolver, or the rule addresses.
     public static let noResolver = Code("noResolver")
   }
 }

@@ -1,5 +1,5 @@
 extension HostRewriter: WebSocketValidating {
-  /// No transport routes a WebSocket task: it goes the system's way, look-up by the system's resolver included, or,
+  /// No transport routes a WebSocket task: it goes the system's way, lookup by the system's resolver included, or,
   /// under ``Policy/require``, nowhere. Either is said aloud, because the task itself cannot say why.
   public func validate(webSocket request: URLRequest) throws {
     // Asked about a host that a rule routes: `canInit` has said so.

@@ -32,9 +32,13 @@ public struct InspectorServerError: LoadError {
       self.description = description
     }
 
-    /// The port is taken, or may not be listened on.
+    /// The port is taken, or this process may not listen on it.
+    ///
+    /// Choose another port, or `0` for any free one.
     public static let cannotListen = Code("cannotListen")
-    /// It is being started already.
+    /// Somebody else is starting or stopping the server.
+    ///
+    /// Start and stop it in one place, and wait for each call to return.
     public static let busy = Code("busy")
   }
 }

@@ -64,41 +64,77 @@ extension MockError {
       self.description = description
     }
 
-    /// An answer that cannot be given, for example with the status 99 or a header field without a name.
+    /// A stub gives an answer that cannot be sent, for example with the status 99 or a header field without a name.
+    ///
+    /// Correct the stub at the place that the message names.
     public static let invalidResponse = Code("invalidResponse")
-    /// A delay below zero, or a bandwidth that is no positive number.
+    /// A delay below zero, or a bandwidth that is not a positive number.
+    ///
+    /// Give a positive `Duration`, and bytes per second above zero.
     public static let invalidTiming = Code("invalidTiming")
-    /// A value that could not be encoded, or data that are not the JSON they should be.
+    /// A value could not be encoded, or data are not the JSON they should be.
+    ///
+    /// The message names the place in the JSON, or the value that `Encodable` refused.
     public static let invalidJSON = Code("invalidJSON")
-    /// A file that is not there or cannot be read.
+    /// A file of a stub or fixture is missing or cannot be read.
+    ///
+    /// Check the path; in a package, add the file to `resources:` of the test target and load it from `Bundle.module`.
     public static let unreadableFile = Code("unreadableFile")
-    /// A cassette's file that cannot be written, or that another cassette is writing.
+    /// A cassette cannot be written, or another cassette is writing the same file.
+    ///
+    /// Give each test a cassette of its own, and check that the folder can be written.
     public static let unwritableFile = Code("unwritableFile")
-    /// A cassette that is older than it may be.
+    /// A cassette is older than it may be.
+    ///
+    /// Record it again: `WAYLAY_RECORD=all swift test`, or raise its maximum age.
     public static let expiredCassette = Code("expiredCassette")
-    /// A template with an unknown placeholder, or one whose value the request does not have.
+    /// A template has an unknown placeholder, or one whose value the request does not have.
+    ///
+    /// The message lists the placeholders that exist; correct the name, or send the value.
     public static let invalidTemplate = Code("invalidTemplate")
-    /// A URL pattern that cannot be parsed.
+    /// A URL pattern cannot be parsed.
+    ///
+    /// Write `/users/:id`, `https://host/path/*` or `**`, as the message shows.
     public static let invalidPattern = Code("invalidPattern")
-    /// A regular expression that cannot be compiled.
+    /// A regular expression cannot be compiled.
+    ///
+    /// Correct it; in a string literal, `#"\d+"#` saves escaping backslashes.
     public static let invalidRegex = Code("invalidRegex")
-    /// A count that is not positive.
+    /// A count is not positive.
+    ///
+    /// Give a count of 1 or more; leave the stub out if it must never answer.
     public static let invalidCount = Code("invalidCount")
-    /// A state that a scenario does not have.
+    /// A stub names a state that its scenario does not have.
+    ///
+    /// Correct the spelling; the message lists the states.
     public static let unknownState = Code("unknownState")
-    /// No stub, and no entry of a cassette, is for the request.
+    /// No stub, and no entry of a cassette, matches the request.
+    ///
+    /// The report shows the closest stub, what differs, and a stub to paste. Add it, or correct the request.
     public static let unmatched = Code("unmatched")
-    /// The stubs, or the entries of a cassette, that are for the request have answered as often as they were to.
+    /// The stubs or cassette entries for the request have answered as often as they were to.
+    ///
+    /// The code asks more often than the test expects: raise the count, or find the extra request.
     public static let usedUp = Code("usedUp")
     /// A request's body is longer than the mock reads.
+    ///
+    /// Raise `bodyLimit`, or match without looking at the body.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// A call that was waited for did not come.
+    /// A call that the test waited for did not come.
+    ///
+    /// Check that the code under test uses the mocked session, and the method and path it asks for.
     public static let callMissing = Code("callMissing")
-    /// There was another number of calls than the test wants.
+    /// There was another number of calls than the test expects.
+    ///
+    /// The report lists the calls that came; correct the expectation or the code.
     public static let callCount = Code("callCount")
-    /// A body that is not the form it should be.
+    /// A body is not the form it should be.
+    ///
+    /// Check the `Content-Type` and the encoding of the form that the code sends.
     public static let invalidForm = Code("invalidForm")
-    /// A fixture that cannot be understood.
+    /// A fixture cannot be understood.
+    ///
+    /// The message names the file and the place; compare with the format of the tool it comes from.
     public static let invalidFixture = Code("invalidFixture")
   }
 }

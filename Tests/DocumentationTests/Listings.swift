@@ -41,6 +41,14 @@ func readmeRoutes() {
   _ = session
 }
 
+func troubleshooting(session: URLSession, url: URL) async throws {
+  do {
+    _ = try await session.data(from: url)
+  } catch let error as URLError {
+    print(error.loadError ?? error)
+  }
+}
+
 private struct RetryOnUnavailable: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store that is being opened behind, and those who wait for it.
+/// A store that is being opened in the background, and those who wait for it.
 final class StoreOpening: Sendable {
   private struct State {
     var outcome: Result<any ArchiveStore, any Error>?

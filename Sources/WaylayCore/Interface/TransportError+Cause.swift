@@ -15,37 +15,74 @@ extension TransportError {
       self.description = description
     }
 
-    /// The host has no address that could be found.
+    /// No address was found for the host.
+    ///
+    /// Check the spelling of the host, the network and its DNS. `HostRewriter` can answer from addresses you trust.
     public static let hostNotFound = Cause("hostNotFound")
-    /// There is a host, and nobody listens at the port.
+    /// The host was reached, and nothing listens at the port.
+    ///
+    /// Check the port, and whether the server runs.
     public static let refused = Cause("refused")
-    /// There is no way to the host, or no network.
+    /// There is no route to the host, or no network at all.
+    ///
+    /// Try again when the network is back; an archive can answer meanwhile.
     public static let unreachable = Cause("unreachable")
-    /// The connection was closed or reset before the answer was whole.
+    /// The connection was closed or reset before the response was complete.
+    ///
+    /// Retry when ``TransportError/requestBytesSent`` is zero or the method is idempotent. If it happens each time,
+    /// look at the server or a proxy between.
     public static let reset = Cause("reset")
-    /// Nothing happened for too long.
+    /// Nothing happened for too long in this attempt.
+    ///
+    /// Look at ``TransportError/phase``: a timeout while connecting points to the network or the address, one while
+    /// receiving to the server.
     public static let timedOut = Cause("timedOut")
-    /// What answers in the place of TLS is not TLS.
+    /// The peer does not speak TLS at this port.
+    ///
+    /// Check scheme and port: `https` to a port that serves plain `http`, or a captive portal.
     public static let notTLS = Cause("notTLS")
-    /// TLS could not be agreed on.
+    /// Client and server could not agree on TLS.
+    ///
+    /// Check the TLS versions and ciphers that the server offers, and the name the certificate is asked for.
     public static let handshakeFailed = Cause("handshakeFailed")
-    /// The certificate's authority is not trusted, or something else is wrong with it.
+    /// The certificate is not signed by a trusted authority, or is not valid for another reason.
+    ///
+    /// Install the authority in the system, or pass your own with `CurlTransport.Options` on Linux. Never switch the
+    /// check off.
     public static let certificateUntrusted = Cause("certificateUntrusted")
-    /// The certificate is good, and for another name.
+    /// The certificate is valid, but for another host.
+    ///
+    /// The request reached another server: check DNS, the route and the virtual host. It is also what a hijacked
+    /// connection looks like.
     public static let certificateNameMismatch = Cause("certificateNameMismatch")
     /// The certificate has expired.
+    ///
+    /// Renew the certificate of the server; check the clock of this machine.
     public static let certificateExpired = Cause("certificateExpired")
     /// The certificate is not valid yet.
+    ///
+    /// Check the clock of this machine, then the server's certificate.
     public static let certificateNotYetValid = Cause("certificateNotYetValid")
-    /// The server wants a certificate of the client, or refuses the one it got.
+    /// The server asks for a client certificate, or refuses the one it got.
+    ///
+    /// Provide a certificate the server accepts.
     public static let clientCertificate = Cause("clientCertificate")
-    /// The answer breaks the rules of HTTP or of its coding.
+    /// The response breaks the rules of HTTP or of its content coding.
+    ///
+    /// Look at what the server sends, with `curl -v` for example: often it is a proxy, or a server that speaks another
+    /// protocol.
     public static let protocolViolation = Cause("protocolViolation")
-    /// The answer is over one of the ``MessageLimits``.
+    /// The response is over one of the ``MessageLimits``.
+    ///
+    /// Raise the limit that the message names if you trust the server.
     public static let limitExceeded = Cause("limitExceeded")
     /// The exchange was given up from this side.
+    ///
+    /// Nothing to do: another attempt was faster, or the app cancelled.
     public static let cancelled = Cause("cancelled")
-    /// The transport cannot tell, or it lies with the request.
+    /// The transport cannot tell, or the cause lies in the request.
+    ///
+    /// Read ``TransportError/message`` and ``TransportError/underlying``.
     public static let unknown = Cause("unknown")
 
     /// Whether it is about the certificate that the server has shown.

@@ -54,43 +54,90 @@ extension WaylayError {
       self.description = description
     }
 
-    /// The request cannot be loaded as it is, for example because it has no URL.
+    /// The request cannot be sent as it is: it has no URL, its method or a header field would break out of its line, or
+    /// its ``Route`` is not an IP address with a port.
+    ///
+    /// Correct what the message names. An interceptor that changes requests is the usual culprit;
+    /// ``WaylayError/interceptor`` names it.
     public static let invalidRequest = Code("invalidRequest")
-    /// An answer that no HTTP client can present, for example with the status 99.
+    /// An interceptor answered with something that no HTTP client can present, for example with the status 99.
+    ///
+    /// Answer with a status from 200 to 599.
     public static let invalidResponse = Code("invalidResponse")
     /// `next` was called after `startLoading` had returned.
+    ///
+    /// Await each call of `next` before `startLoading` returns; use a task group rather than an unstructured task.
     public static let nextAfterReturn = Code("nextAfterReturn")
     /// An interceptor answered a load that had been cancelled; the answer was dropped.
+    ///
+    /// Nothing is lost: the app sees a cancelled task. In long work, check `Task.isCancelled` and let
+    /// `CancellationError` through.
     public static let answeredAfterCancellation = Code("answeredAfterCancellation")
-    /// A body that can be read once had been read already.
+    /// A body that can be read only once was read a second time.
+    ///
+    /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` says
+    /// whether it is.
     public static let bodyConsumed = Code("bodyConsumed")
     /// A body is larger than the limit it was collected with.
+    ///
+    /// Raise the limit of `collect(upTo:)`, or read the body chunk by chunk.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// A body's file or stream could not be read.
+    /// The file or stream of a body could not be read, or it held another number of bytes than announced.
+    ///
+    /// See ``WaylayError/underlying``: check the file and its permissions, and announce the true length of a stream, or
+    /// none.
     public static let bodyUnreadable = Code("bodyUnreadable")
     /// Nothing happened for longer than the request's timeout, or the whole load took longer than the resource timeout.
+    ///
+    /// The message says both timeouts and what was running: an interceptor, the transport or the reading of the body.
+    /// Look there first, then raise `timeoutInterval` or `timeoutIntervalForResource`.
     public static let timedOut = Code("timedOut")
-    /// A load re-entered interception more often than is allowed.
+    /// A load came back into interception more often than is allowed.
+    ///
+    /// An interceptor loads through the session it intercepts. Let it use a session of its own, or call `next`; the
+    /// message shows the path.
     public static let loopDetected = Code("loopDetected")
-    /// A redirect that the policy does not allow.
+    /// A redirect that the policy does not allow, such as one from `https` to `http`.
+    ///
+    /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
     public static let redirectRefused = Code("redirectRefused")
     /// A download task's file cannot be handed over with this version of Foundation on Linux.
+    ///
+    /// Use `registry.download(for:to:)` or a data task, and update Waylay.
     public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
-    /// Foundation's internals are not what this version of Waylay knows.
+    /// Foundation's internals on Linux are not what this version of Waylay knows.
+    ///
+    /// Update Waylay, or pin the toolchain; direct loads through the registry are not affected.
     public static let foundationChanged = Code("foundationChanged")
     /// A message is over one of the ``MessageLimits``.
+    ///
+    /// The message names the limit. Have the server send less, or raise the limit if you trust it.
     public static let limitExceeded = Code("limitExceeded")
     /// The URL of a request names another host or port than the one its ``Route`` was made for.
+    ///
+    /// Set the route after the URL, or remove it when an interceptor changes the host.
     public static let routeMismatch = Code("routeMismatch")
     /// The transport cannot do what the request needs: see ``TransportCapabilities``.
+    ///
+    /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of
+    /// your choice: allow the fallback of the policy, or leave the host to the system.
     public static let transportIncapable = Code("transportIncapable")
-    /// The registry was invalidated.
+    /// The registry was invalidated, and a session made from it was used afterwards.
+    ///
+    /// Make a new session from a live registry, and invalidate a registry only after its sessions.
     public static let registryInvalidated = Code("registryInvalidated")
-    /// A link left its answer to `startLoading`, and has none: see ``InlineAnswering``.
+    /// An interceptor left its answer to `startLoading` and does not implement it: see ``InlineAnswering``.
+    ///
+    /// Implement `startLoading`, or answer in `answerInline`.
     public static let missingAnswer = Code("missingAnswer")
     /// A text that is neither the name of a host, nor the literal of an address, nor a ``HostPattern``.
+    ///
+    /// Write the host alone, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
     public static let invalidHost = Code("invalidHost")
-    /// A file could not be written.
+    /// A downloaded file, or a temporary one, could not be written.
+    ///
+    /// Check that the folder exists, that the process may write there, and that the disk has room; see
+    /// ``WaylayError/underlying``.
     public static let fileNotWritten = Code("fileNotWritten")
   }
 }

@@ -62,8 +62,8 @@ class InterceptingProtocol: PlatformProtocol {
     let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
     guard !client.isCancelled else { return }
-    // Whoever waits for a message hears of the end of a WebSocket task by its cancellation, and by nothing that a
-    // client can be told.
+    // Code that waits for a message learns that a WebSocket task has ended by its cancellation alone: no call to the
+    // client reaches it.
     if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
     // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would
     // be opened.

@@ -27,7 +27,7 @@ extension InterceptorRegistry {
 
   /// Sends requests of sessions that exist already through the registry's chains.
   ///
-  /// On Linux the sessions have no `urlCache` from now on: a look-up would take the question whose a request is to
+  /// On Linux the sessions have no `urlCache` from now on: a lookup would take the question whose a request is to
   /// another thread (platform facts P22, P24).
   ///
   /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The chains of a registry at one moment, newest first, arranged so that a look-up skips the chains of other hosts.
+/// The chains of a registry at one moment, newest first, arranged so that a lookup skips the chains of other hosts.
 final class ChainIndex: Sendable {
   let chains: [InterceptorChain]
   private let entries: [Entry]

@@ -19,7 +19,7 @@ extension CacheEngine {
     }
   }
 
-  /// Begins the look-ups that are due. Returns the time until the next; `nil` when there is none to come.
+  /// Begins the lookups that are due. Returns the time until the next; `nil` when there is none to come.
   private func startDue() -> Duration? {
     let now = clock.time()
     return state.withLock { state in

@@ -1,7 +1,7 @@
-/// The moving part of a cache: look-ups that are under way, and who waits for them. Its tasks hold it, the cache holds
+/// The moving part of a cache: lookups that are under way, and who waits for them. Its tasks hold it, the cache holds
 /// it, and it ends with the cache.
 final class CacheEngine: Sendable {
-  /// A look-up that is under way.
+  /// A lookup that is under way.
   struct Flight {
     let number: Int
     let task: Task<Void, Never>
@@ -13,7 +13,7 @@ final class CacheEngine: Sendable {
   struct State {
     var table: CacheTable
     var flights: [HostQuery: Flight] = [:]
-    /// What came of a look-up, for waiters that have not woken up yet. Goes through the lock rather than through the
+    /// What came of a lookup, for waiters that have not woken up yet. Goes through the lock rather than through the
     /// continuation (compare U13).
     var outcomes: [Int: Result<ResolutionCache.Answer, any Error>] = [:]
     var cancelledWaiters: Set<Int> = []
@@ -64,7 +64,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Waits for a look-up, but not for long: then the stale answer is used, and the look-up goes on behind the scenes.
+  /// Waits for a lookup, but not for long: then the stale answer is used, and the lookup goes on behind the scenes.
   private func wait(for query: HostQuery, orUse stale: ResolutionCache.Answer) async throws -> ResolutionCache.Answer {
     try await withThrowingTaskGroup(of: ResolutionCache.Answer?.self) { group in
       group.addTask { try await self.wait(for: query, isBackground: true) }
@@ -79,7 +79,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Waits for the look-up of a host that is under way, or begins one.
+  /// Waits for the lookup of a host that is under way, or begins one.
   private func wait(for query: HostQuery, isBackground: Bool) async throws -> ResolutionCache.Answer {
     let waiter = state.withLock { $0.number() }
     await withTaskCancellationHandler {
@@ -106,7 +106,7 @@ final class CacheEngine: Sendable {
     return try outcome.get()
   }
 
-  /// One who waited waits no longer; the last one ends the look-up.
+  /// One who waited waits no longer; the last one ends the lookup.
   private func giveUp(_ waiter: Int, _ query: HostQuery) {
     let (continuation, task) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
       guard let continuation = state.flights[query]?.waiters.removeValue(forKey: waiter) else {
@@ -124,7 +124,7 @@ final class CacheEngine: Sendable {
     continuation?.resume()
   }
 
-  /// Begins the look-up of a host, unless it is under way.
+  /// Begins the lookup of a host, unless it is under way.
   func start(_ query: HostQuery, isBackground: Bool, _ state: inout State) {
     guard !state.isStopped else { return }
     if isBackground { state.flights[query]?.isBackground = true }
@@ -133,7 +133,7 @@ final class CacheEngine: Sendable {
     state.flights[query] = Flight(number: number, task: lookUp(query, number), isBackground: isBackground)
   }
 
-  /// Detached, because a look-up serves many loads: it must not be taken for a part of the one that began it.
+  /// Detached, because a lookup serves many loads: it must not be taken for a part of the one that began it.
   private func lookUp(_ query: HostQuery, _ number: Int) -> Task<Void, Never> {
     Task.detached { [self] in
       do {
@@ -185,7 +185,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Look-ups that began in the old network may wait for what does not come any more: they begin anew, for those who
+  /// Lookups that began in the old network may wait for what does not come any more: they begin anew, for those who
   /// wait.
   func networkChanged() {
     resolver.networkChanged()

@@ -4,7 +4,7 @@ struct CacheTable: Sendable {
   enum Verdict: Sendable {
     /// An answer to use, and whether it is time to look it up again behind the scenes.
     case use(ResolutionCache.Answer, refresh: Bool)
-    /// The look-up failed a moment ago.
+    /// The lookup failed a moment ago.
     case fail(HostError)
     /// Nothing but, perhaps, an answer whose time is over.
     case ask(fallback: ResolutionCache.Answer?)
@@ -16,7 +16,7 @@ struct CacheTable: Sendable {
     var expires: Duration
     /// When to look it up again though it is still good.
     var refreshes: Duration
-    /// Until when it is used, though its time is over, without another look-up.
+    /// Until when it is used, though its time is over, without another lookup.
     var usedStaleUntil: Duration?
     var lastUse: UInt64
   }
@@ -72,7 +72,7 @@ struct CacheTable: Sendable {
     if entries.count > options.capacity { evict() }
   }
 
-  /// Notes that a look-up failed. Returns the answer that is to be used in spite of it.
+  /// Notes that a lookup failed. Returns the answer that is to be used in spite of it.
   mutating func fail(_ error: HostError, for query: HostQuery, at now: Duration) -> ResolutionCache.Answer? {
     if error.code == .noSuchHost {
       // An answer too: the host is gone, and what was known of it is wrong (RFC 8767, section 4).
@@ -91,7 +91,7 @@ struct CacheTable: Sendable {
     return nil
   }
 
-  /// Notes that a stale answer was used because a look-up takes long: the next to ask does not wait again.
+  /// Notes that a stale answer was used because a lookup takes long: the next to ask does not wait again.
   mutating func usedStale(_ query: HostQuery, at now: Duration) {
     entries[query]?.usedStaleUntil = now + options.staleTimeToLive
   }

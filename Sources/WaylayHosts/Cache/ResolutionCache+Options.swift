@@ -6,7 +6,7 @@ extension ResolutionCache {
     public var timeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(60 * 60))
     /// The least and the most time for which a host is taken not to exist (RFC 2308, section 5).
     public var negativeTimeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(5 * 60))
-    /// For how long a look-up that failed is not tried again, when there is nothing else to answer with.
+    /// For how long a lookup that failed is not tried again, when there is nothing else to answer with.
     public var failureTimeToLive = Duration.seconds(5)
     /// The part of its time after which an answer that is in use is looked up again, behind the scenes; `nil` for
     /// never.
@@ -14,9 +14,9 @@ extension ResolutionCache {
     /// For how long an answer may be used after its time, when no other can be had (RFC 8767, section 5: one to three
     /// days); zero for never.
     public var maximumStaleness = Duration.seconds(24 * 60 * 60)
-    /// How long to wait for a look-up before the stale answer is used (RFC 8767, section 5).
+    /// How long to wait for a lookup before the stale answer is used (RFC 8767, section 5).
     public var staleDelay = Duration.milliseconds(1_800)
-    /// For how long a stale answer that was used is used again at once, and a look-up that failed is not tried again
+    /// For how long a stale answer that was used is used again at once, and a lookup that failed is not tried again
     /// (RFC 8767, sections 4 and 5).
     public var staleTimeToLive = Duration.seconds(30)
     /// Whether stale answers of one network may be used in another.

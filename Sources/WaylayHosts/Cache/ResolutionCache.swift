@@ -8,11 +8,11 @@
 /// ```
 ///
 /// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their
-/// time is over. When no look-up succeeds, an answer whose time is over is used (RFC 8767). Look-ups of the same host
-/// at the same time are one; who stops waiting does not disturb the others, and when nobody waits any more the look-up
+/// time is over. When no lookup succeeds, an answer whose time is over is used (RFC 8767). Lookups of the same host
+/// at the same time are one; who stops waiting does not disturb the others, and when nobody waits any more the lookup
 /// ends. That a host does not exist is kept too.
 ///
-/// The cache goes with its last reference, and with it every look-up that is under way. A cache in front of a cache
+/// The cache goes with its last reference, and with it every lookup that is under way. A cache in front of a cache
 /// keeps answers too long.
 public final class ResolutionCache: HostResolver {
   /// An answer, and how the cache came by it.
@@ -45,12 +45,12 @@ public final class ResolutionCache: HostResolver {
   public var name: String { engine.resolver.name }
 
   /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is
-  /// time to. `nil` for a host whose look-up failed, too: ``answer(_:)`` throws the error, without waiting either.
+  /// time to. `nil` for a host whose lookup failed, too: ``answer(_:)`` throws the error, without waiting either.
   public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
 
   /// The answer that is there, or that the resolver gives.
   ///
-  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the look-up goes on for
+  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the lookup goes on for
   ///   others who wait for it.
   public func answer(_ query: HostQuery) async throws -> Answer { try await engine.answer(query) }
 
@@ -64,7 +64,7 @@ public final class ResolutionCache: HostResolver {
   /// Forgets one host.
   public func remove(_ query: HostQuery) { engine.remove(query) }
 
-  /// Forgets everything: the network is another one. Look-ups that are under way begin anew, and so do those of the
+  /// Forgets everything: the network is another one. Lookups that are under way begin anew, and so do those of the
   /// prefetch list.
   public func networkChanged() { engine.networkChanged() }
 

@@ -31,7 +31,7 @@ extension HostRewriter {
       self.fallback = fallback
     }
 
-    /// The system's own way is taken when no address answers: look-up by the system's resolver included.
+    /// The system's own way is taken when no address answers: lookup by the system's resolver included.
     public static let prefer = Policy(.system)
     /// Nothing but the addresses of rules and resolvers is ever dialled: a request that none of them answers fails.
     public static let require = Policy(.none)

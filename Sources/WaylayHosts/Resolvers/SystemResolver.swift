@@ -3,7 +3,7 @@
 /// What it says is what a hijacker of the network's DNS wants it to say: as the only resolver it protects from nothing.
 /// It is of use as the last of a ``ResolverChain``.
 ///
-/// The system does not say how long an answer holds, and a look-up cannot be called off: it runs on a thread of its
+/// The system does not say how long an answer holds, and a lookup cannot be called off: it runs on a thread of its
 /// own, and whoever waits for it can stop waiting.
 public struct SystemResolver: HostResolver {
   /// What events and logs call it.
@@ -47,9 +47,9 @@ public struct SystemResolver: HostResolver {
   }
 }
 
-/// The look-ups that the system is busy with.
+/// The lookups that the system is busy with.
 private final class SystemLookups: Sendable {
-  /// A look-up that hangs keeps its thread; more than so many would be a leak.
+  /// A lookup that hangs keeps its thread; more than so many would be a leak.
   private static let most = 32
   private let running = Locked(0)
 
@@ -61,7 +61,7 @@ private final class SystemLookups: Sendable {
     }
     guard isFree else {
       throw HostError(
-        .resolverFailed, "\(Self.most) look-ups of the system hang already: is the network there?", host: host)
+        .resolverFailed, "\(Self.most) lookups of the system hang already: is the network there?", host: host)
     }
     let promise = Promise<[HostAddress]>()
     return try await withTaskCancellationHandler {

@@ -7,7 +7,7 @@
 ///
 /// The longest pattern goes first: `api.example.com` before `*.example.com` before `*`, whether it routes or excludes;
 /// of two that are equally long, the one with a port. The order of the list does not matter, and its length hardly
-/// does: a look-up costs a hash for each label. Literals of addresses, single labels and names below `local` match only
+/// does: a lookup costs a hash for each label. Literals of addresses, single labels and names below `local` match only
 /// patterns that name them; `*` does not.
 ///
 /// A value: to replace the rules of a running rewriter, give its ``HostRuleSource`` others.

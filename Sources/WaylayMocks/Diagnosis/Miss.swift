@@ -32,7 +32,7 @@ struct Miss {
     nearest = spent.isEmpty ? Self.nearest(to: facts, among: entries) : []
   }
 
-  /// The nearest stubs; of those that are equally near, the newer first.
+  /// The closest stubs; among equally close ones, the newest first.
   ///
   /// What takes its time, looking at conditions and putting differences into words, is done for those alone whose
   /// method and URL are near enough.

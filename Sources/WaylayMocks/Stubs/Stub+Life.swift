@@ -20,7 +20,7 @@ extension Stub {
   public struct AfterLast: Hashable, Sendable {
     private let rawValue: UInt8
 
-    /// The last answer again, for ever. What a stub does unless told otherwise.
+    /// The last answer again, forever. What a stub does unless told otherwise.
     public static let repeats = AfterLast(rawValue: 0)
     /// The first answer again, and so on.
     public static let cycles = AfterLast(rawValue: 1)

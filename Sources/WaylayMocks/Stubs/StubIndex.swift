@@ -1,4 +1,4 @@
-/// The stubs of a mock, arranged so that a look-up meets only those whose method, host and literal path segments fit.
+/// The stubs of a mock, arranged so that a lookup meets only those whose method, host and literal path segments fit.
 ///
 /// Reference types that change only under the mock's lock, and are read under it.
 struct StubIndex {

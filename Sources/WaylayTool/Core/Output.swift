@@ -2,7 +2,7 @@ import Foundation
 
 /// What the program prints: results to standard output, everything else to standard error.
 ///
-/// Without a buffer, and not by `print`: that goes on for ever when nobody reads any more.
+/// Without a buffer, and not by `print`: that goes on forever when nobody reads any more.
 enum Output {
   /// Nobody reads standard output any more: whoever did has had enough.
   struct Closed: Error {}

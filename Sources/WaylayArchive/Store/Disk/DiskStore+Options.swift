@@ -59,7 +59,7 @@ extension DiskStore {
 
     /// Fail with ``ArchiveError/Code/locked``, or ``ArchiveError/Code/directoryUnusable`` when permissions are lacking.
     public static let fail = Lock(opensForReading: false)
-    /// Open for reading, and see what the other process stores, changes and removes: at the next look-up after it is in
+    /// Open for reading, and see what the other process stores, changes and removes: at the next lookup after it is in
     /// the journal, which it is after ``DiskStore/flush()``, ``DiskStore/removeAll(_:)`` and ``DiskStore/close()`` of
     /// the other process, and moments later anyway.
     public static let readOnly = Lock(opensForReading: true)

@@ -208,8 +208,8 @@ extension Opening {
     try files.write(identity.encoded, to: file, at: 0)
     try files.synchronize(file)
     try files.rename(name + ".new", to: name, in: root)
-    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's, for
-    // ever.
+    // Before there is anything else: without its mark, a loss of power would leave a directory that is nobody's,
+    // forever.
     try files.synchronize(directory: root)
     try directory.note(mark: file)
     Protection.apply(to: directory.path)

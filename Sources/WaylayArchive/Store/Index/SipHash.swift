@@ -1,7 +1,7 @@
 /// SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012): the digest that entries are found and files are named by.
 ///
 /// Measured against the keyed digest of the module (HMAC-SHA256 by swift-crypto, release, two cores): 50 ns against 620
-/// ns for a URL, which each look-up pays; a hit in memory takes some 7 µs.
+/// ns for a URL, which each lookup pays; a hit in memory takes some 7 µs.
 ///
 /// Keyed, so that neither a file name nor the journal tells which URLs are stored to someone who has a list of them.
 struct SipHash {

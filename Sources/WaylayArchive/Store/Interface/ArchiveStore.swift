@@ -79,7 +79,7 @@ public protocol ArchiveStore: Sendable {
   /// Waits until everything stored so far is safe from a loss of power, as far as the system tells.
   func flush() async throws
 
-  /// Writes what is outstanding and lets go of files and locks. Look-ups find nothing from now on, and whatever would
+  /// Writes what is outstanding and lets go of files and locks. Lookups find nothing from now on, and whatever would
   /// store something fails with ``ArchiveError/Code/closed``, writers that are under way among it. Returns when others
   /// may open what this store had.
   func close() async

@@ -17,7 +17,7 @@ public struct StoredEntry: Sendable, Identifiable {
   public var head: [UInt8]
   /// What can be listed of it.
   public var details: EntryDetails
-  /// How often a look-up found it. The count outlives the process only roughly.
+  /// How often a lookup found it. The count outlives the process only roughly.
   public var hits: Int
   /// The bytes it takes of the store's limit.
   public let storedBytes: Int64

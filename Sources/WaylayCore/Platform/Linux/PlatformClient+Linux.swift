@@ -71,7 +71,7 @@
       DispatchQueue.global().async(execute: work)
     }
 
-    /// A session without a cache: a look-up hops to a background queue and lists a directory, for nothing (P22, P24).
+    /// A session without a cache: a lookup hops to a background queue and lists a directory, for nothing (P22, P24).
     static func adjust(_ configuration: URLSessionConfiguration) {
       configuration.urlCache = nil
     }

@@ -12,7 +12,7 @@
 
     func apply(to request: InterceptedRequest, url: URL, upload: CurlUpload) -> Bool {
       number(CurlOption.noSignal, 1)
-      // Ending a transfer must not wait for a name look-up that goes on (libcurl 7.87; an older one waits, and the
+      // Ending a transfer must not wait for a name lookup that goes on (libcurl 7.87; an older one waits, and the
       // other transfers with it).
       number(CurlOption.quickExit, 1)
       // http and https alone, whatever a proxy or a URL might say.

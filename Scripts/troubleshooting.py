@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Makes Documentation.docc/Troubleshooting.md from the documentation comments of the error codes, and from the messages in
+the code: of each code, what happened and what to do.
+
+  Scripts/troubleshooting.py           writes the page
+  Scripts/troubleshooting.py --check   fails when the page is not what the code says, or a code does not say what to do
+
+A comment on a code has two paragraphs: what happened, and what to do.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "Documentation.docc/Troubleshooting.md"
+
+# The type, its file, what it is about.
+TYPES = [
+    ("WaylayError", "WaylayCore/Interface/WaylayError.swift", "What went wrong inside a chain. `import WaylayCore`."),
+    ("TransportError.Cause", "WaylayCore/Interface/TransportError+Cause.swift",
+     "Why the network gave no answer: the `cause` of a `TransportError`. `import WaylayCore`."),
+    ("MockError", "WaylayMocks/MockError.swift", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
+    ("ArchiveError", "WaylayArchive/ArchiveError.swift", "What an archive could not do. `import WaylayArchive`."),
+    ("HostError", "WaylayHosts/HostError.swift", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
+    ("HARError", "WaylayHAR/HARError.swift", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
+    ("InspectorServerError", "WaylayInspectorServer/InspectorServerError.swift",
+     "Why the Inspector's server could not be started. `import WaylayInspectorServer`."),
+]
+
+OPENING = """# Troubleshooting
+
+Each error that Waylay throws: what happened, and what to do.
+
+## Overview
+
+`Scripts/troubleshooting.py` makes this page from the code, so that it says what your version does. Search it for the code in your error,
+such as `MockError.unmatched`, or for words of the message; `…` stands for what differs.
+
+An app sees a `URLError`. Ask it for the cause:
+
+```swift
+do {
+  _ = try await session.data(from: url)
+} catch let error as URLError {
+  print(error.loadError ?? error)
+}
+```
+
+[Errors and timeouts](ErrorsAndTimeouts.md) has the `URLError` code for each cause, and the rules for timeouts.
+"""
+
+
+def plain(text, name):
+    """A comment's paragraph as Markdown for a page outside the module: no links to symbols."""
+    def shown(match):
+        path = match.group(1).split("/")
+        return f"`{path[-1] if path[0] in (name, 'MessageBody') else '.'.join(path)}`"
+    return re.sub(r"``([^`]+)``", shown, text)
+
+
+def codes(source):
+    """Of each code of a type: its name and the paragraphs of its comment."""
+    found = []
+    for match in re.finditer(r"((?:^ *///[^\n]*\n)+) *public static let (\w+) = \w+\(\"\2\"\)", source, re.M):
+        lines = [re.sub(r"^ */// ?", "", line) for line in match.group(1).splitlines()]
+        paragraphs = [" ".join(part.split()) for part in "\n".join(lines).split("\n\n")]
+        found.append((match.group(2), paragraphs))
+    return found
+
+
+def literal(text, at):
+    """The text of the string literal that begins at a place, with … for interpolations, and where it ends."""
+    fence = '"""' if text.startswith('"""', at) else '"'
+    at += len(fence)
+    result = ""
+    while not text.startswith(fence, at):
+        if text.startswith("\\(", at):
+            depth, at = 1, at + 2
+            while depth:
+                if text[at] == '"':
+                    at = literal(text, at)[1]
+                    continue
+                depth += {"(": 1, ")": -1}.get(text[at], 0)
+                at += 1
+            result += "…"
+        elif text[at] == "\\":
+            result += {"n": "\n", "\n": "", "t": " "}.get(text[at + 1], text[at + 1])
+            at += 2
+        else:
+            result += text[at]
+            at += 1
+    return result, at + len(fence)
+
+
+def messages(name, code, home):
+    """The beginnings of the messages that come with a code."""
+    found = set()
+    for path in sorted((ROOT / "Sources").glob("Waylay*/**/*.swift")):
+        source = path.read_text(encoding="utf-8")
+        # In its own module a code may come through a helper; elsewhere it is named with its type.
+        opening = r"\(" if path.is_relative_to(ROOT / "Sources" / home) else re.escape(name) + r"\("
+        for match in re.finditer(opening + r"\s*\." + code + r",\s*(?=\")", source):
+            before = re.search(r"(\w*Error)$", source[: match.start()])
+            if before and before.group(1) != name:
+                continue
+            text, end = literal(source, match.end())
+            while more := re.compile(r"\s*\+\s*(?=\")").match(source, end):
+                part, end = literal(source, more.end())
+                text += part
+            sentence = " ".join(text.split())
+            if len(sentence.replace("…", "").strip()) > 8:
+                found.add(sentence if len(sentence) < 160 else sentence[:150].rsplit(" ", 1)[0] + " …")
+    return sorted(found, key=str.casefold)
+
+
+def page():
+    text, faults = OPENING, []
+    for name, file, about in TYPES:
+        source = (ROOT / "Sources" / file).read_text(encoding="utf-8")
+        text += f"\n## {name}\n\n{about}\n"
+        for code, paragraphs in codes(source):
+            if len(paragraphs) != 2:
+                faults.append(f"{file}: {code}: its comment needs two paragraphs, what happened and what to do")
+                continue
+            happened, cure = (plain(paragraph, name.split(".")[0]) for paragraph in paragraphs)
+            text += f"\n### {name}.{code}\n\n{happened}\n\n**What to do.** {cure}\n"
+            said = [] if name == "TransportError.Cause" else messages(name, code, file.split("/")[0])
+            if said:
+                text += "\nMessages:\n\n" + "".join("- ``` " + line.replace("`", "'") + " ```\n" for line in said)
+    return text, faults
+
+
+def main():
+    text, faults = page()
+    if faults:
+        sys.exit("\n".join(faults))
+    if sys.argv[1:] == ["--check"]:
+        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+            sys.exit(f"{PAGE.relative_to(ROOT)} is not what the code says: run Scripts/troubleshooting.py")
+        print("Troubleshooting.md is what the code says")
+    elif sys.argv[1:]:
+        sys.exit(__doc__)
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+main()

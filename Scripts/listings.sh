@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=("$@")
-[ $# -gt 0 ] || pages=(Documentation.docc/{Cookbook}.md)
+[ $# -gt 0 ] || pages=(Documentation.docc/Cookbook.md)
 modules=$PWD/.build/debug/Modules
 [ -f "$modules/WaylayTesting.swiftmodule" ] || { echo "run swift build --build-tests first" >&2; exit 2; }
 flags=(-typecheck -swift-version 6 -warnings-as-errors -I "$modules")

@@ -17,11 +17,18 @@ package final class FailingSystem: SystemCalls {
   }
 
   private let system: any SystemCalls
+  private let opened: (@Sendable (String) -> Void)?
   private let decide: @Sendable (Call) -> Fault?
 
   /// Has a closure decide what becomes of each call.
-  package init(_ system: any SystemCalls = PosixCalls(), _ decide: @escaping @Sendable (_ call: Call) -> Fault?) {
+  ///
+  /// - Parameter opened: Called when a file or a folder has been opened, with its name, before the store knows.
+  package init(
+    _ system: any SystemCalls = PosixCalls(), opened: (@Sendable (_ name: String) -> Void)? = nil,
+    _ decide: @escaping @Sendable (_ call: Call) -> Fault?
+  ) {
     self.system = system
+    self.opened = opened
     self.decide = decide
   }
 
@@ -39,7 +46,9 @@ package final class FailingSystem: SystemCalls {
 
   package func open(_ name: String, in directory: Int32, flags: Int32, mode: UInt32) throws(SystemError) -> Int32 {
     try begin(flags & O_CREAT == 0 ? .open : .create)
-    return try system.open(name, in: directory, flags: flags, mode: mode)
+    let file = try system.open(name, in: directory, flags: flags, mode: mode)
+    opened?(name)
+    return file
   }
 
   package func close(_ file: Int32) { system.close(file) }

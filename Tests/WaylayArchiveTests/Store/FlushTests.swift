@@ -65,6 +65,24 @@ struct FlushTests {
     await store.close()
   }
 
+  @Test("also an entry that is replaced while a writer goes on with it, until what took its place is there")
+  func replacedWhileWritten() async throws {
+    let store = try opened(disk)
+    var writer: (any EntryWriter)? = try store.makeWriter(for: ArchiveKey("a"))
+    try await writer?.append(.noise(140_000))
+    let entry = try #require(try await writer?.checkpoint(.sample("a")))
+    try await store.flush()
+    try await writer?.append(.noise(70_000, seed: 2))
+    try store.put(.sample("a", replacing: [entry.id]), body: .noise(100, seed: 3))
+    writer = nil
+    for _ in 0..<4 { try await writeBehind(store) }
+    try await afterLosses { store in
+      let bodies = try await store.bodies("a")
+      #expect(bodies == [.noise(140_000)] || bodies == [.noise(100, seed: 3)])
+    }
+    await store.close()
+  }
+
   @Test("also what was stored and flushed while the journal was being shortened")
   func shortening() async throws {
     let hold = Hold(.synchronize)

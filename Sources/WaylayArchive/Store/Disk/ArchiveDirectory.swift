@@ -12,12 +12,20 @@ final class ArchiveDirectory: Sendable {
     /// The folders that are open, by their names: those of the archive itself, and those of partitions.
     var own: [String: FileDescriptor] = [:]
     var partitions: [String: FileDescriptor] = [:]
+    /// How often folders that were open have been let go of because they went away.
+    var departures = 0
     /// The file that says which archive it is; open, so that no other file gets its number.
     var mark: (file: FileDescriptor, identity: FileStatus.Identity)?
     /// Directories whose names the medium has refused.
     var refused: Set<FileStatus.Identity> = []
     /// Whether the medium has the names that lead here.
     var isPathSynchronized = false
+
+    /// Lets go of the folder of a partition.
+    mutating func forget(_ name: String) {
+      departures += 1
+      partitions[name] = nil
+    }
   }
 
   let path: String
@@ -72,9 +80,12 @@ final class ArchiveDirectory: Sendable {
 
   /// The folder of a partition.
   func partition(_ name: String) throws(SystemError) -> FileDescriptor {
-    if let folder = state.withLock({ $0.partitions[name] }) { return folder }
+    let (known, departures) = state.withLock { ($0.partitions[name], $0.departures) }
+    if let known { return known }
     let folder = try files.openFolder(name, in: self.folder(Self.entriesFolder))
     state.withLock { state in
+      // It may be one of those that have gone since, and another one there by now.
+      guard state.departures == departures else { return }
       if state.partitions.count >= Self.mostFolders { state.partitions = [:] }
       state.partitions[name] = folder
     }
@@ -91,7 +102,7 @@ final class ArchiveDirectory: Sendable {
       return try work(folder)
     } catch {
       guard error.isMissing else { throw error }
-      state.withLock { $0.partitions[name] = nil }
+      state.withLock { $0.forget(name) }
       let now = try partition(name)
       guard try files.status(of: now).identity != files.status(of: folder).identity else { throw error }
       return try work(now)
@@ -129,7 +140,7 @@ final class ArchiveDirectory: Sendable {
       case ENOENT:
         // A loss of power may have taken the folder of all folders, too.
         state.withLock { state in
-          state.partitions[folder] = nil
+          state.forget(folder)
           state.own[Self.entriesFolder] = nil
         }
         try files.makeFolder(Self.entriesFolder, in: root)
@@ -158,7 +169,7 @@ final class ArchiveDirectory: Sendable {
   func removePartition(_ folder: String) {
     guard let entries = try? self.folder(Self.entriesFolder) else { return }
     guard (try? files.removeFolder(folder, in: entries)) != nil else { return }
-    state.withLock { $0.partitions[folder] = nil }
+    state.withLock { $0.forget(folder) }
   }
 
   /// Removes all files of entries.

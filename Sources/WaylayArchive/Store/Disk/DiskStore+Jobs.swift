@@ -67,8 +67,8 @@ extension DiskStore {
         headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength,
         isInline: false)
       try journal?.append(slot.record(low: id.hash, isVisited: true))
-      if settle(id, slot, block, digest) {
-        retire(old, of: id)
+      if let gone = settle(id, slot, block, digest, after: old) {
+        discard(gone)
       } else {
         // Removed meanwhile: first the journal has to say so, and that job is in the queue already.
         enqueue { $0.discard([file]) }
@@ -88,11 +88,15 @@ extension DiskStore {
 
   /// Notes in the index what has been written of an entry.
   ///
-  /// Says `false` when the entry was removed while it was written; the job that notes that comes later.
+  /// - Parameter old: What the entry was before, where it was something.
+  /// - Returns: The files of that which may go at once; `nil` when the entry was removed while it was written: the job
+  ///   that notes that comes later.
   @discardableResult
-  private func settle(_ id: EntryID, _ written: DiskSlot, _ block: HeadBlock, _ digest: (UInt64, UInt64)) -> Bool {
+  private func settle(
+    _ id: EntryID, _ written: DiskSlot, _ block: HeadBlock, _ digest: (UInt64, UInt64), after old: DiskSlot? = nil
+  ) -> Set<EntryFile>? {
     state.withLock { state in
-      guard let handle = state.find(id) else { return false }
+      guard let handle = state.find(id) else { return nil }
       var slot = written
       let now = state.index[handle]
       slot.pending = now.pending &- 1
@@ -114,7 +118,7 @@ extension DiskStore {
         }
         state.unpin(entry, upTo: options.memory)
       }
-      return true
+      return old.map { state.retire($0, of: id) } ?? []
     }
   }
 
@@ -160,13 +164,15 @@ extension DiskStore {
   }
 
   /// Removes files that no entry uses.
-  func discard(_ gone: [EntryFile]) {
-    let folders = state.withLock { state in
+  func discard(_ gone: some Collection<EntryFile>) {
+    let folders = state.withLock { state -> [UInt32: String]? in
       state.drafts.subtract(gone)
-      return state.isSealed || state.isLost ? nil : state.folders
+      guard !state.isSealed, !state.isLost else { return nil }
+      state.loose.formUnion(gone)
+      return state.folders
     }
     guard let folders else { return }
-    for file in gone {
+    for file in gone.sorted(by: { ($0.number, $0.low) < ($1.number, $1.low) }) {
       guard let folder = folders[file.partition] else { continue }
       do {
         try archive.remove(file, folder)
@@ -182,7 +188,7 @@ extension DiskStore {
   /// After opening: what a kill left goes, and what the limits do not allow any more.
   func tidy(removing loose: Set<EntryFile>) {
     enqueue { store in
-      if !loose.isEmpty { store.discard(loose.sorted { ($0.number, $0.low) < ($1.number, $1.low) }) }
+      if !loose.isEmpty { store.discard(loose) }
       store.trim(to: store.limits)
     }
   }

@@ -62,6 +62,7 @@ extension DiskStore {
     let folder = state.withLock { $0.folders[slot.partition] } ?? ""
     let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
     var replaced: [JournalRecord] = []
+    var gone: Set<EntryFile> = []
     let isThere = state.withLock { state in
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }
@@ -85,10 +86,11 @@ extension DiskStore {
         state.forget(entry.id)
         state.keep(entry, upTo: options.memory)
       }
-      let (gone, retired) = state.replace(draft.replacing.filter { $0 != entry.id })
-      dropLater(gone, in: &state)
+      let (dropped, retired) = state.replace(draft.replacing.filter { $0 != entry.id })
+      dropLater(dropped, in: &state)
       if !retired.isEmpty { state.retired[entry.id, default: []] += retired }
       replaced = Retired.records(of: retired, replacedBy: entry.id)
+      if let old { gone = state.retire(old, of: entry.id) }
       return true
     }
     // Removed while the head was written: its files go with the job that notes that, but for the new head.
@@ -99,7 +101,7 @@ extension DiskStore {
       throw ArchiveError.writerOvertaken
     }
     if !replaced.isEmpty { attempt("note what was replaced") { try $0.journal?.append(replaced) } }
-    if let old { retire(old, of: entry.id) }
+    discard(gone)
     return entry
   }
 
@@ -107,7 +109,8 @@ extension DiskStore {
   func abandon(_ file: DiskWriter.File, of known: EntryID?) {
     guard !isSealed else { return }
     guard let known else { return discard([file.file]) }
-    let slot = state.withLock { state in state.find(known).map { state.index[$0] } }
+    // Of one that was replaced, its body stays as long as it is kept.
+    let slot = state.withLock { state in state.find(known).map { state.index[$0] } ?? state.kept(known) }
     if let slot, slot.bodyFile(known.hash) == file.file {
       // What comes behind is nobody's; readers of the checkpoint do not read so far.
       attempt("cut a body") { try $0.files.truncate(file.descriptor, to: Int64(slot.bodyOffset) + slot.bodyLength) }

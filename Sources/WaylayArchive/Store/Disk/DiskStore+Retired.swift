@@ -40,18 +40,6 @@ extension DiskStore {
     }
   }
 
-  /// Lets go of what an entry was before, once that is no loss.
-  func retire(_ old: DiskSlot, of id: EntryID) {
-    let gone = state.withLock { state -> Set<EntryFile> in
-      let unused = state.unused(old, id)
-      state.loose.formUnion(unused)
-      guard state.isKept(old), state.find(id) != nil else { return unused }
-      state.retired[id, default: []].append(Retired(slot: old, low: id.hash, isEntry: false))
-      return []
-    }
-    discard(gone.sorted { $0.number < $1.number })
-  }
-
   /// Takes back what the medium never got, where it has what was there before; while the store is made, when nothing
   /// else goes on.
   func restore(_ id: EntryID, _ items: [Retired]) {
@@ -145,12 +133,27 @@ extension DiskStore.State {
     return records + Retired.records(of: items, replacedBy: holder)
   }
 
+  /// The entry that was replaced and is kept, as it was then.
+  func kept(_ id: EntryID) -> DiskSlot? {
+    retired.values.joined().first { $0.isEntry && $0.slot.number == id.number }?.slot
+  }
+
+  /// Lets go of what an entry was before, once that is no loss; together with the change of the entry, because
+  /// whoever removes it afterwards knows nothing of the files that it had.
+  ///
+  /// - Returns: The files that may go at once.
+  mutating func retire(_ old: DiskSlot, of id: EntryID) -> Set<EntryFile> {
+    let unused = unused(old, id)
+    loose.formUnion(unused)
+    guard isKept(old) else { return unused }
+    retired[id, default: []].append(Retired(slot: old, low: id.hash, isEntry: false))
+    return []
+  }
+
   /// The files that an older state of an entry has for itself.
-  func unused(_ old: DiskSlot, _ id: EntryID) -> Set<EntryFile> {
-    // Of one that was removed, its body goes when the journal says so.
-    guard let handle = find(id) else { return old.head == old.body ? [] : [old.headFile(id.hash)] }
+  private func unused(_ old: DiskSlot, _ id: EntryID) -> Set<EntryFile> {
     var files: Set = [old.headFile(id.hash), old.bodyFile(id.hash)]
-    files.subtract([index[handle].headFile(id.hash), index[handle].bodyFile(id.hash)])
+    if let now = find(id).map({ index[$0] }) { files.subtract([now.headFile(id.hash), now.bodyFile(id.hash)]) }
     for item in retired[id] ?? [] where item.slot.number == id.number && item.slot.head != old.head {
       files.subtract([item.slot.headFile(id.hash), item.slot.bodyFile(id.hash)])
     }

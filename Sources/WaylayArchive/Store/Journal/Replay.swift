@@ -83,6 +83,8 @@ struct Replay {
         }
         usage.bytes &+= slot.cost - old.cost
         if old.head != slot.head, old.head != slot.body { add(old.headFile(record.low)) }
+        // A body grows in its file, or out of that of a head.
+        if old.body != old.head, old.body != slot.head, old.body != slot.body { add(old.bodyFile(record.low)) }
         index[handle] = slot
         index.setPinned(record.flags.contains(.pinned), handle)
       } else {

@@ -44,7 +44,7 @@ public struct InterceptedRequest: Sendable {
     /// Who hears of its exchange, once it is at the transport.
     var observer: TransportObserver?
 
-    init(id: ID, context: LoadContext, parts: Parts, body: MessageBody) {
+    init(id: ID, context: LoadContext, parts: consuming Parts, body: consuming MessageBody) {
       self.id = id
       self.context = context
       method = parts.method

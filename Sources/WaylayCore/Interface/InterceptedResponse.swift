@@ -21,10 +21,12 @@ public struct InterceptedResponse: Sendable {
     var source: Source
     var metrics: LoadMetrics?
     var trailers: HTTPFields?
+    /// What the app sees, where it was made before.
+    var head: HTTPURLResponse?
 
     init(
       status: HTTPResponse.Status, fields: HTTPFields, url: URL, body: MessageBody, source: Source,
-      metrics: LoadMetrics?, trailers: HTTPFields?
+      metrics: LoadMetrics?, trailers: HTTPFields?, head: HTTPURLResponse? = nil
     ) {
       self.status = status
       self.fields = fields
@@ -33,11 +35,13 @@ public struct InterceptedResponse: Sendable {
       self.source = source
       self.metrics = metrics
       self.trailers = trailers
+      self.head = head
     }
 
     func copy() -> Storage {
       Storage(
-        status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: trailers)
+        status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: trailers,
+        head: head)
     }
   }
 
@@ -48,22 +52,31 @@ public struct InterceptedResponse: Sendable {
     }
   }
 
+  /// The same for one of the parts that the app's head has, too.
+  private var changed: Storage {
+    mutating get {
+      let storage = unique
+      storage.head = nil
+      return storage
+    }
+  }
+
   /// The status. An answer outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
   public var status: HTTPResponse.Status {
     get { storage.status }
-    set { unique.status = newValue }
+    set { changed.status = newValue }
   }
 
   /// The header fields: in order, with duplicates kept (`Set-Cookie`!).
   public var fields: HTTPFields {
     get { storage.fields }
-    _modify { yield &unique.fields }
+    _modify { yield &changed.fields }
   }
 
   /// The URL that the response is for: the last hop's.
   public var url: URL {
     get { storage.url }
-    set { unique.url = newValue }
+    set { changed.url = newValue }
   }
 
   /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a
@@ -122,8 +135,15 @@ public struct InterceptedResponse: Sendable {
   public var head: HTTPURLResponse {
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is
     // none.
-    HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
+    storage.head
+      ?? HTTPURLResponse(url: url, statusCode: status.code, httpVersion: "HTTP/1.1", headerFields: fields.joinedByName)!
   }
+
+  /// Whether ``head`` is there already.
+  package var keepsHead: Bool { storage.head != nil }
+
+  /// Makes ``head`` for all copies of the response: for an answer that is given again and again.
+  package mutating func keepHead() { unique.head = head }
 
   /// Where a response came from. A struct, so that modules may add sources.
   public struct Source: Hashable, Sendable, CustomStringConvertible {

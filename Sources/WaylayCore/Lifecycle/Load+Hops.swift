@@ -81,7 +81,7 @@ extension Load {
     var canonical = urlRequest
     var body = hop.body
     if let selection {
-      state.withLock { $0.chain = selection.chain }
+      state.withLock { $0.selection = selection }
       for link in selection.links { canonical = link.canonicalRequest(for: canonical) }
       if let changed = canonical.takeBody() { body = changed }
     }

@@ -6,7 +6,7 @@ extension Load {
   /// Tells the subscribers, if there are any.
   func report(_ kind: LoadEvent.Kind, response: InterceptedResponse? = nil, error: (any Error)? = nil) {
     guard !decision.snapshot.subscribers.isEmpty else { return }
-    let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
+    let (chain, startedAt) = state.withLock { ($0.selection?.chain.name, $0.clock.startedAt) }
     let event = LoadEvent(
       id: id, kind: kind, method: method, url: url, chain: chain, status: response?.status,
       source: response?.source, error: error,
@@ -31,7 +31,7 @@ extension Load {
 
   private func log(_ response: InterceptedResponse?, _ error: (any Error)?) {
     guard let logger = registry.logger, logger.logLevel <= .debug else { return }
-    let (chain, startedAt) = state.withLock { ($0.chain?.chain.name, $0.clock.startedAt) }
+    let (chain, startedAt) = state.withLock { ($0.selection?.chain.name, $0.clock.startedAt) }
     var metadata: Logger.Metadata = [
       LogKey.load: "\(id)", LogKey.method: "\(method)", LogKey.url: "\(url?.redacted ?? "")",
       LogKey.milliseconds: "\(registry.clock.now().saturating(subtracting: startedAt) / 1_000_000)",

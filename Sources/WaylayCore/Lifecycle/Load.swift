@@ -17,7 +17,8 @@ final class Load: Sendable {
     var failure: (error: any Error, link: String?)?
     var clock: IdleClock
     var onFailure: (@Sendable (WaylayError) -> Void)?
-    var chain: ChainIndex.Entry?
+    /// The links of the hop under way.
+    var selection: ChainIndex.Selection?
     /// Requests that the transport is working on.
     var transfers = 0
     var hasAnswered = false

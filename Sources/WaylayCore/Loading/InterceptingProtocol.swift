@@ -24,9 +24,9 @@ class InterceptingProtocol: PlatformProtocol {
       return true
     }
     if let isOurs = installation.isOurs, !isOurs(request) { return false }
-    guard !mustRefuse(webSocket: request, in: installation) else { return true }
     let decision = Installation.Decision(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
+    if decision.isWebSocket, mustRefuse(webSocket: request, in: installation) { return true }
     PlatformClient.keep(decision)
     return decision.isAccepted
   }

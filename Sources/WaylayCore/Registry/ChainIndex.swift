@@ -26,38 +26,42 @@ final class ChainIndex: Sendable {
     self.anyHost = anyHost
   }
 
-  /// A chain behind a reference, which is cheaper to pass on than the chain.
-  final class Entry: Sendable {
-    let chain: InterceptorChain
-    private let links: [any RequestInterceptor]
-    private let inline: InlineLinks
+  /// A chain, and what of it is the same for all requests.
+  private final class Entry: Sendable {
+    private let scope: InterceptorChain.Scope
+    /// The chain with all its links, which is what most requests get.
+    private let whole: Selection
     private let isPlainHTTP: Bool
 
     init(_ chain: InterceptorChain) {
-      self.chain = chain
-      links = chain.interceptors
-      inline = InlineLinks(links)
+      scope = chain.scope
+      whole = Selection(chain, links: chain.interceptors)
       isPlainHTTP = chain.scope.isPlainHTTP
     }
 
     /// The chain's links that take part in a request; `nil` when the scope does not cover it or none does.
     func select(_ request: URLRequest, _ target: inout InterceptorChain.Scope.Target) -> Selection? {
-      guard isPlainHTTP ? target.isHTTP : chain.scope.covers(&target) else { return nil }
-      let accepting = links.count { $0.canInit(with: request) }
+      guard isPlainHTTP ? target.isHTTP : scope.covers(&target) else { return nil }
+      let accepting = whole.links.count { $0.canInit(with: request) }
       guard accepting > 0 else { return nil }
-      if accepting == links.count { return Selection(chain: self, links: links, inline: inline) }
+      if accepting == whole.links.count { return whole }
       // `canInit` is to be pure; one that changes its mind leaves the chain without links, which is the bare transport.
-      let participants = links.filter { $0.canInit(with: request) }
-      return Selection(chain: self, links: participants, inline: InlineLinks(participants))
+      return Selection(whole.chain, links: whole.links.filter { $0.canInit(with: request) })
     }
   }
 
   /// The chain that owns a request, and those of its interceptors that take part.
-  struct Selection: Sendable {
-    let chain: Entry
+  final class Selection: Sendable {
+    let chain: InterceptorChain
     let links: [any RequestInterceptor]
     /// Those of them that may answer inside the loading system's call.
     let inline: InlineLinks
+
+    init(_ chain: InterceptorChain, links: [any RequestInterceptor]) {
+      self.chain = chain
+      self.links = links
+      inline = InlineLinks(links)
+    }
   }
 
   /// The links of the chain that would own a WebSocket task's handshake, were it a request of `http`: no chain serves
@@ -75,9 +79,13 @@ final class ChainIndex: Sendable {
 
   /// The first chain that accepts: its scope covers the request and one of its interceptors says `canInit` (rule 1).
   func select(_ request: URLRequest) -> Selection? {
-    guard let url = request.url else { return nil }
-    var target = InterceptorChain.Scope.Target(url)
+    request.url.flatMap { select(request, InterceptorChain.Scope.Target($0)) }
+  }
+
+  /// The same, of a request whose URL has been taken apart.
+  func select(_ request: URLRequest, _ target: InterceptorChain.Scope.Target) -> Selection? {
     guard !target.isWebSocket else { return nil }
+    var target = target
     let named = byHost.isEmpty ? [] : byHost[target.host] ?? []
     var (next, nextNamed) = (0, 0)
     while next < anyHost.count || nextNamed < named.count {

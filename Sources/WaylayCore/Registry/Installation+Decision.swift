@@ -26,6 +26,8 @@ extension Installation {
     let hasStoredCookies: Bool
     /// Whether we take the request: a chain accepts it, or its tag must not reach the system (rule 7).
     let isAccepted: Bool
+    /// Whether it is the handshake of a WebSocket task, which no chain serves.
+    let isWebSocket: Bool
 
     /// - Parameters:
     ///   - context: Whose load it is; the installation's unless told otherwise.
@@ -48,7 +50,9 @@ extension Installation {
       let current = Lineage.current
       outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
       let isReentry = installation.registry.isReentry(from: outer)
-      selection = isReentry ? nil : snapshot.index.select(request)
+      let target = request.url.map(InterceptorChain.Scope.Target.init)
+      isWebSocket = target?.isWebSocket ?? false
+      selection = if let target, !isReentry { snapshot.index.select(request, target) } else { nil }
       isAccepted = isReentry || selection != nil
     }
   }

@@ -83,12 +83,17 @@ final class Installation: Sendable {
   /// Whose load it is: an app may have changed a setting of the configuration between the first session and another
   /// one, or copied it.
   func context(of session: URLSession) -> LoadContext {
-    let common = context
-    guard followsSessions else { return common }
+    guard followsSessions else { return context }
     let key = ObjectIdentifier(session)
-    let (context, isNew) = state.withLock { state in
+    func known(in state: State) -> LoadContext? {
       // An identity may come back once its session is gone.
-      if let known = state.sessions[key], known.session === session { return (known.context, false) }
+      guard let known = state.sessions[key], known.session === session else { return nil }
+      return known.context
+    }
+    if let known = state.withLock({ known(in: $0) }) { return known }
+    let common = context
+    let (context, isNew) = state.withLock { state in
+      if let known = known(in: state) { return (known, false) }
       let own = LoadContext(session.configuration, limits: registry.limits)
       let context = own.hasSameSettings(as: common) ? common : own
       state.sessions = state.sessions.filter { $0.value.session != nil }

@@ -3,11 +3,30 @@ struct PreparedResponse: Sendable {
   let status: HTTPResponse.Status
   let fields: HTTPFields
   let body: MessageBody
+  /// The last answer. Most stubs are for one URL; from the second request for it on the answer is the same one, and so
+  /// is its head, which takes the loading system longer to make than all else here.
+  private let last = Locked<InterceptedResponse?>(nil)
+
+  init(status: HTTPResponse.Status, fields: HTTPFields, body: MessageBody) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
 
   /// The answer to a request; `nil` for `HEAD`, whose answers are finished in another way.
   func answer(to facts: RequestFacts) -> InterceptedResponse? {
     guard facts.method != "HEAD" else { return nil }
-    return InterceptedResponse(status: status, fields: fields, url: facts.url.url, body: body, source: .mock)
+    let url = facts.url.url
+    var answer: InterceptedResponse
+    if let known = last.withLock({ $0 }), known.url == url {
+      guard !known.keepsHead else { return known }
+      answer = known
+      answer.keepHead()
+    } else {
+      answer = InterceptedResponse(status: status, fields: fields, url: url, body: body, source: .mock)
+    }
+    last.withLock { $0 = answer }
+    return answer
   }
 }
 

@@ -26,6 +26,42 @@ struct PreparedTests {
     #expect(one == other)
   }
 
+  @Test("An answer that is given again is as it was, whatever a link made of it before, and has the URL that was asked")
+  func again() async throws {
+    struct Changing: InlineAnswering {
+      func answerInline(_ request: InterceptedRequest) -> InlineAnswer { .startLoading }
+
+      func startLoading(
+        _ request: InterceptedRequest, next: InterceptorChain.Next
+      ) async throws -> InterceptedResponse {
+        var response = try await next(request)
+        guard request.fields[.accept] == "changed" else { return response }
+        response.status = .created
+        response.fields[.server] = "a link"
+        return response
+      }
+    }
+    let mock = MockInterceptor { Stub("https://a.b/:page") { .text("hello") } }
+    let session = URLSession(
+      configuration: .ephemeral.intercepted(
+        by: InterceptorRegistry {
+          Changing()
+          mock
+        }))
+    defer { session.invalidateAndCancel() }
+    let asked = [("x", false), ("x", false), ("x", true), ("x", true), ("x", false), ("y", true), ("x", false)]
+    for (page, isChanged) in asked {
+      let request = URLRequest.make("GET", "https://a.b/\(page)", headers: ["Accept": isChanged ? "changed" : "all"])
+      let (data, response) = try await session.data(for: request)
+      let head = try #require(response as? HTTPURLResponse)
+      #expect(String(decoding: data, as: UTF8.self) == "hello")
+      #expect(head.url == request.url)
+      #expect(head.statusCode == (isChanged ? 201 : 200))
+      #expect(head.value(forHTTPHeaderField: "Server") == (isChanged ? "a link" : nil))
+      #expect(head.value(forHTTPHeaderField: "Content-Length") == "5")
+    }
+  }
+
   @Test("An answer is found among ten thousand stubs wherever it stands, and only what may match is asked")
   func index() async throws {
     let asked = Log<Int>()

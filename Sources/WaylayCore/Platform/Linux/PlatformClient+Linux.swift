@@ -10,7 +10,8 @@
   final class PlatformClient: @unchecked Sendable {
     let loader: InterceptingProtocol
     let task: URLSessionTask?
-    private let workQueue = Locked<DispatchQueue?>(nil)
+    /// Where the client may be called; `nil` when Foundation keeps it in another way.
+    private let workQueue: DispatchQueue?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
     private(set) var reportsChunks = false
     /// Whether the body goes into a file.
@@ -48,6 +49,7 @@
     init(_ loader: InterceptingProtocol) {
       self.loader = loader
       task = loader.task
+      workQueue = task.flatMap { try? TaskInternals.workQueue(of: $0) }
       isDownload = task is URLSessionDownloadTask
       isUpload = task is URLSessionUploadTask
     }
@@ -153,21 +155,18 @@
     /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
     static func origin(of request: URLRequest) -> URL? { nil }
 
-    /// Finds the way back to the work queue; called inside `startLoading`, when an answer will come later, or by news
-    /// that are earlier.
-    @discardableResult
-    func findWayBack() throws -> DispatchQueue {
-      if let known = workQueue.withLock({ $0 }) { return known }
+    /// Says what is wrong when there is no way back to the work queue; called inside `startLoading`, when an answer will
+    /// come later.
+    func findWayBack() throws {
+      guard workQueue == nil else { return }
       guard let task else { throw Self.withoutTask }
-      let queue = try TaskInternals.workQueue(of: task)
-      workQueue.withLock { $0 = queue }
-      return queue
+      _ = try TaskInternals.workQueue(of: task)
     }
 
     /// Runs `work` where the client may be called.
     func schedule(_ work: @escaping @Sendable () -> Void) {
       // Without a way back the load has failed inside `startLoading`.
-      try? findWayBack().async(execute: work)
+      workQueue?.async(execute: work)
     }
 
     /// The head in the form that the loading system gets.

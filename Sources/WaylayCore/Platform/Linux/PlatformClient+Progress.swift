@@ -20,8 +20,7 @@
 
     /// All of the response's body is there, in one piece.
     func receivedWhole(_ body: Data) {
-      meter.willReceive(Int64(body.count))
-      _ = meter.received(body.count)
+      meter.receivedWhole(body.count)
     }
 
     /// The body will be collected; whoever wants to see it as it comes is shown it now.

@@ -8,7 +8,7 @@
     /// Unsafe in name only: a type is a constant.
     nonisolated(unsafe) private let table: any BehaviourTable.Type
     /// The cases that were met, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
-    private let known = Locked<[UInt8: KnownCase]>([:])
+    private let known = Locked([KnownCase?](repeating: nil, count: Int(UInt8.max) + 1))
 
     /// What a session does when a task ends.
     struct Behaviour {
@@ -38,20 +38,20 @@
       // The session is alive for as long as this call, and its registry as long as the session.
       withExtendedLifetime(session) {
         let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
-        return table.withBehaviour(of: task.taskIdentifier, in: registry + tableOffset) { bytes, value in
+        return table.behaviour(of: task.taskIdentifier, in: registry + tableOffset) { bytes, value in
           stored(in: bytes) ?? reflected(value(), in: bytes)
         }
       }
     }
 
     /// How many cases are read where they are stored by now, for the test of the platform's facts.
-    var knownCount: Int { known.withLock { $0.count } }
+    var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
 
     // MARK: As it is stored
 
     /// The tag is the last byte: it says which case it is, and its values come first.
     private func stored(in bytes: UnsafeRawBufferPointer) -> Behaviour? {
-      guard let tag = bytes.last, let known = known.withLock({ $0[tag] }) else { return nil }
+      guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
       switch known {
       case .plain(let name): return Behaviour(name: name)
       case .withDelegate(let name, let offset):
@@ -82,9 +82,9 @@
         type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
       {
         guard stored(bytes, 2 * word) === behaviour.delegate else { return }
-        known.withLock { $0[tag] = .withDelegate(name, offset: 2 * word) }
+        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word) }
       } else if parts.isEmpty {
-        known.withLock { $0[tag] = .plain(behaviour.name) }
+        known.withLock { $0[Int(tag)] = .plain(behaviour.name) }
       }
     }
 
@@ -98,17 +98,19 @@
   /// A dictionary whose value type cannot be named, asked by number without converting it.
   private protocol BehaviourTable {
     /// Shows how a value is stored, and the value itself to who asks for it, which takes longer.
-    static func withBehaviour<Result>(
-      of number: Int, in place: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer, _ value: () -> Any) -> Result
-    ) -> Result?
+    static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour?
   }
 
   extension Dictionary: BehaviourTable where Key == Int {
-    fileprivate static func withBehaviour<Result>(
-      of number: Int, in place: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer, _ value: () -> Any) -> Result
-    ) -> Result? {
+    fileprivate static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour? {
       guard let value = place.assumingMemoryBound(to: Self.self).pointee[number] else { return nil }
-      return withUnsafeBytes(of: value) { body($0, { value }) }
+      return withUnsafeBytes(of: value) { read($0, { value }) }
     }
   }
 #endif

@@ -5,7 +5,7 @@
   ///
   /// A body that is sent a second time, after a redirect or by a retry, counts from where the first time came to: more
   /// than was announced is never reported.
-  final class TaskMeter: Sendable {
+  struct TaskMeter: Sendable {
     /// What the app has not heard yet, and the totals it leads to.
     struct News: Equatable {
       var sent: Int64 = 0
@@ -67,6 +67,16 @@
         state.news.received = state.news.received.saturating(adding: Int64(count))
         state.news.totalReceived = state.news.totalReceived.saturating(adding: Int64(count))
         return state.send()
+      }
+    }
+
+    /// All of the response has come, in one piece: whoever tells of its end tells of this, too.
+    func receivedWhole(_ count: Int) {
+      state.withLock { state in
+        state.news.expectedToReceive = Int64(count)
+        state.news.received = Int64(count)
+        state.news.totalReceived = Int64(count)
+        state.isUnderWay = true
       }
     }
 

@@ -120,6 +120,8 @@ struct RedactionTests {
     #expect(
       redaction.hides("X-API-Key") && redaction.hides("apiKey") && redaction.hides("user[password]")
         && redaction.hides("pin"))
+    #expect(redaction.hides("token\u{301}") && redaction.hides("my_s\u{200D}secret\u{20DD}"), "a mark hides no letter")
+    #expect(redaction.hides("ttoken") && redaction.hides("totoken") && !redaction.hides("toke") && !redaction.hides(""))
     #expect(!redaction.hides("page") && !redaction.hides("patient_id"))
     redaction.hide("Patient-Id")
     redaction.show("pin", "sort_key")

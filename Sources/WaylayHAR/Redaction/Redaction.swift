@@ -38,7 +38,7 @@ public struct Redaction: Sendable {
   private static let fragments = [
     "accesskey", "apikey", "authorization", "credential", "passcode", "passphrase", "passwd", "password", "privatekey",
     "secret", "session", "signature", "token",
-  ]
+  ].map { Array($0.utf8) }
   /// What gives a name away when it is one of its words, as in `user_pin`, `userPin` and `user[pin]`.
   private static let words: Set<String> = [
     "auth", "bearer", "csrf", "cvc", "cvv", "jwt", "otp", "pin", "pwd", "sig", "ssn", "xsrf",
@@ -70,7 +70,9 @@ public struct Redaction: Sendable {
     let plain = Self.plain(name)
     if hidden.contains(plain) { return true }
     if shown.contains(plain) { return false }
-    if Self.fragments.contains(where: { plain.contains($0) }) { return true }
+    // By bytes: by characters it takes as long as all the rest, and a mark on the last letter would hide a fragment.
+    let bytes = Array(plain.utf8)
+    if Self.fragments.contains(where: { Self.contains($0, in: bytes) }) { return true }
     let words = Self.words(of: name)
     return words.last == "key" || words.contains { Self.words.contains($0) }
   }
@@ -95,6 +97,16 @@ public struct Redaction: Sendable {
     guard isOn else { return entries }
     var scrubber = Scrubber(redaction: self)
     return scrubber.scrubbed(entries)
+  }
+
+  private static func contains(_ fragment: [UInt8], in bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while let start = rest.firstIndex(of: fragment[0]) {
+      rest = rest[start...]
+      if rest.starts(with: fragment) { return true }
+      rest = rest.dropFirst()
+    }
+    return false
   }
 
   /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.

@@ -103,7 +103,11 @@ extension Inspector {
       // An earlier reading may have seen it.
       if offset == seen.data.count, !seen.isCut { kept = min(chunk.count, limit - offset) }
     }
-    let hasRoom = kept > 0 && grow(slot, by: kept)
+    var gone: [Slot] = []
+    let (hasRoom, mailboxes) = memory.withLock { [kept] memory in
+      (kept > 0 && memory.grow(slot, by: kept, &gone), memory.mailboxes)
+    }
+    for slot in gone { slot.forget() }
     slot.update { exchange in
       func note(_ body: inout RawBody) {
         if hasRoom, offset == body.data.count { body.data.append(chunk.prefix(kept)) }
@@ -112,7 +116,7 @@ extension Inspector {
       }
       if isRequest { note(&exchange.requestBody) } else { note(&exchange.responseBody) }
     }
-    tell(memory.withLock { $0.mailboxes }, of: slot)
+    tell(mailboxes, of: slot)
   }
 
   /// An exchange has ended.

@@ -14,6 +14,9 @@ if Context.environment["WAYLAY_STRICT"] != nil {
   settings += [.treatAllWarnings(as: .error), .unsafeFlags(["-require-explicit-sendable"])]
 }
 
+let crypto = Target.Dependency.product(
+  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"]))
+
 let package = Package(
   name: "waylay",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -29,6 +32,14 @@ let package = Package(
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
     // Not named like its target: where letter case does not count, a module `waylay` would be `Waylay`.
     .executable(name: "waylay", targets: ["WaylayTool"]),
+  ],
+  // Each guards what it names: a package that depends on this one with `traits: []` neither fetches nor compiles it.
+  traits: [
+    .default(enabledTraits: ["CommandLineTool", "Cryptography", "InspectorServer"]),
+    .trait(
+      name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser", enabledTraits: ["Cryptography"]),
+    .trait(name: "Cryptography", description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
+    .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by FlyingFox"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -78,7 +89,7 @@ let package = Package(
       name: "WaylayArchive",
       dependencies: [
         "WaylayCore",
-        .product(name: "Crypto", package: "swift-crypto"),
+        crypto,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -91,7 +102,7 @@ let package = Package(
       name: "WaylayHosts",
       dependencies: [
         "WaylayCore",
-        .product(name: "Crypto", package: "swift-crypto"),
+        crypto,
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
@@ -120,8 +131,8 @@ let package = Package(
       name: "WaylayInspectorServer",
       dependencies: [
         "WaylayCore", "WaylayHAR", "WaylayInspector",
-        .product(name: "FlyingFox", package: "FlyingFox"),
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
+        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),
@@ -141,8 +152,9 @@ let package = Package(
       name: "WaylayTool",
       dependencies: [
         "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"])),
+        crypto,
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Manual"],

@@ -7,6 +7,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  // As the package's trait of that name does.
+  .define("Cryptography"),
   .unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"]),
 ]
 let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]

@@ -32,6 +32,7 @@ toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/sw
 info=$(swiftc -print-target-info)
 linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
+features+=" -D Cryptography"
 
 for module in $packages; do
   [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --build-tests first" >&2; exit 2; }

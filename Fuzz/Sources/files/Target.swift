@@ -33,7 +33,7 @@ private func frames(_ bytes: [UInt8], _ sealing: Sealing) -> [UInt8] {
   var index: UInt64 = 0
   while let kind = source.number(UInt8.self), index < 100 {
     let payload = source.counted() ?? []
-    guard let sealed = try? sealing.sealed([kind % 6] + payload, Sealing.Place(file: 0, index: index), digest: []) else { break }
+    guard let sealed = try? sealing.sealed([kind % 6] + payload, Sealing.Context(file: 0, index: index), digest: []) else { break }
     var sink = ByteSink()
     sink.put(sealed)
     sink.put(Checksum.of(sink.bytes, seed: index))
@@ -77,7 +77,7 @@ private func chunk(_ bytes: [UInt8], isEncrypted: Bool) {
   var source = ByteSource(bytes[...])
   guard let plain = source.number(UInt32.self), let flags = source.number(UInt8.self) else { return }
   let stored = Data(bytes.suffix(source.remaining))
-  let place = Sealing.Place(file: 1, index: 2)
+  let place = Sealing.Context(file: 1, index: 2)
   let chunk = BodyChunk(
     stored: UInt32(stored.count), plain: plain % UInt32(BodyChunk.size + 1), check: stored.withUnsafeBytes { Checksum.of($0, seed: place.seed) },
     isCompressed: flags & 1 == 1)
@@ -88,5 +88,5 @@ private func chunk(_ bytes: [UInt8], isEncrypted: Bool) {
   // What is sealed is opened again as it was, and as nothing else in another place.
   guard let (sealed, known) = try? sealing.sealed(chunk: stored, compressing: flags & 2 == 2, place, digest: [1]), !stored.isEmpty else { return }
   require(sealing.opened(chunk: sealed, known, place, digest: [1]) == stored, "not what was sealed")
-  require(sealing.opened(chunk: sealed, known, Sealing.Place(file: 1, index: 3), digest: [1]) == nil, "a chunk in another place")
+  require(sealing.opened(chunk: sealed, known, Sealing.Context(file: 1, index: 3), digest: [1]) == nil, "a chunk in another place")
 }

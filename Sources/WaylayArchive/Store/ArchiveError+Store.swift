@@ -22,9 +22,21 @@ extension ArchiveError.Code {
   /// The archive is encrypted and the key is another one or missing, or a key was given and the archive is not
   /// encrypted.
   public static let wrongKey = ArchiveError.Code("wrongKey")
+  /// The encryption key has fewer than 16 bytes, the least of AES. Nothing was made or changed.
+  ///
+  /// Give `SymmetricKey(size: .bits256)`, kept in the keychain or its like.
+  public static let invalidKey = ArchiveError.Code("invalidKey")
 }
 
 extension ArchiveError {
+  /// A URL that leads to no file: its path alone would lead anywhere.
+  static func notAFile(_ url: URL, _ what: String) -> ArchiveError {
+    ArchiveError(
+      .directoryUnusable,
+      "\(what) has to be a file URL, and \(url.redacted) is none: make it with URL(fileURLWithPath:), or take one of "
+        + "FileManager's.")
+  }
+
   static func readFailed(_ what: String, _ error: any Error) -> ArchiveError {
     ArchiveError(
       .readFailed,

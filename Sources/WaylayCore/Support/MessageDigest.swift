@@ -1,10 +1,10 @@
 /// The hashes that Digest authentication names (RFC 7616): checksums that a protocol prescribes, not a protection of
-/// anything here.
+/// anything here. SHA-256 also makes the keyed digests of an archive whose package has turned cryptography off.
 ///
 /// Written out, because swift-crypto would have every app that depends on the core compile a library of cryptography
 /// for these two: a first debug build of a package that uses WaylayCore alone takes 27 s of processor time, and
 /// swift-crypto 92 s more (Swift 6.3, Linux, two cores).
-enum MessageDigest {
+package enum MessageDigest {
   /// MD5 (RFC 1321), in lower-case hexadecimal.
   static func md5(_ bytes: some Sequence<UInt8>) -> String {
     var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
@@ -28,11 +28,14 @@ enum MessageDigest {
   }
 
   /// SHA-256 (FIPS 180-4), in lower-case hexadecimal.
-  static func sha256(_ bytes: some Sequence<UInt8>) -> String {
+  static func sha256(_ bytes: some Sequence<UInt8>) -> String { hexadecimal(sha256(bytes: Array(bytes))) }
+
+  /// SHA-256, as 32 bytes.
+  package static func sha256(bytes: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
-    for block in blocks(of: Array(bytes), lengthIsBigEndian: true) {
+    for block in blocks(of: bytes, lengthIsBigEndian: true) {
       var words = words(of: block)
       for index in 16..<64 {
         let (early, late) = (words[index - 15], words[index - 2])
@@ -40,19 +43,20 @@ enum MessageDigest {
         let second = rotatedRight(late, 17) ^ rotatedRight(late, 19) ^ (late >> 10)
         words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
       }
-      var v = state
+      var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+      var (e, f, g, h) = (state[4], state[5], state[6], state[7])
       for index in 0..<64 {
-        let sum1 = rotatedRight(v[4], 6) ^ rotatedRight(v[4], 11) ^ rotatedRight(v[4], 25)
-        let choice = (v[4] & v[5]) ^ (~v[4] & v[6])
-        let one = v[7] &+ sum1 &+ choice &+ sha256Constants[index] &+ words[index]
-        let sum0 = rotatedRight(v[0], 2) ^ rotatedRight(v[0], 13) ^ rotatedRight(v[0], 22)
-        let majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2])
-        v = [one &+ sum0 &+ majority, v[0], v[1], v[2], v[3] &+ one, v[4], v[5], v[6]]
+        let sum1 = rotatedRight(e, 6) ^ rotatedRight(e, 11) ^ rotatedRight(e, 25)
+        let choice = (e & f) ^ (~e & g)
+        let one = h &+ sum1 &+ choice &+ sha256Constants[index] &+ words[index]
+        let sum0 = rotatedRight(a, 2) ^ rotatedRight(a, 13) ^ rotatedRight(a, 22)
+        let majority = (a & b) ^ (a & c) ^ (b & c)
+        (h, g, f, e) = (g, f, e, d &+ one)
+        (d, c, b, a) = (c, b, a, one &+ sum0 &+ majority)
       }
-      state = zip(state, v).map { $0 &+ $1 }
+      state = zip(state, [a, b, c, d, e, f, g, h]).map { $0 &+ $1 }
     }
-    return hexadecimal(
-      state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } })
+    return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
   }
 
   /// The message in blocks of 64 bytes: a one, zeros, and its length in bits.

@@ -1,132 +1,120 @@
-import Foundation
+// See HostListKey.swift.
+#if Cryptography
+  import Foundation
 
-/// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to
-/// trust.
-///
-/// ```swift
-/// // On the server, or in a test:
-/// let rules = #"[{"host": "api.example.com", "addresses": ["203.0.113.7"]}]"#
-/// let file = try SignedHostList.sign(Data(rules.utf8), serial: 7, expires: date, by: [signer])
-///
-/// // In the app:
-/// let list = try SignedHostList(file, keys: [signer.key])
-/// ```
-///
-/// To keep the last good list, and to refuse older ones, give it to a ``TrustedHostList``; this is only one list.
-///
-/// The file is a JSON object: `payload` is the Base64 of the signed bytes, `signatures` a list of objects with the
-/// `key`'s name and the Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z",
-/// "rules": […]}`, the rules being those of ``HostRules/init(json:)``. A signature is Ed25519 (RFC 8032) over the text
-/// `waylay host list, version 1`, a zero byte and the payload's bytes, so that a key which signs other things as well
-/// cannot be made to sign a list by accident. Nothing of the payload is read before a signature has been found good.
-public struct SignedHostList: Sendable {
-  static let context = Data("waylay host list, version 1".utf8) + [0]
-
-  /// The rules.
-  public let rules: HostRules
-  /// The list's number: a later list has a higher one.
-  public let serial: UInt64
-  /// When the list ends.
-  public let expires: Date
-  /// The name of the key that has signed it.
-  public let keyName: String
-
-  /// Reads a list and checks its signature. Whether it has expired is not checked.
+  /// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to
+  /// trust.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - keys: The keys that are trusted; one good signature by one of them is enough.
-  /// - Throws: ``HostError/Code/listForged`` when no trusted key has signed it, ``HostError/Code/invalidRule`` when one
-  ///   has, and the list is wrong all the same.
-  public init(_ file: Data, keys: [HostListKey]) throws {
-    let envelope = try Envelope(file)
-    guard let key = envelope.signer(among: keys) else {
-      let named = envelope.signatures.map { "\"\($0.key)\"" }.joined(separator: ", ")
-      let trusted = keys.map { "\"\($0.name)\"" }.joined(separator: ", ")
-      throw HostError(
-        .listForged,
-        "no trusted key has signed the list. It names \(named.isEmpty ? "none" : named); trusted are \(trusted).")
-    }
-    let payload = try JSONList(envelope.payload)
-    serial = try payload.number("serial")
-    let text = try payload.text("expires")
-    guard let date = try? Date(text, strategy: .iso8601) else {
-      throw HostError(.invalidRule, "\"expires\" is \"\(text)\": write a date as 2027-01-31T00:00:00Z (RFC 3339).")
-    }
-    expires = date
-    rules = try HostRules(entries: payload.entries("rules"))
-    keyName = key.name
-  }
-
-  /// Makes the file of a list.
+  /// ```swift
+  /// // On the server, or in a test:
+  /// let rules = #"[{"host": "api.example.com", "addresses": ["203.0.113.7"]}]"#
+  /// let file = try SignedHostList.sign(Data(rules.utf8), serial: 7, expires: date, by: [signer])
   ///
-  /// - Parameters:
-  ///   - rules: The rules as a JSON list: the value of `rules` in ``HostRules/init(json:)``.
-  ///   - serial: The list's number; at most 2^53.
-  ///   - expires: When the list ends; fractions of a second are dropped.
-  ///   - signers: Who signs it.
-  /// - Throws: ``HostError/Code/invalidRule`` when the list could not be read again, ``HostError/Code/invalidKey``
-  ///   without a signer.
-  public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
-    guard !signers.isEmpty else {
-      throw HostError(.invalidKey, "without a signer nobody would take the list: give at least one.")
-    }
-    var payload = Data(#"{"serial":\#(serial),"expires":"\#(expires.formatted(.iso8601))","rules":"#.utf8)
-    payload.append(rules)
-    payload.append(UInt8(ascii: "}"))
-    let signatures = try signers.map {
-      ["key": $0.key.name, "signature": try $0.signature(for: context + payload).base64EncodedString()]
-    }
-    let file = try JSONSerialization.data(
-      withJSONObject: ["payload": payload.base64EncodedString(), "signatures": signatures],
-      options: [.sortedKeys, .withoutEscapingSlashes])
-    _ = try SignedHostList(file, keys: signers.map(\.key))
-    return file
-  }
+  /// // In the app:
+  /// let list = try SignedHostList(file, keys: [signer.key])
+  /// ```
+  ///
+  /// To keep the last good list, and to refuse older ones, give it to a ``TrustedHostList``; this is only one list.
+  ///
+  /// The file is a JSON object: `payload` is the Base64 of the signed bytes, `signatures` a list of objects with the
+  /// `key`'s name and the Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z",
+  /// "rules": […]}`, the rules being those of ``HostRules/init(json:)``. A signature is Ed25519 (RFC 8032) over the text
+  /// `waylay host list, version 1`, a zero byte and the payload's bytes, so that a key which signs other things as well
+  /// cannot be made to sign a list by accident. Nothing of the payload is read before a signature has been found good.
+  public struct SignedHostList: Sendable {
+    static let context = Data("waylay host list, version 1".utf8) + [0]
 
-  /// The file before anything in it is believed.
-  private struct Envelope {
-    let payload: Data
-    let signatures: [(key: String, bytes: Data)]
+    /// The rules.
+    public let rules: HostRules
+    /// The list's number: a later list has a higher one.
+    public let serial: UInt64
+    /// When the list ends.
+    public let expires: Date
+    /// The name of the key that has signed it.
+    public let keyName: String
 
-    init(_ file: Data) throws {
-      let list = try JSONList(file)
-      guard let payload = Data(base64Encoded: try list.text("payload")) else {
-        throw HostError(.invalidRule, "\"payload\" is not Base64.")
+    /// Reads a list and checks its signature. Whether it has expired is not checked.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - keys: The keys that are trusted; one good signature by one of them is enough.
+    /// - Throws: ``HostError/Code/listForged`` when no trusted key has signed it, ``HostError/Code/invalidRule`` when one
+    ///   has, and the list is wrong all the same.
+    public init(_ file: Data, keys: [HostListKey]) throws {
+      let envelope = try Envelope(file)
+      guard let key = envelope.signer(among: keys) else {
+        let named = envelope.signatures.map { "\"\($0.key)\"" }.joined(separator: ", ")
+        let trusted = keys.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        throw HostError(
+          .listForged,
+          "no trusted key has signed the list. It names \(named.isEmpty ? "none" : named); trusted are \(trusted).")
       }
-      self.payload = payload
-      signatures = try list.entries("signatures").compactMap { entry in
-        guard let members = entry as? [String: Any], let key = members["key"] as? String,
-          let bytes = (members["signature"] as? String).flatMap({ Data(base64Encoded: $0) })
-        else { return nil }
-        return (key, bytes)
+      let payload = try JSONList(envelope.payload)
+      serial = try payload.number("serial")
+      let text = try payload.text("expires")
+      guard let date = try? Date(text, strategy: .iso8601) else {
+        throw HostError(.invalidRule, "\"expires\" is \"\(text)\": write a date as 2027-01-31T00:00:00Z (RFC 3339).")
       }
+      expires = date
+      rules = try HostRules(entries: payload.entries("rules"))
+      keyName = key.name
     }
 
-    func signer(among keys: [HostListKey]) -> HostListKey? {
-      // Enough for any rotation: somebody else's file must not keep the processor busy with its signatures.
-      for (name, bytes) in signatures.prefix(16) {
-        if let key = keys.first(where: { $0.name == name && $0.isValid(bytes, for: SignedHostList.context + payload) })
-        {
-          return key
+    /// Makes the file of a list.
+    ///
+    /// - Parameters:
+    ///   - rules: The rules as a JSON list: the value of `rules` in ``HostRules/init(json:)``.
+    ///   - serial: The list's number; at most 2^53.
+    ///   - expires: When the list ends; fractions of a second are dropped.
+    ///   - signers: Who signs it.
+    /// - Throws: ``HostError/Code/invalidRule`` when the list could not be read again, ``HostError/Code/invalidKey``
+    ///   without a signer.
+    public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
+      guard !signers.isEmpty else {
+        throw HostError(.invalidKey, "without a signer nobody would take the list: give at least one.")
+      }
+      var payload = Data(#"{"serial":\#(serial),"expires":"\#(expires.formatted(.iso8601))","rules":"#.utf8)
+      payload.append(rules)
+      payload.append(UInt8(ascii: "}"))
+      let signatures = try signers.map {
+        ["key": $0.key.name, "signature": try $0.signature(for: context + payload).base64EncodedString()]
+      }
+      let file = try JSONSerialization.data(
+        withJSONObject: ["payload": payload.base64EncodedString(), "signatures": signatures],
+        options: [.sortedKeys, .withoutEscapingSlashes])
+      _ = try SignedHostList(file, keys: signers.map(\.key))
+      return file
+    }
+
+    /// The file before anything in it is believed.
+    private struct Envelope {
+      let payload: Data
+      let signatures: [(key: String, bytes: Data)]
+
+      init(_ file: Data) throws {
+        let list = try JSONList(file)
+        guard let payload = Data(base64Encoded: try list.text("payload")) else {
+          throw HostError(.invalidRule, "\"payload\" is not Base64.")
+        }
+        self.payload = payload
+        signatures = try list.entries("signatures").compactMap { entry in
+          guard let members = entry as? [String: Any], let key = members["key"] as? String,
+            let bytes = (members["signature"] as? String).flatMap({ Data(base64Encoded: $0) })
+          else { return nil }
+          return (key, bytes)
         }
       }
-      return nil
+
+      func signer(among keys: [HostListKey]) -> HostListKey? {
+        // Enough for any rotation: somebody else's file must not keep the processor busy with its signatures.
+        for (name, bytes) in signatures.prefix(16) {
+          if let key = keys.first(where: { $0.name == name && $0.isValid(bytes, for: SignedHostList.context + payload) }
+          ) {
+            return key
+          }
+        }
+        return nil
+      }
     }
   }
-}
-
-extension SignedHostList {
-  /// What holds when the last good list has expired and no newer one has come.
-  public struct ExpiryPolicy: Hashable, Sendable, CustomStringConvertible {
-    /// The policy's name.
-    public let description: String
-
-    /// Its rules stay in force.
-    public static let keep = ExpiryPolicy(description: "keep")
-    /// Its rules are dropped: hosts are left to the system.
-    public static let drop = ExpiryPolicy(description: "drop")
-    /// Requests to the hosts that it routes fail.
-    public static let fail = ExpiryPolicy(description: "fail")
-  }
-}
+#endif

@@ -1,140 +1,143 @@
-import Foundation
+// See HostListKey.swift.
+#if Cryptography
+  import Foundation
 
-/// The last good signed list of an app, kept across launches, whose rules are in force.
-///
-/// ```swift
-/// let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
-/// let rewriter = HostRewriter(rules: list.source)
-///
-/// // Whenever the app has downloaded a list, over whatever connection:
-/// try list.update(with: file)
-/// ```
-///
-/// A list that is forged, older than the one before, or expired is refused: ``update(with:)`` throws, and the last good
-/// list stays in force. The serial number outlives the process, and the list that was stored with it too, so that
-/// nobody can bring back an old list by waiting for a launch.
-///
-/// One object for a file: two that write to the same one may each forget what the other has seen.
-public final class TrustedHostList: Sendable {
-  private struct State {
-    var list: SignedHostList?
-    /// The highest that was ever accepted; the list it came with may be lost.
-    var serial: UInt64?
-  }
-
-  /// The rules in force, for a rewriter. They change with each ``update(with:)``.
-  public let source: HostRuleSource
-  private let keys: [HostListKey]
-  private let file: PrivateFile?
-  private let policy: SignedHostList.ExpiryPolicy
-  private let clock: HostClock
-  private let logger: Logger
-  private let state = Locked(State())
-
-  /// Makes a list, with the one that was stored before, if there is one.
+  /// The last good signed list of an app, kept across launches, whose rules are in force.
   ///
-  /// A stored file that is damaged is ignored, with a line in the log: the next ``update(with:)`` replaces it.
+  /// ```swift
+  /// let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
+  /// let rewriter = HostRewriter(rules: list.source)
   ///
-  /// - Parameters:
-  ///   - keys: The keys that are trusted.
-  ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only
-  ///     until the process ends.
-  ///   - policy: What holds when the last good list has expired.
-  ///   - clock: Tells when that is: the date goes with its time.
-  ///   - logger: For what could not be read or stored.
-  /// - Throws: ``HostError/Code/invalidKey`` when there are no keys, or two with one name.
-  public init(
-    keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep,
-    clock: any Clock<Duration> = ContinuousClock(),
-    logger: Logger = Logger(label: "waylay.hosts")
-  ) throws {
-    guard !keys.isEmpty else {
-      throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.")
+  /// // Whenever the app has downloaded a list, over whatever connection:
+  /// try list.update(with: file)
+  /// ```
+  ///
+  /// A list that is forged, older than the one before, or expired is refused: ``update(with:)`` throws, and the last good
+  /// list stays in force. The serial number outlives the process, and the list that was stored with it too, so that
+  /// nobody can bring back an old list by waiting for a launch.
+  ///
+  /// One object for a file: two that write to the same one may each forget what the other has seen.
+  public final class TrustedHostList: Sendable {
+    private struct State {
+      var list: SignedHostList?
+      /// The highest that was ever accepted; the list it came with may be lost.
+      var serial: UInt64?
     }
-    guard Set(keys.map(\.name)).count == keys.count else {
-      throw HostError(.invalidKey, "two keys have the same name.")
+
+    /// The rules in force, for a rewriter. They change with each ``update(with:)``.
+    public let source: HostRuleSource
+    private let keys: [HostListKey]
+    private let file: PrivateFile?
+    private let policy: SignedHostList.ExpiryPolicy
+    private let clock: HostClock
+    private let logger: Logger
+    private let state = Locked(State())
+
+    /// Makes a list, with the one that was stored before, if there is one.
+    ///
+    /// A stored file that is damaged is ignored, with a line in the log: the next ``update(with:)`` replaces it.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys that are trusted.
+    ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only
+    ///     until the process ends.
+    ///   - policy: What holds when the last good list has expired.
+    ///   - clock: Tells when that is: the date goes with its time.
+    ///   - logger: For what could not be read or stored.
+    /// - Throws: ``HostError/Code/invalidKey`` when there are no keys, or two with one name.
+    public init(
+      keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep,
+      clock: any Clock<Duration> = ContinuousClock(),
+      logger: Logger = Logger(label: "waylay.hosts")
+    ) throws {
+      guard !keys.isEmpty else {
+        throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.")
+      }
+      guard Set(keys.map(\.name)).count == keys.count else {
+        throw HostError(.invalidKey, "two keys have the same name.")
+      }
+      self.keys = keys
+      self.file = file.map { PrivateFile($0) }
+      self.policy = policy
+      self.clock = HostClock(clock)
+      self.logger = logger
+      source = HostRuleSource(clock: self.clock)
+      restore()
     }
-    self.keys = keys
-    self.file = file.map { PrivateFile($0) }
-    self.policy = policy
-    self.clock = HostClock(clock)
-    self.logger = logger
-    source = HostRuleSource(clock: self.clock)
-    restore()
-  }
 
-  /// The list in force; `nil` before the first.
-  public var current: SignedHostList? { state.withLock { $0.list } }
+    /// The list in force; `nil` before the first.
+    public var current: SignedHostList? { state.withLock { $0.list } }
 
-  /// The highest serial number that was accepted, in this process or an earlier one.
-  public var serial: UInt64? { state.withLock { $0.serial } }
+    /// The highest serial number that was accepted, in this process or an earlier one.
+    public var serial: UInt64? { state.withLock { $0.serial } }
 
-  /// Puts a list in force, and stores it.
-  ///
-  /// The list in force, given again, is no mistake and changes nothing. A list that cannot be stored is in force all
-  /// the same, with a line in the log.
-  ///
-  /// - Throws: ``HostError/Code/listForged``, ``HostError/Code/listOutdated``, ``HostError/Code/listExpired`` or
-  ///   ``HostError/Code/invalidRule``; the last good list then stays.
-  @discardableResult
-  public func update(with file: Data) throws -> SignedHostList {
-    let list = try SignedHostList(file, keys: keys)
-    let now = clock.date()
-    guard list.expires > now else {
-      throw HostError(
-        .listExpired,
-        "the list of serial \(list.serial) expired at \(list.expires), and it is \(now): fetch a newer one.")
-    }
-    try state.withLock { state in
-      if let last = state.serial {
-        let isSame =
-          list.serial == last && state.list.map { $0.rules == list.rules && $0.expires == list.expires } ?? true
-        guard list.serial > last || isSame else {
-          throw HostError(
-            .listOutdated,
-            "the list has serial \(list.serial), and \(last) was accepted before: a new list needs a higher number.")
+    /// Puts a list in force, and stores it.
+    ///
+    /// The list in force, given again, is no mistake and changes nothing. A list that cannot be stored is in force all
+    /// the same, with a line in the log.
+    ///
+    /// - Throws: ``HostError/Code/listForged``, ``HostError/Code/listOutdated``, ``HostError/Code/listExpired`` or
+    ///   ``HostError/Code/invalidRule``; the last good list then stays.
+    @discardableResult
+    public func update(with file: Data) throws -> SignedHostList {
+      let list = try SignedHostList(file, keys: keys)
+      let now = clock.date()
+      guard list.expires > now else {
+        throw HostError(
+          .listExpired,
+          "the list of serial \(list.serial) expired at \(list.expires), and it is \(now): fetch a newer one.")
+      }
+      try state.withLock { state in
+        if let last = state.serial {
+          let isSame =
+            list.serial == last && state.list.map { $0.rules == list.rules && $0.expires == list.expires } ?? true
+          guard list.serial > last || isSame else {
+            throw HostError(
+              .listOutdated,
+              "the list has serial \(list.serial), and \(last) was accepted before: a new list needs a higher number.")
+          }
         }
+        // Under the lock, so that of two lists at once the later is what is stored and in force.
+        enforce(list, &state)
+        store(file, serial: list.serial)
       }
-      // Under the lock, so that of two lists at once the later is what is stored and in force.
-      enforce(list, &state)
-      store(file, serial: list.serial)
+      return list
     }
-    return list
-  }
 
-  private func enforce(_ list: SignedHostList, _ state: inout State) {
-    state.list = list
-    state.serial = list.serial
-    source.replace(with: list.rules, expiry: HostRuleSource.Expiry(date: list.expires, policy: policy))
-  }
-
-  private func store(_ list: Data, serial: UInt64) {
-    guard let file else { return }
-    do {
-      let stored: [String: Any] = ["serial": serial, "list": list.base64EncodedString()]
-      try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
-    } catch {
-      logger.warning(
-        "a list of hosts is in force, and could not be stored",
-        metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
+    private func enforce(_ list: SignedHostList, _ state: inout State) {
+      state.list = list
+      state.serial = list.serial
+      source.replace(with: list.rules, expiry: HostRuleSource.Expiry(date: list.expires, policy: policy))
     }
-  }
 
-  private func restore() {
-    do {
-      guard let contents = try file?.read() else { return }
-      let stored = try JSONList(contents)
-      let serial = try stored.number("serial")
-      // First of all, so that a list which cannot be used any more still keeps older ones out.
-      state.withLock { $0.serial = serial }
-      guard let data = Data(base64Encoded: try stored.text("list")) else {
-        throw HostError(.invalidRule, "\"list\" is not Base64.")
+    private func store(_ list: Data, serial: UInt64) {
+      guard let file else { return }
+      do {
+        let stored: [String: Any] = ["serial": serial, "list": list.base64EncodedString()]
+        try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
+      } catch {
+        logger.warning(
+          "a list of hosts is in force, and could not be stored",
+          metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
       }
-      let list = try SignedHostList(data, keys: keys)
-      state.withLock { enforce(list, &$0) }
-    } catch {
-      logger.warning(
-        "the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
+    }
+
+    private func restore() {
+      do {
+        guard let contents = try file?.read() else { return }
+        let stored = try JSONList(contents)
+        let serial = try stored.number("serial")
+        // First of all, so that a list which cannot be used any more still keeps older ones out.
+        state.withLock { $0.serial = serial }
+        guard let data = Data(base64Encoded: try stored.text("list")) else {
+          throw HostError(.invalidRule, "\"list\" is not Base64.")
+        }
+        let list = try SignedHostList(data, keys: keys)
+        state.withLock { enforce(list, &$0) }
+      } catch {
+        logger.warning(
+          "the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
+      }
     }
   }
-}
+#endif

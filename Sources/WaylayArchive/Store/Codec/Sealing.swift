@@ -1,15 +1,14 @@
-import Crypto
 import Foundation
 
 /// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that
 /// order.
 struct Sealing: Sendable {
   /// What bytes are and where they belong. Part of what is authenticated, so that no piece passes for another.
-  struct Place {
+  struct Context {
     var file: UInt64
     var index: UInt64
 
-    static func head(_ file: UInt64) -> Place { Place(file: file, index: .max) }
+    static func head(_ file: UInt64) -> Context { Context(file: file, index: .max) }
 
     var seed: UInt64 { Checksum.seed(file, index) }
     var bytes: [UInt8] {
@@ -20,51 +19,38 @@ struct Sealing: Sendable {
     }
   }
 
-  /// The key of this archive, made of the app's key and the archive's own, or `nil` when nothing is encrypted.
-  private let key: SymmetricKey?
+  /// `nil` when nothing is encrypted.
+  private let cipher: Cipher?
 
-  var isEncrypting: Bool { key != nil }
+  var isEncrypting: Bool { cipher != nil }
   /// The bytes that encryption adds to a piece.
-  var overhead: Int { key == nil ? 0 : 28 }
+  var overhead: Int { cipher == nil ? 0 : Cipher.overhead }
 
-  init(key: SymmetricKey? = nil, archive: [UInt8] = []) {
-    self.key = key.map {
-      HKDF<SHA256>.deriveKey(
-        inputKeyMaterial: $0, salt: archive, info: Data("waylay archive entries".utf8), outputByteCount: 32)
-    }
+  init(key: EncryptionKey? = nil, archive: [UInt8] = []) {
+    cipher = key.map { Cipher($0, archive: archive) }
   }
 
-  /// What tells this key from another without giving it away.
-  var fingerprint: [UInt8] {
-    guard let key else { return [UInt8](repeating: 0, count: 16) }
-    return Array(HMAC<SHA256>.authenticationCode(for: Data("waylay archive key".utf8), using: key).prefix(16))
+  /// What tells the key from another without giving it away.
+  var fingerprint: [UInt8] { cipher?.fingerprint ?? [UInt8](repeating: 0, count: 16) }
+
+  func sealed(_ bytes: [UInt8], _ context: Context, digest: [UInt8]) throws -> [UInt8] {
+    guard let cipher else { return bytes }
+    return Array(try cipher.sealed(bytes, authenticating: digest + context.bytes))
   }
 
-  func sealed(_ bytes: [UInt8], _ place: Place, digest: [UInt8]) throws -> [UInt8] {
-    guard let key else { return bytes }
-    guard let box = try AES.GCM.seal(bytes, using: key, authenticating: digest + place.bytes).combined else {
-      return []
-    }
-    return Array(box)
-  }
-
-  func opened(_ bytes: ArraySlice<UInt8>, _ place: Place, digest: [UInt8]) -> ArraySlice<UInt8>? {
-    guard let key else { return bytes }
-    guard let box = try? AES.GCM.SealedBox(combined: bytes),
-      let plain = try? AES.GCM.open(box, using: key, authenticating: digest + place.bytes)
-    else { return nil }
-    return ArraySlice(plain)
+  func opened(_ bytes: ArraySlice<UInt8>, _ context: Context, digest: [UInt8]) -> ArraySlice<UInt8>? {
+    guard let cipher else { return bytes }
+    return cipher.opened(bytes, authenticating: digest + context.bytes).map { ArraySlice($0) }
   }
 
   /// A chunk as it goes to the file.
-  func sealed(chunk: Data, compressing: Bool, _ place: Place, digest: [UInt8]) throws -> (bytes: Data, chunk: BodyChunk)
-  {
+  func sealed(
+    chunk: Data, compressing: Bool, _ context: Context, digest: [UInt8]
+  ) throws -> (bytes: Data, chunk: BodyChunk) {
     let compressed = compressing ? Deflate.compressed(chunk) : nil
     var bytes = compressed ?? chunk
-    if let key {
-      bytes = try AES.GCM.seal(bytes, using: key, authenticating: digest + place.bytes).combined ?? Data()
-    }
-    let check = bytes.withUnsafeBytes { Checksum.of($0, seed: place.seed) }
+    if let cipher { bytes = try cipher.sealed(bytes, authenticating: digest + context.bytes) }
+    let check = bytes.withUnsafeBytes { Checksum.of($0, seed: context.seed) }
     return (
       bytes,
       BodyChunk(
@@ -82,18 +68,16 @@ struct Sealing: Sendable {
   }
 
   /// Whether bytes of a file are the chunk that was written.
-  static func isIntact(_ bytes: UnsafeRawBufferPointer, _ chunk: BodyChunk, _ place: Place) -> Bool {
-    bytes.count == Int(chunk.stored) && Checksum.of(bytes, seed: place.seed) == chunk.check
+  static func isIntact(_ bytes: UnsafeRawBufferPointer, _ chunk: BodyChunk, _ context: Context) -> Bool {
+    bytes.count == Int(chunk.stored) && Checksum.of(bytes, seed: context.seed) == chunk.check
   }
 
   /// The chunk as it was given, or `nil` when that is not what is in the file.
-  func opened(chunk bytes: Data, _ chunk: BodyChunk, _ place: Place, digest: [UInt8]) -> Data? {
-    guard bytes.withUnsafeBytes({ Self.isIntact($0, chunk, place) }) else { return nil }
+  func opened(chunk bytes: Data, _ chunk: BodyChunk, _ context: Context, digest: [UInt8]) -> Data? {
+    guard bytes.withUnsafeBytes({ Self.isIntact($0, chunk, context) }) else { return nil }
     var plain = bytes
-    if let key {
-      guard let box = try? AES.GCM.SealedBox(combined: bytes),
-        let opened = try? AES.GCM.open(box, using: key, authenticating: digest + place.bytes)
-      else { return nil }
+    if let cipher {
+      guard let opened = cipher.opened(bytes, authenticating: digest + context.bytes) else { return nil }
       plain = opened
     }
     if chunk.isCompressed {

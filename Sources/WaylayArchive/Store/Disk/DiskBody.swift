@@ -160,7 +160,7 @@ struct DiskBody: StoredBody {
 
   private struct Piece {
     var chunk: BodyChunk
-    var place: Sealing.Place
+    var place: Sealing.Context
     var fileOffset: Int64
     /// The part of the chunk's bytes that is wanted.
     var part: Range<Int>
@@ -178,7 +178,7 @@ struct DiskBody: StoredBody {
         let part = Int(max(range.lowerBound - start, 0))..<Int(min(range.upperBound, end) - start)
         pieces.append(
           Piece(
-            chunk: chunk, place: Sealing.Place(file: file.number, index: UInt64(index)), fileOffset: fileOffset,
+            chunk: chunk, place: Sealing.Context(file: file.number, index: UInt64(index)), fileOffset: fileOffset,
             part: part))
       }
       start = end

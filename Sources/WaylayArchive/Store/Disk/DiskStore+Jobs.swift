@@ -212,7 +212,7 @@ extension DiskStore {
     var start = body.startIndex
     while start < body.endIndex {
       let end = min(start + BodyChunk.size, body.endIndex)
-      let place = Sealing.Place(file: file.number, index: UInt64(chunks.count))
+      let place = Sealing.Context(file: file.number, index: UInt64(chunks.count))
       let (bytes, chunk) = try context.sealing.sealed(
         chunk: body[start..<end], compressing: isCompressed, place, digest: Self.bytes(digest))
       pieces.append(bytes)
@@ -225,7 +225,7 @@ extension DiskStore {
   /// Writes a head block to a file of its own, or to one that it shares with a small body.
   func writeHead(_ block: HeadBlock, _ slot: inout DiskSlot, _ digest: (UInt64, UInt64), followedBy body: Data?) throws
   {
-    let place = Sealing.Place.head(slot.head)
+    let place = Sealing.Context.head(slot.head)
     var bytes = try context.sealing.sealed(block.encoded(), place, digest: Self.bytes(digest))
     slot.headLength = UInt32(truncatingIfNeeded: bytes.count)
     slot.headCheck = Checksum.of(bytes, seed: place.seed)

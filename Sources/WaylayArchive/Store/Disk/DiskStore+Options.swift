@@ -1,4 +1,3 @@
-public import Crypto
 import Foundation
 
 extension DiskStore {
@@ -21,9 +20,8 @@ extension DiskStore {
     /// directory, whoever else uses it. For tools that look into an app's archive. What another process stores is seen
     /// as with ``Lock/readOnly``.
     public var isReadOnly = false
-    /// Gives the key that heads and bodies are encrypted with (AES-GCM); asked once, when the store is opened. Without
-    /// it, nothing is.
-    public var encryptionKey: (@Sendable () throws -> SymmetricKey)?
+    /// Gives the key that everything is encrypted with.
+    var key: (@Sendable () throws -> EncryptionKey)?
     /// Names the folder of a partition. At most 48 letters, digits, hyphens, underscores and dots; for anything else,
     /// and for `nil`, a keyed digest of the partition is taken. A name that another partition has already would mix
     /// their files, though not their answers.
@@ -39,7 +37,6 @@ extension DiskStore {
     public init(
       limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
       whenLocked: Lock = .fail,
-      encryptionKey: (@Sendable () throws -> SymmetricKey)? = nil,
       folderName: (@Sendable (ArchivePartition) -> String?)? = nil,
       logger: Logger? = nil
     ) {
@@ -47,7 +44,6 @@ extension DiskStore {
       self.memory = memory
       self.compressesText = compressesText
       self.whenLocked = whenLocked
-      self.encryptionKey = encryptionKey
       self.folderName = folderName
       self.logger = logger ?? Logger(label: "waylay.archive.store")
     }

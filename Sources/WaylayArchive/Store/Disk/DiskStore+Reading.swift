@@ -108,7 +108,7 @@ extension DiskStore {
 
   /// Takes a head block apart, once it is known to be the one that was written.
   func decode(_ bytes: ArraySlice<UInt8>, _ slot: DiskSlot, _ digest: (UInt64, UInt64)) throws -> HeadBlock {
-    let place = Sealing.Place.head(slot.head)
+    let place = Sealing.Context.head(slot.head)
     guard bytes.withUnsafeBytes({ Checksum.of($0, seed: place.seed) }) == slot.headCheck else {
       throw Damage(reason: "its head is not the one that was stored")
     }
@@ -125,7 +125,7 @@ extension DiskStore {
     var offset = stored.startIndex
     for (index, chunk) in chunks.enumerated() {
       let end = offset + Int(chunk.stored)
-      let place = Sealing.Place(file: file.number, index: UInt64(index))
+      let place = Sealing.Context(file: file.number, index: UInt64(index))
       guard end <= stored.endIndex,
         let plain = context.sealing.opened(chunk: stored[offset..<end], chunk, place, digest: Self.bytes(digest))
       else { throw Damage(reason: "its body is not the one that was stored") }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// A store in a directory: what is in it outlives the process, also one that is killed.
@@ -113,18 +112,19 @@ public final class DiskStore: ArchiveStore {
   /// Opens the archive in a directory, or makes one where there is none.
   ///
   /// - Throws: ``ArchiveError`` with ``ArchiveError/Code/locked``, ``ArchiveError/Code/directoryUnusable``,
-  ///   ``ArchiveError/Code/foreignFormat`` or ``ArchiveError/Code/wrongKey``; whatever the encryption key's closure
-  ///   throws. Nothing in the directory has then been changed.
+  ///   ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey`` or ``ArchiveError/Code/invalidKey``; whatever
+  ///   the encryption key's closure throws. Nothing in the directory has then been changed.
   public convenience init(at directory: URL, options: Options = Options()) throws {
     try self.init(at: directory, options: options, secret: nil)
   }
 
   init(at directory: URL, options: Options, secret: [UInt8]?) throws {
+    guard directory.isFileURL else { throw ArchiveError.notAFile(directory, "the directory of an archive") }
     let opening = try Opening(path: directory.standardizedFileURL.path, options: options, secret: secret)
     self.directory = opening.path
     self.options = options
     identity = opening.identity
-    keyed = KeyedDigest(SymmetricKey(data: opening.identity.secret))
+    keyed = KeyedDigest(key: opening.identity.secret)
     hash = SipHash(key: Array(opening.identity.secret.prefix(16)))
     context = DiskBody.Context(directory: opening.directory, sealing: opening.sealing, pool: IOPool())
     journal = opening.journal

@@ -285,7 +285,7 @@ extension DiskWriter {
       return state.isText
     }
     let (bytes, chunk) = try store.context.sealing.sealed(
-      chunk: data, compressing: isCompressed, Sealing.Place(file: file.file.number, index: index),
+      chunk: data, compressing: isCompressed, Sealing.Context(file: file.file.number, index: index),
       digest: DiskStore.bytes(digest))
     try store.files.write(bytes, to: file.descriptor, at: offset)
     state.withLock { state in

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key
@@ -15,10 +14,16 @@ struct Identity: Sendable {
   var fingerprint: [UInt8]
 
   /// Makes a new archive's.
-  init(secret: [UInt8]? = nil, key: SymmetricKey?) {
-    self.secret = secret ?? SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+  init(secret: [UInt8]? = nil, key: EncryptionKey?) {
+    self.secret = secret ?? Self.newSecret()
     isEncrypted = key != nil
     fingerprint = Sealing(key: key, archive: self.secret).fingerprint
+  }
+
+  /// 32 bytes that nobody can guess.
+  static func newSecret() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }
 
   var encoded: [UInt8] {
@@ -44,12 +49,13 @@ struct Identity: Sendable {
   }
 
   /// The sealing under a key, once it is known to be the right one.
-  func sealing(_ key: SymmetricKey?, directory: String) throws -> Sealing {
+  func sealing(_ key: EncryptionKey?, directory: String) throws -> Sealing {
     guard isEncrypted == (key != nil) else {
       throw ArchiveError(
         .wrongKey,
         isEncrypted
-          ? "the archive in \(directory) is encrypted: give DiskStore.Options.encryptionKey. Nothing was changed."
+          ? "the archive in \(directory) is encrypted: give DiskStore.Options.encryptionKey (with the package trait "
+            + "Cryptography). Nothing was changed."
           : "the archive in \(directory) is not encrypted, and a key was given: use another directory for an encrypted "
             + "one. Nothing was changed."
       )

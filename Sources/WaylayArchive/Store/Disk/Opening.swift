@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be
@@ -21,7 +20,7 @@ struct Opening {
   /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is let
   /// go of again.
   init(path: String, options: DiskStore.Options, secret: [UInt8]?) throws {
-    let key = try options.encryptionKey?()
+    let key = try options.key?().longEnough()
     do {
       self = try Self.open(path, key, secret, options)
     } catch let error as SystemError {
@@ -30,7 +29,7 @@ struct Opening {
   }
 
   private static func open(
-    _ path: String, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options
+    _ path: String, _ key: EncryptionKey?, _ secret: [UInt8]?, _ options: DiskStore.Options
   ) throws -> Opening {
     let files = FileSystem(options.system)
     for _ in 0..<mostAttempts {
@@ -49,7 +48,7 @@ struct Opening {
   }
 
   /// Opens for reading what may not be written to.
-  private init(_ held: Held, _ key: SymmetricKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws {
+  private init(_ held: Held, _ key: EncryptionKey?, _ secret: [UInt8]?, _ options: DiskStore.Options) throws {
     do {
       self = try Self(held, key, secret)
     } catch let error as SystemError
@@ -60,7 +59,7 @@ struct Opening {
     }
   }
 
-  private init(_ held: Held, _ key: SymmetricKey?, _ secret: [UInt8]?) throws {
+  private init(_ held: Held, _ key: EncryptionKey?, _ secret: [UInt8]?) throws {
     directory = held.directory
     (path, files) = (directory.path, directory.files)
     lock = held.lock

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// An archive in one file: a mark, then frames, each with its length, its kind and its checksum.
@@ -28,7 +27,7 @@ enum ArchiveFile {
   static let markSize = 2 * FormatMark.copySize(payload: payload)
 
   /// Reads the mark: the secret of the archive, and the sealing under a key.
-  static func parse(_ bytes: [UInt8], key: SymmetricKey?, file: String) throws -> (secret: [UInt8], sealing: Sealing) {
+  static func parse(_ bytes: [UInt8], key: EncryptionKey?, file: String) throws -> (secret: [UInt8], sealing: Sealing) {
     let mark: FormatMark
     do {
       mark = try FormatMark(decoding: bytes[...], magic: magic, version: version, payload: payload)
@@ -89,7 +88,7 @@ final class ArchiveFileWriter: Sendable {
   func write(_ kind: ArchiveFile.Frame, _ payload: [UInt8]) async throws {
     let index = state.withLock { $0.index }
     try await pool.perform { [self] in
-      let sealed = try sealing.sealed([kind.rawValue] + payload, Sealing.Place(file: 0, index: index), digest: [])
+      let sealed = try sealing.sealed([kind.rawValue] + payload, Sealing.Context(file: 0, index: index), digest: [])
       var sink = ByteSink()
       sink.put(sealed)
       sink.put(Checksum.of(sink.bytes, seed: index))
@@ -121,7 +120,7 @@ struct ArchiveFileReader {
   private var index: UInt64 = 0
   let secret: [UInt8]
 
-  init(_ path: String, key: SymmetricKey?, _ files: FileSystem) throws {
+  init(_ path: String, key: EncryptionKey?, _ files: FileSystem) throws {
     self.path = path
     self.files = files
     file = try files.openForReading(path, in: nil)
@@ -141,7 +140,7 @@ struct ArchiveFileReader {
       return bytes
     }
     var check = ByteSource(bytes.suffix(8))
-    let place = Sealing.Place(file: 0, index: index)
+    let place = Sealing.Context(file: 0, index: index)
     guard check.number(UInt64.self) == Checksum.of(Array(bytes.dropLast(8)), seed: index),
       let plain = sealing.opened(bytes.dropFirst(4).dropLast(8), place, digest: []),
       let kind = plain.first.flatMap(ArchiveFile.Frame.init)

@@ -1,4 +1,3 @@
-public import Crypto
 import Foundation
 
 /// A store whose digests are made under a secret that can go with its entries.
@@ -21,12 +20,16 @@ extension ArchiveStore {
   /// - Parameters:
   ///   - filter: The entries that are wanted.
   ///   - file: A file that does not exist yet.
-  ///   - encryptionKey: What to encrypt the file with (AES-GCM), whether the store itself is encrypted or not.
   /// - Returns: How many entries were written.
   /// - Throws: ``ArchiveError/Code/notWritten`` when the file exists or cannot be written.
   @discardableResult
-  public func export(_ filter: EntryFilter = .all, to file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int
-  {
+  public func export(_ filter: EntryFilter = .all, to file: URL) async throws -> Int {
+    try await exported(filter, to: file, key: nil)
+  }
+
+  func exported(_ filter: EntryFilter, to file: URL, key: EncryptionKey?) async throws -> Int {
+    guard file.isFileURL else { throw ArchiveError.notAFile(file, "the file of an export") }
+    let key = try key?.longEnough()
     let bearer = self as? any SecretBearing
     let secret = bearer?.secretBytes ?? [UInt8](repeating: 0, count: 32)
     // Heads stay where they are until it is their turn: an archive may have more of them than there is memory.
@@ -37,7 +40,7 @@ extension ArchiveStore {
     }
     do {
       let writer = try ArchiveFileWriter(
-        file.path, secret: secret, Sealing(key: encryptionKey, archive: secret), bearer?.files ?? FileSystem())
+        file.path, secret: secret, Sealing(key: key, archive: secret), bearer?.files ?? FileSystem())
       var count: UInt64 = 0
       for (id, key) in wanted.withLock({ $0 }) {
         guard let entry = try await entries(for: key).first(where: { $0.id == id }),
@@ -78,16 +81,21 @@ extension ArchiveStore {
   ///
   /// Heads that contain digests of another archive (answers that vary by request fields, answers to authorised
   /// requests) are not found in this one: restore the file to a directory of its own where that matters
-  /// (``DiskStore/restore(from:to:options:encryptionKey:)``).
+  /// (``DiskStore/restore(from:to:options:)``).
   ///
   /// - Returns: How many entries were added; one that is too large for the limits is left out.
   /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable``
   ///   at the first damage: what came before it has been added.
   @discardableResult
-  public func importEntries(from file: URL, encryptionKey: SymmetricKey? = nil) async throws -> Int {
+  public func importEntries(from file: URL) async throws -> Int {
+    try await imported(from: file, key: nil)
+  }
+
+  func imported(from file: URL, key: EncryptionKey?) async throws -> Int {
+    guard file.isFileURL else { throw ArchiveError.notAFile(file, "an exported file") }
     var reader: ArchiveFileReader
     do {
-      reader = try ArchiveFileReader(file.path, key: encryptionKey, (self as? any SecretBearing)?.files ?? FileSystem())
+      reader = try ArchiveFileReader(file.path, key: key, (self as? any SecretBearing)?.files ?? FileSystem())
     } catch let error as SystemError {
       throw ArchiveError(.unreadable, "\(file.path) cannot be read (\(error)): check the path.", underlying: error)
     }
@@ -143,17 +151,22 @@ extension DiskStore: SecretBearing {
   /// Makes a new archive of an exported file, digests and all.
   ///
   /// - Parameters:
-  ///   - file: What ``ArchiveStore/export(_:to:encryptionKey:)`` wrote.
+  ///   - file: What ``ArchiveStore/export(_:to:)`` wrote.
   ///   - directory: A directory that has no archive yet.
-  ///   - options: How the new store behaves; its encryption has nothing to do with that of the file.
-  ///   - encryptionKey: What the file was encrypted with.
-  /// - Throws: As the store's initializer, and as ``ArchiveStore/importEntries(from:encryptionKey:)``.
-  public static func restore(
-    from file: URL, to directory: URL, options: Options = Options(), encryptionKey: SymmetricKey? = nil
+  ///   - options: How the new store behaves.
+  /// - Throws: As the store's initializer, and as ``ArchiveStore/importEntries(from:)``.
+  public static func restore(from file: URL, to directory: URL, options: Options = Options()) async throws -> DiskStore
+  {
+    try await restored(from: file, to: directory, options, key: nil)
+  }
+
+  static func restored(
+    from file: URL, to directory: URL, _ options: Options, key: EncryptionKey?
   ) async throws -> DiskStore {
+    guard file.isFileURL else { throw ArchiveError.notAFile(file, "an exported file") }
     var reader: ArchiveFileReader
     do {
-      reader = try ArchiveFileReader(file.path, key: encryptionKey, FileSystem(options.system))
+      reader = try ArchiveFileReader(file.path, key: key, FileSystem(options.system))
     } catch let error as SystemError {
       throw ArchiveError(.unreadable, "\(file.path) cannot be read (\(error)): check the path.", underlying: error)
     }
@@ -170,6 +183,5 @@ extension DiskStore: SecretBearing {
 }
 
 extension MemoryStore: SecretBearing {
-  var secretBytes: [UInt8] { secret.withUnsafeBytes { Array($0) } }
   var files: FileSystem { FileSystem() }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// A store in memory: for tests, for sessions that shall leave nothing behind, and for processes that may not write.
@@ -22,15 +21,15 @@ public final class MemoryStore: ArchiveStore {
   let limits: StoreLimits
   private let state = Locked(State())
   private let hash: SipHash
-  let secret: SymmetricKey
+  let secretBytes: [UInt8]
   private let keyed: KeyedDigest
 
   /// Makes an empty store with a key of its own for digests.
   public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
     self.limits = limits
-    secret = SymmetricKey(size: .bits256)
-    keyed = KeyedDigest(secret)
-    hash = SipHash(key: secret.withUnsafeBytes { Array($0.prefix(16)) })
+    secretBytes = Identity.newSecret()
+    keyed = KeyedDigest(key: secretBytes)
+    hash = SipHash(key: Array(secretBytes.prefix(16)))
   }
 
   /// All entries of a key; never `nil`.

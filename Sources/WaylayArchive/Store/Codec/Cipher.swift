@@ -1,0 +1,70 @@
+// Encryption is swift-crypto's, which on Linux compiles BoringSSL: a package that turns the trait `Cryptography` off has
+// neither. Then nobody can have a key, and the compiler knows that no archive is encrypted.
+#if Cryptography
+  import Crypto
+  import Foundation
+
+  /// What an app encrypts an archive with.
+  typealias EncryptionKey = SymmetricKey
+
+  extension EncryptionKey {
+    /// - Throws: ``ArchiveError/Code/invalidKey`` for a key that could be guessed: one that is shorter than the shortest
+    ///   of AES (FIPS 197).
+    func longEnough() throws(ArchiveError) -> EncryptionKey {
+      guard bitCount >= 128 else {
+        throw ArchiveError(
+          .invalidKey,
+          "the encryption key has \(bitCount / 8) bytes, and 16 are the least: use SymmetricKey(size: .bits256), kept in "
+            + "the keychain or its like.")
+      }
+      return self
+    }
+  }
+
+  /// AES-GCM (NIST SP 800-38D) under a key of the archive, made of the app's key and the archive's own secret.
+  struct Cipher: Sendable {
+    /// The bytes that encryption adds to a piece.
+    static let overhead = 28
+
+    private let key: SymmetricKey
+
+    init(_ key: EncryptionKey, archive: [UInt8]) {
+      self.key = HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: key, salt: archive, info: Data("waylay archive entries".utf8), outputByteCount: 32)
+    }
+
+    /// What tells this key from another without giving it away.
+    var fingerprint: [UInt8] {
+      Array(HMAC<SHA256>.authenticationCode(for: Data("waylay archive key".utf8), using: key).prefix(16))
+    }
+
+    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data {
+      try AES.GCM.seal(bytes, using: key, authenticating: context).combined ?? Data()
+    }
+
+    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? {
+      guard let box = try? AES.GCM.SealedBox(combined: bytes) else { return nil }
+      return try? AES.GCM.open(box, using: key, authenticating: context)
+    }
+  }
+#else
+  import Foundation
+
+  /// What nobody has.
+  enum EncryptionKey: Sendable {
+    func longEnough() throws(ArchiveError) -> EncryptionKey { switch self {} }
+  }
+
+  /// What cannot be made without a key.
+  enum Cipher: Sendable {
+    static let overhead = 0
+
+    init(_ key: EncryptionKey, archive: [UInt8]) { switch key {} }
+
+    var fingerprint: [UInt8] { switch self {} }
+
+    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
+
+    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { switch self {} }
+  }
+#endif

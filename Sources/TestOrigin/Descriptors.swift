@@ -7,12 +7,23 @@ enum Descriptors {
   /// SwiftNIO's are passed on. A connection that another process has, too, does not end when a server closes it: its
   /// client hears of nothing until that process ends.
   static func keepSocketsToThisProcess() {
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd") else { return }
-    for descriptor in names.compactMap({ CInt($0) }) where descriptor > 2 {
-      var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { continue }
+    // A new socket gets the lowest number that is free, so all below it were open a moment ago: a long stretch of closed
+    // ones is beyond it. A look at the flags is all that a socket costs that is kept already, whoever had its number
+    // before.
+    var (descriptor, closed): (CInt, Int) = (3, 0)
+    while closed < 256 {
+      defer { descriptor += 1 }
       let flags = fcntl(descriptor, F_GETFD)
-      if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
+      guard flags >= 0 else {
+        closed += 1
+        continue
+      }
+      closed = 0
+      var status = stat()
+      guard flags & FD_CLOEXEC == 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+        continue
+      }
+      _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC)
     }
   }
 }

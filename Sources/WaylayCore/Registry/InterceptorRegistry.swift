@@ -32,6 +32,12 @@ public final class InterceptorRegistry: Sendable {
     var isInvalidated = false
   }
 
+  /// What the package sets after a registry was made.
+  private struct Settings {
+    var coversItself = false
+    var afterInvalidation: LateListener?
+  }
+
   /// What a load reads once, when it starts.
   struct Snapshot: Sendable {
     let index: ChainIndex
@@ -46,8 +52,7 @@ public final class InterceptorRegistry: Sendable {
   let clock: LoadClock
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
-  private let lateListener = Locked<LateListener?>(nil)
-  private let coversItself = Locked(false)
+  private let settings = Locked(Settings())
   private let hub = EventHub<LoadEvent>()
   let state = Locked(State())
 
@@ -136,12 +141,12 @@ public final class InterceptorRegistry: Sendable {
   /// 7).
   func isReentry(from outer: Lineage?) -> Bool {
     guard let outer, outer.contains(lineageEntry.origin) else { return false }
-    return !coversItself.withLock { $0 }
+    return !settings.withLock { $0.coversItself }
   }
 
   /// Has the chains accept what their own interceptors ask for, too, until a load is too deep inside of others: for a
   /// registry that is to let nothing out.
-  package func coverOwnRequests() { coversItself.withLock { $0 = true } }
+  package func coverOwnRequests() { settings.withLock { $0.coversItself = true } }
 
   /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather
   /// than open.
@@ -170,8 +175,8 @@ public final class InterceptorRegistry: Sendable {
   /// Who hears of the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as
   /// long as the process runs, so it had better hold little.
   package var afterInvalidation: LateListener? {
-    get { lateListener.withLock { $0 } }
-    set { lateListener.withLock { $0 = newValue } }
+    get { settings.withLock { $0.afterInvalidation } }
+    set { settings.withLock { $0.afterInvalidation = newValue } }
   }
 
   static func invalidatedError(url: URL?) -> WaylayError {

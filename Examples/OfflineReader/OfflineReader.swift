@@ -11,8 +11,8 @@ struct OfflineReader: AsyncParsableCommand {
     abstract: "Syncs a small site from a server on loopback, stops the server, and reads the site out of an archive.",
     discussion: """
       Without a directory it uses a temporary one and removes it. With one, `--read` in a later run reads what an \
-      earlier run has synced: \
-      there is no server at all then.
+      earlier run has synced: there is no server at all then. Exits with 1, and says why, when the directory cannot be \
+      used, or when there is nothing to read in it.
       """)
 
   @Argument(help: "Where the archive is kept.") var directory: String?
@@ -22,8 +22,21 @@ struct OfflineReader: AsyncParsableCommand {
   func run() async throws {
     let folder = directory.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? Self.temporaryFolder
     defer { if directory == nil { try? FileManager.default.removeItem(at: folder) } }
-    if !read { try await sync(into: folder) }
-    try await browse(folder)
+    do {
+      if !read { try await sync(into: folder) }
+      try await browse(folder)
+    } catch let error as ArchiveError {
+      try fail(error)
+    } catch let error as URLError {
+      guard let cause = error.cause(as: ArchiveError.self) else { throw error }
+      try fail(cause)
+    }
+  }
+
+  private func fail(_ error: ArchiveError) throws -> Never {
+    let hint = error.code == .notStored ? " Sync first, without --read." : ""
+    FileHandle.standardError.write(Data("offline-reader: \(error.message)\(hint)\n".utf8))
+    throw ExitCode(1)
   }
 
   private static var temporaryFolder: URL {
@@ -35,6 +48,10 @@ struct OfflineReader: AsyncParsableCommand {
     let origin = try await TestOrigin.start()
     let site = Site(articles: articles, origin: origin)
     let reader = Reader(folder)
+    do { try await reader.archive.opened() } catch {
+      await origin.stop()
+      throw error
+    }
     let index = try await reader.text(Site.address("/"))
     let links = Site.links(in: index)
     let bar = ProgressBar("syncing", of: links.count)
@@ -57,9 +74,10 @@ struct OfflineReader: AsyncParsableCommand {
 
   /// Reads the site without a network.
   private func browse(_ folder: URL) async throws {
-    let reader = Reader(folder)
+    let reader = Reader(folder, isReadOnly: read)
     reader.archive.mode = .offline
     do {
+      try await reader.archive.opened()
       let index = try await reader.text(Site.address("/"))
       let links = Site.links(in: index)
       print("Offline: \(links.count) articles.")
@@ -87,8 +105,11 @@ private struct Reader {
   let session: URLSession
   private let registry: InterceptorRegistry
 
-  init(_ folder: URL) {
-    let archive = ArchiveCache(at: folder) { $0.keyFor = { $0.url?.path } }
+  /// - Parameter isReadOnly: Whether an archive has to be there already.
+  init(_ folder: URL, isReadOnly: Bool = false) {
+    var options = DiskStore.Options()
+    options.isReadOnly = isReadOnly
+    let archive = ArchiveCache(at: folder, options: options) { $0.keyFor = { $0.url?.path } }
     registry = InterceptorRegistry { archive }
     session = URLSession(configuration: .ephemeral.intercepted(by: registry))
     self.archive = archive

@@ -15,10 +15,10 @@ extension ArchiveCache {
     // MARK: Modes
 
     /// The mode to begin with; see ``ArchiveCache/mode``.
-    public var mode: Mode = .online
+    public var mode: ArchiveMode = .online
     /// The mode of a request, where it has one of its own; `nil` for the archive's. Asked once for each load: answer at
     /// once.
-    public var modeFor: (@Sendable (URLRequest) -> Mode?)?
+    public var modeFor: (@Sendable (URLRequest) -> ArchiveMode?)?
 
     // MARK: What is kept apart
 
@@ -88,7 +88,7 @@ extension ArchiveCache {
     public var patience: TimeInterval = 10
     /// The patience with one request in its mode, in seconds; `nil` for ``patience``. Asked once for each load that has
     /// something stale to fall back on: answer at once.
-    public var patienceFor: (@Sendable (URLRequest, Mode) -> TimeInterval?)?
+    public var patienceFor: (@Sendable (URLRequest, ArchiveMode) -> TimeInterval?)?
     /// Whether what arrived of a broken or abandoned transfer is kept under its strong validator, to be completed by
     /// the next request.
     public var keepsPartial = true

@@ -1,16 +1,9 @@
 import Foundation
 
 extension ArchiveCache {
-  /// How an archive stands to the network: ``ArchiveMode``.
-  ///
-  /// A mode holds for the whole archive (``ArchiveCache/mode``), for some hosts or paths
-  /// (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
-  /// ``ArchiveCache/Configuration/modeFor``); the narrower one counts.
-  public typealias Mode = ArchiveMode
-
   /// The mode of requests for which nothing narrower is said. It may be set at any time, and counts for the loads that
   /// start afterwards.
-  public var mode: Mode {
+  public var mode: ArchiveMode {
     get { engine.modes.withLock { $0.general } }
     set { engine.modes.withLock { $0.general = newValue } }
   }
@@ -26,7 +19,7 @@ extension ArchiveCache {
   ///   - scope: The requests.
   ///   - name: What to call it. A later call with the same name replaces it; among several that cover a request, the
   ///     one set last counts.
-  public func setMode(_ mode: Mode?, for scope: InterceptorChain.Scope, named name: String) {
+  public func setMode(_ mode: ArchiveMode?, for scope: InterceptorChain.Scope, named name: String) {
     engine.modes.withLock { modes in
       modes.scoped.removeAll { $0.name == name }
       if let mode { modes.scoped.append(ScopedMode(name: name, scope: scope, mode: mode)) }
@@ -34,7 +27,7 @@ extension ArchiveCache {
   }
 
   /// Sets the mode of the requests to one host, or takes it back with `nil`.
-  public func setMode(_ mode: Mode?, forHost host: String) {
+  public func setMode(_ mode: ArchiveMode?, forHost host: String) {
     setMode(mode, for: .host(host), named: "host \(host)")
   }
 
@@ -52,7 +45,7 @@ extension ArchiveCache {
   ///   - online: The mode for `true`.
   ///   - offline: The mode for `false`.
   public func follow<Reachability: AsyncSequence & Sendable>(
-    _ reachability: Reachability, online: Mode = .online, offline: Mode = .offline
+    _ reachability: Reachability, online: ArchiveMode = .online, offline: ArchiveMode = .offline
   ) where Reachability.Element == Bool {
     let task = Task { [modes = engine.modes] in
       do {
@@ -69,12 +62,12 @@ extension ArchiveCache {
   struct ScopedMode: Sendable {
     let name: String
     let scope: InterceptorChain.Scope
-    let mode: Mode
+    let mode: ArchiveMode
   }
 
   /// The modes of an archive.
   struct Modes: Sendable {
-    var general: Mode
+    var general: ArchiveMode
     var scoped: [ScopedMode] = []
     var follower: Task<Void, Never>?
   }
@@ -89,5 +82,5 @@ extension ArchiveCache {
 /// An app that makes its requests itself may use `URLRequest.cachePolicy`, or ``ArchiveCache/Configuration/modeFor``.
 public enum ArchiveModeKey: InterceptedRequest.Key {
   /// No mode of its own.
-  public static let defaultValue: ArchiveCache.Mode? = nil
+  public static let defaultValue: ArchiveMode? = nil
 }

@@ -52,9 +52,12 @@ public struct HARError: Error, Sendable {
   }
 }
 
-extension HARError: CustomStringConvertible, LocalizedError {
+extension HARError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
   /// Code and message on one line.
   public var description: String { "HARError.\(code): \(message)" + (file.map { " [\($0.lastPathComponent)]" } ?? "") }
+
+  /// The description: what is beneath may hold anything, and is not in it.
+  public var debugDescription: String { description }
 
   /// The message.
   public var errorDescription: String? { message }

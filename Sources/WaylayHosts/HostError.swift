@@ -138,10 +138,13 @@ extension HostError {
 }
 
 extension HostError {
-  /// Code, message and host on one line.
+  /// Code, message and host on one line, with the URL and the load where they are known.
   public var description: String {
-    let place = host.map { " [\($0)]" } ?? ""
-    return "HostError.\(code): \(message.withRedactedURLs)\(place)"
+    var text = "HostError.\(code): \(message.withRedactedURLs)"
+    if let host { text += " [\(host.withRedactedURLs)]" }
+    if let url { text += " [\(url.redacted)]" }
+    if let requestID { text += " [load \(requestID)]" }
+    return text
   }
 
   /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.

@@ -75,7 +75,15 @@ public final class HostRewriter: RequestInterceptor {
           if !isTaken { rules.append(HostRule(pattern)) }
         }
       } catch {
-        problems.append(HostError(error, entry: text))
+        let fault = HostError(error, entry: text)
+        problems.append(fault)
+        // A URL in the place of its host says well enough which requests must not go their own way.
+        let url = URL(string: text.contains("://") ? text : "https://\(text)")
+        guard let meant = url?.host.flatMap({ try? HostPattern(rule: $0) }), faults[meant] == nil,
+          !rules.contains(where: { $0.pattern == meant })
+        else { continue }
+        faults[meant] = fault
+        rules.append(HostRule(meant))
       }
     }
     // The patterns differ, which is all that can be wrong with a set of rules.
@@ -125,7 +133,7 @@ public final class HostRewriter: RequestInterceptor {
     self.problems = problems
     health = HostHealth(policy: policy, clock: clock)
     reporter = HostReporter(logger: logger ?? FallbackLogger.current)
-    for problem in problems { logger?.error("\(problem)") }
+    for problem in problems { (logger ?? FallbackLogger.current)?.error("\(problem)") }
   }
 
   /// Whether a rule routes the request's host.

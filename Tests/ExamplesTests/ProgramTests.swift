@@ -51,6 +51,16 @@ struct ProgramTests {
     #expect(!output.contains("✗"))
   }
 
+  @Test("tour says what it is and which scenes it has, and refuses what it does not know")
+  func tourHelp() async throws {
+    let (code, output) = try await Program("tour").run(["--help"])
+    #expect(code == 0 && output.contains("USAGE: tour"), "\(output)")
+    let (listed, titles) = try await Program("tour").run(["--list"])
+    #expect(listed == 0 && titles.contains("The loop guard"), "\(titles)")
+    let (refused, message) = try await Program("tour").run(["--unknown"])
+    #expect(refused == 64 && message.contains("'--unknown'"), "\(message)")
+  }
+
   @Test("archive-torture: what kill -9 leaves of an archive is whole")
   func torture() async throws {
     let (code, output) = try await Program("archive-torture").run(["--kills", "20"])
@@ -85,5 +95,19 @@ struct ProgramTests {
     #expect(output.contains("syncing 12/12") && output.contains("Offline: 12 articles."))
     let (again, later) = try await Program("offline-reader").run([folder, "--read"])
     #expect(again == 0 && later.contains("Offline: 12 articles.") && !later.contains("syncing"), "\(later)")
+  }
+
+  @Test("offline-reader says in one line why a directory cannot be used, and exits with 1", arguments: [true, false])
+  func unusableDirectory(read: Bool) async throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("offline-reader-\(UUID().uuidString)")
+    try Data("a file".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let options = read ? ["--read"] : []
+    let (code, output) = try await Program("offline-reader").run([file.path] + options)
+    #expect(code == 1, "\(output)")
+    #expect(output.split(separator: "\n").count == 1 && output.contains(file.path), "\(output)")
+    let (nothing, why) = try await Program("offline-reader").run([file.path + "-missing", "--read"])
+    #expect(nothing == 1 && why.contains("there is no directory"), "\(why)")
+    #expect(!FileManager.default.fileExists(atPath: file.path + "-missing"))
   }
 }

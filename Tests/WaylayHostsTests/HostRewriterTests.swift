@@ -65,15 +65,21 @@ struct HostRewriterTests {
   func badEntries() async throws {
     let rewriter = HostRewriter([
       "api.test": ["203.0.113.700"], "*.ok.test": ["203.0.113.7"], "bad host": ["203.0.113.7"], "empty.test": [],
+      "https://url.test/v1?key=s3cret": ["203.0.113.7"], "path.test/v1": ["203.0.113.7"],
+      "there.test": ["https://203.0.113.7"],
     ])
-    #expect(rewriter.problems.count == 3)
+    #expect(rewriter.problems.count == 6)
     let network = FakeNetwork(["203.0.113.7": .answers(), "system": .answers()])
-    for host in ["api.test", "empty.test"] {
+    for host in ["api.test", "empty.test", "url.test", "path.test", "there.test"] {
       let error = await failure { try await answer(rewriter, "https://\(host)/", over: network) }
       #expect(hostError(error) != nil)
     }
     let message = rewriter.problems.map(\.message).joined()
     #expect(message.contains("203.0.113.700") && message.contains("empty.test"))
+    for wanted in ["write its host alone, \"url.test\"", "\"path.test\"", "\"203.0.113.7\""] {
+      #expect(message.contains(wanted), "\(message)")
+    }
+    #expect(!"\(rewriter.problems)".contains("s3cret"))
     #expect(network.visited.isEmpty)
     #expect(try await answer(rewriter, "https://a.ok.test/", over: network) == "203.0.113.7")
   }

@@ -1,4 +1,6 @@
-/// Where an archive takes its answers from.
+/// Where an archive takes its answers from: for the whole archive (``ArchiveCache/mode``), for some hosts or paths
+/// (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
+/// ``ArchiveCache/Configuration/modeFor``); the narrower one counts.
 ///
 /// | mode | a stored answer | the network |
 /// |---|---|---|

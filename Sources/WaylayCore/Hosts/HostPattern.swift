@@ -45,9 +45,10 @@ public struct HostPattern: Hashable, Sendable {
       try self.init(name: HostName(address), isWildcard: false, port: nil)
       return
     }
-    if text.utf8.contains(UInt8(ascii: "/")), let scheme = text.range(of: "://") {
-      let rest = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
-      throw WaylayError(.invalidHost, "\"\(text)\" is a URL: write the host alone, \"\(rest)\".")
+    if let host = Self.host(ofURL: text) {
+      throw WaylayError(
+        .invalidHost,
+        "\"\(text.withRedactedURLs)\" is a URL: write its host alone, \"\(host)\", with the port if need be.")
     }
     let (host, port) = try Self.separatingPort(of: text)
     if host == "*" {
@@ -65,6 +66,20 @@ public struct HostPattern: Hashable, Sendable {
     self.name = name
     self.isWildcard = isWildcard
     self.port = port
+  }
+
+  /// The host, and the port, of a text that is no host but a URL, or a host with a path.
+  private static func host(ofURL text: String) -> Substring? {
+    guard text.utf8.contains(UInt8(ascii: "/")) else { return nil }
+    var rest = text[...]
+    if let scheme = rest.range(of: "://") {
+      rest = rest[scheme.upperBound...]
+    } else if rest.hasPrefix("//") {
+      rest = rest.dropFirst(2)
+    }
+    rest = rest.prefix { !"/?#".contains($0) }
+    if let user = rest.lastIndex(of: "@") { rest = rest[rest.index(after: user)...] }
+    return rest.isEmpty ? nil : rest
   }
 
   /// What comes before a port, and the port.

@@ -84,11 +84,15 @@ public struct TransportError: LoadError {
 }
 
 extension TransportError {
-  /// Cause, phase, code and message on one line. URLs in the message are shown without user info, query values and
-  /// fragment.
+  /// Cause, message, phase, address and code on one line, with the URL and the load where they are known. URLs are
+  /// shown without user info, query values and fragment.
   public var description: String {
-    let place = address.map { " at \($0)" } ?? ""
-    return "TransportError while \(phase)\(place): \(message.withRedactedURLs) (\(cause), URLError \(code.rawValue))"
+    let place = [phase == .unknown ? nil : phase.description, address, "URLError \(code.rawValue)"]
+    var text =
+      "TransportError.\(cause): \(message.withRedactedURLs) [\(place.compactMap { $0 }.joined(separator: ", "))]"
+    if let url { text += " [\(url.redacted)]" }
+    if let requestID { text += " [load \(requestID)]" }
+    return text
   }
 
   /// Unless it is about the request, or about the app, rather than the network.

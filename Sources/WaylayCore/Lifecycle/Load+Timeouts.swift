@@ -85,20 +85,38 @@ extension Load {
     onFailure?(error)
   }
 
-  /// Fails the load, because nothing happened for too long.
+  /// Fails the load, because nothing happened for too long, or the whole of it took too long.
   func expire() {
-    let (innermost, isTransferring, hasAnswered) = state.withLock { ($0.innermost, $0.transfers > 0, $0.hasAnswered) }
+    let (innermost, isTransferring, hasAnswered, startedAt) = state.withLock {
+      ($0.innermost, $0.transfers > 0, $0.hasAnswered, $0.clock.startedAt)
+    }
+    let isOverall = startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
     let waitingFor = isTransferring || hasAnswered ? nil : innermost?.link.name
     let place =
       if let waitingFor { "\(waitingFor) was running" } else if hasAnswered {
         "the response's body was being read"
       } else { "the transport was waiting for an answer" }
+    let reason =
+      if isOverall {
+        """
+        the whole load took longer than \(Self.text(context.resourceTimeout)) s, while \(place): make it shorter, or \
+        raise the configuration's timeoutIntervalForResource.
+        """
+      } else {
+        """
+        nothing happened for \(Self.text(idleLimit)) s, while \(place): answer sooner, or raise the timeoutInterval of \
+        the request, or timeoutIntervalForRequest of the configuration.
+        """
+      }
     fail(
       WaylayError(
-        .timedOut,
-        "nothing happened for \(idleLimit) s, or the whole load took longer than \(context.resourceTimeout) s, while "
-          + "\(place): answer sooner, or raise timeoutInterval.",
+        .timedOut, reason,
         interceptor: waitingFor, url: url, requestID: id))
+  }
+
+  /// Seconds as people write them: 60, and 0.5.
+  private static func text(_ seconds: TimeInterval) -> String {
+    seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
   }
 
   /// Zero, negative and unreasonable intervals mean "no timeout".

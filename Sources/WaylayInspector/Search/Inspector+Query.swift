@@ -54,7 +54,9 @@ extension Inspector {
   }
 
   /// Why a text is no ``Query``.
-  public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+  public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    LocalizedError
+  {
     /// How many characters of the text come before the place.
     public let position: Int
     /// What is wrong there, and what to write.
@@ -67,6 +69,8 @@ extension Inspector {
 
     /// The place and the message.
     public var description: String { "at character \(position + 1): \(message)" }
+    /// The same.
+    public var debugDescription: String { description }
     /// The same.
     public var errorDescription: String? { description }
   }

@@ -8,6 +8,8 @@ public struct MockSourceLocation: Sendable {
   public let line: UInt
   /// The column, from 1.
   public let column: UInt
+  /// The test, for a trait that the compiler does not give its place to: what is shown instead.
+  package var test: String?
 
   /// Makes a location.
   public init(fileID: StaticString, filePath: StaticString, line: UInt, column: UInt) {
@@ -22,7 +24,7 @@ extension MockSourceLocation: Hashable {
   /// Whether both are the same place.
   public static func == (one: MockSourceLocation, other: MockSourceLocation) -> Bool {
     one.line == other.line && one.column == other.column && one.fileID.description == other.fileID.description
-      && one.filePath.description == other.filePath.description
+      && one.filePath.description == other.filePath.description && one.test == other.test
   }
 
   /// Hashes file and line.
@@ -34,5 +36,5 @@ extension MockSourceLocation: Hashable {
 
 extension MockSourceLocation: CustomStringConvertible {
   /// File and line.
-  public var description: String { "\(fileID):\(line)" }
+  public var description: String { test ?? "\(fileID):\(line)" }
 }

@@ -6,9 +6,13 @@ import WaylayMocks
 enum IssueReport {
   /// Reports at a place in the source.
   static func report(_ message: String, severity: IssueSeverity = .error, at location: MockSourceLocation) {
-    reportIssue(
-      message, severity: severity, fileID: location.fileID, filePath: location.filePath, line: location.line,
-      column: location.column)
+    // A place in this library says nothing.
+    guard location.test == nil else { return report(message) }
+    XCTestFailure.withoutRemark {
+      reportIssue(
+        message, severity: severity, fileID: location.fileID, filePath: location.filePath, line: location.line,
+        column: location.column)
+    }
     // Without a current test `reportIssue` takes it that XCTest is running. Only one of the two libraries is, and the
     // other does nothing.
     if Test.current == nil { Issue.record(Comment(rawValue: message), sourceLocation: SourceLocation(location)) }
@@ -19,7 +23,7 @@ enum IssueReport {
     if let test = Test.current {
       Issue.record(Comment(rawValue: message), sourceLocation: test.sourceLocation)
     } else {
-      reportIssue(message)
+      XCTestFailure.withoutRemark { reportIssue(message) }
       Issue.record(Comment(rawValue: message))
     }
   }

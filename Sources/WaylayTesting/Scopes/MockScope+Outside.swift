@@ -1,9 +1,12 @@
+import Testing
+import WaylayMocks
+
 extension MockScope {
   /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that
   /// runs.
   static func required(by name: String) -> MockScope {
     guard let current else {
-      IssueReport.report(outsideMessage(name))
+      reportOutside(outsideMessage(name))
       return outside
     }
     guard !current.isEnded else {
@@ -18,6 +21,20 @@ extension MockScope {
     return current
   }
 
+  /// In a detached task, on a queue or on a thread no test is current: then the mocks that are open say best where to
+  /// look.
+  private static func reportOutside(_ message: String) {
+    let open = Test.current == nil ? OpenScopes.locations : []
+    guard let first = open.first(where: { $0.test == nil }) ?? open.first else { return IssueReport.report(message) }
+    let places = open.prefix(5).map(\.description).joined(separator: ", ")
+    let isOne = open.count == 1
+    IssueReport.report(
+      """
+      \(message) \(isOne ? "One mock is open now, made at" : "\(open.count) mocks are open now, made at") \
+      \(places)\(open.count > 5 ? ", …" : ""): it is most likely the code of \(isOne ? "its test" : "one of their tests").
+      """, at: first)
+  }
+
   /// One for the whole process: its loads fail, and it is never ended.
   static let outside: MockScope = {
     let mock = MockInterceptor(unmatched: .fail) {}
@@ -29,10 +46,8 @@ extension MockScope {
   private static func outsideMessage(_ name: String) -> String {
     """
     \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or \
-    surround the \
-    call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope is not seen: \
-    make the session \
-    before, or bind it there with `MockScope.$current.withValue(scope) { … }`.
+    surround the call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope \
+    is not seen: make the session before, or bind it there with `MockScope.$current.withValue(scope) { … }`.
     """
   }
 

@@ -36,6 +36,8 @@ public final class MockScope: Sendable {
     /// What the sessions are made from: those of one configuration share its cookies and credentials.
     var configuration: URLSessionConfiguration?
     var isEnded = false
+    /// Its number among those that are open.
+    var number: UInt64?
     /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
     var lateUses: [MockSourceLocation: Int] = [:]
   }
@@ -136,7 +138,7 @@ extension MockScope {
     do {
       let result = try await Self.$current.withValue(self) {
         begin()
-        return try await operation()
+        return try await XCTestFailure.withoutRemark(operation)
       }
       finish()
       end(missesAtTest: missesAtTest, cassette: cassette)
@@ -156,7 +158,7 @@ extension MockScope {
     do {
       let result = try Self.$current.withValue(self) {
         begin()
-        return try operation()
+        return try XCTestFailure.withoutRemark(operation)
       }
       end(cassette: cassette)
       return result
@@ -168,6 +170,12 @@ extension MockScope {
 
   /// Has the scope answer, in the tasks that begin here.
   func begin() {
+    let number = OpenScopes.add(mock.location)
+    let isLate = state.withLock { state in
+      if !state.isEnded { state.number = number }
+      return state.isEnded
+    }
+    if isLate { OpenScopes.remove(number) }
     mock.environment.context?.begin()
     hardWired.begin(self)
   }
@@ -186,14 +194,16 @@ extension MockScope {
   /// The session is let go rather than invalidated: a task that outlives its test would end the process by using an
   /// invalidated one (platform fact U17).
   func close() {
-    let isFirst = state.withLock { state in
+    let (isFirst, number) = state.withLock { state in
       defer {
         state.isEnded = true
         state.session = nil
+        state.number = nil
       }
-      return !state.isEnded
+      return (!state.isEnded, state.number)
     }
     guard isFirst else { return }
+    if let number { OpenScopes.remove(number) }
     hardWired.end()
     registry.invalidate()
     mock.environment.context?.end()

@@ -19,6 +19,13 @@ struct ScopeSettings: Sendable {
     return copy
   }
 
+  /// The same for a trait that knows no place: what is said of it names the test.
+  func named(after test: Test) -> ScopeSettings {
+    var copy = self
+    copy.location.test = "\(test.sourceLocation.fileID):\(test.sourceLocation.line)"
+    return copy
+  }
+
   /// A mock inside the current scope's, if there is one: its stubs are asked first.
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
     let outer = MockScope.surrounding

@@ -29,6 +29,8 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   let settings: ScopeSettings
   let hardWiredSessions: @Sendable () -> [URLSession]
   let stubs: @Sendable () throws -> [Stub]
+  /// Whether ``settings`` say where it was written.
+  var isPlaced = true
 
   /// `true`: each test of a suite has its own mock.
   public var isRecursive: Bool { true }
@@ -45,9 +47,10 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     guard testCase != nil else { return try await SuiteLedger.open(for: identity, performing: function) }
     let ledger = SuiteLedger.current(of: identity)
-    let isOfTest = ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
+    let isOfTest =
+      isPlaced && ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
     let stubs = AttributeSource(of: settings.location).locate(try stubs())
-    let settings = isOfTest ? settings.located(at: test) : settings
+    let settings = isPlaced ? isOfTest ? settings.located(at: test) : settings : settings.named(after: test)
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), hardWiredSessions: hardWiredSessions())
     let note = ledger?.enter(stubs, into: scope.mock)
     try await scope.surround({ try await function() }, printsErrors: true, missesAtTest: !isOfTest) { note?() }
@@ -55,6 +58,18 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == MockTrait {
+  /// A mock without stubs, for the test or for each test of the suite: every request fails and is reported, unless the
+  /// test adds stubs to `MockInterceptor.current`.
+  ///
+  /// ```swift
+  /// @Test(.mocked) func startsWithoutTheNetwork() { … }
+  /// ```
+  public static var mocked: MockTrait {
+    var trait = MockTrait.mocked()
+    trait.isPlaced = false
+    return trait
+  }
+
   /// A mock for the test, or for each test of the suite.
   ///
   /// ```swift

@@ -151,6 +151,8 @@ struct MisuseTests {
       #expect((error as? URLError)?.code == .timedOut)
       #expect(cause(error)?.code == .timedOut)
       #expect(cause(error)?.interceptor == "Sleeper")
+      let message = cause(error)?.message ?? ""
+      #expect(message.contains("nothing happened for 10 s") && !message.contains("whole load"), "\(message)")
     }
   }
 
@@ -209,6 +211,27 @@ struct MisuseTests {
     #expect(recorder.entries.count == 3)
     clock.advance(by: 3)
     #expect(await recorder.entries(4).last == .completed(.timedOut))
+  }
+
+  @Test("a load that took too long as a whole says that, and not that nothing happened")
+  func resourceTimeoutMessage() async throws {
+    let clock = ManualClock()
+    let started = Event()
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForResource = 30
+    let registry = InterceptorRegistry(clock: clock.clock, configuration: configuration) {
+      Link { _, _ in
+        started.happen()
+        await Event().wait()
+        throw CancellationError()
+      }
+    }
+    let load = Task { await failure { try await registry.data(for: URLRequest(url: .example)) } }
+    await started.wait()
+    clock.advance(by: 31)
+    let message = cause(try #require(await load.value))?.message ?? ""
+    #expect(message.contains("the whole load took longer than 30 s"), "\(message)")
+    #expect(message.contains("timeoutIntervalForResource") && !message.contains("nothing happened"), "\(message)")
   }
 
   @Test(

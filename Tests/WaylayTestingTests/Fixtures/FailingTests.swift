@@ -167,6 +167,11 @@ struct FailingTests {
       })
     func loop() {}  // issue: the loop
 
+    @Test("without braces", .mocked)  // issue: without braces
+    func withoutBraces() async {
+      _ = await UserClient(session: .mocked).nameIfAny(of: 1)
+    }
+
     @Test("in a trait made elsewhere", .twoStubs)  // issue: a miss in a trait made elsewhere
     func elsewhere() async {
       _ = await UserClient(session: .mocked).nameIfAny(of: 1)
@@ -180,7 +185,8 @@ struct FailingTests {
       #expect(await UserClient(session: .mocked).nameIfAny(of: 1) == nil)
     }
 
-    @Test("a detached task", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+    @Test(  // issue: a detached task
+      "a detached task", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
     func detached() async {
       let name = await Task.detached { await UserClient(session: .mocked).nameIfAny(of: 1) }.value
       #expect(name == nil)

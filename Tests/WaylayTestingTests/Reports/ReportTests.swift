@@ -75,6 +75,7 @@ struct ReportTests {
   func places() async throws {
     let report = try await TestReport.running("FailingTests/Places")
     #expect(report.issues(of: "on one line").map(\.line) == [lines["on one line"]])
+    #expect(report.issues(of: "without braces").map(\.line) == [lines["without braces"]])
     let loop = Set(report.issues(of: "with constants and a loop").map(\.line))
     #expect(loop == [lines["with constants and a loop"], lines["the loop"]])
     let elsewhere = Set(report.issues(of: "in a trait made elsewhere").map(\.line))
@@ -92,6 +93,10 @@ struct ReportTests {
     let withoutTest = report.issues(of: nil)
     #expect(withoutTest.count == 1)
     #expect(withoutTest.first?.message.contains("detached") == true)
+    // Which test it belongs to nobody knows; where the one open mock was made is a line of the user's.
+    #expect(withoutTest.map(\.file) == ["WaylayTestingTests/FailingTests.swift"])
+    #expect(withoutTest.map(\.line) == [lines["a detached task"]])
+    #expect(withoutTest.first?.message.contains("One mock is open now") == true)
     #expect(report.exitCode != 0)
   }
 }

@@ -48,6 +48,7 @@ struct XCTestReportTests {
     let bundle = try #require(Program.tests)
     let (code, output) = try await bundle.run(["WaylayTestingTests.\(name)"], environment: [Fixtures.variable: "1"])
     #expect(code != 0)
+    #expect(!output.contains("host application"), "\(output)")
     let failures = output.matches(of: #/\S+\.swift:(\d+): error: (\S+) : failed - (.*)/#).map { match in
       Failure(line: Int(match.1) ?? 0, test: String(match.2), message: String(match.3))
     }

@@ -36,7 +36,7 @@ package import Foundation
     #if canImport(Glibc) || canImport(Musl)
       /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been
       /// freed.
-      package static let measuresMemory = dlsym(nil, "__asan_init") == nil
+      package static let measuresMemory = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
       /// Bytes of this process in memory.
       package static var residentBytes: Int {

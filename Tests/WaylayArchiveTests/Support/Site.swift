@@ -170,6 +170,8 @@ func withSite(
   let wall = Wall()
   let archive = ArchiveCache(limits: limits) { configuration in
     configuration.now = { wall.now }
+    // Answers on loopback take as long as a busy machine lets them: nobody is to be given a stale one meanwhile.
+    configuration.patience = .infinity
     configure(&configuration)
   }
   let site = Site(origin, archive, wall: wall)

@@ -85,7 +85,9 @@ struct FileSystem: Sendable {
 
   /// Reads at most `count` bytes.
   func read(_ count: Int, from file: FileDescriptor, at offset: Int64) throws -> [UInt8] {
-    try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    // All arrays without elements are one object, which the standard library would write to here.
+    guard count > 0 else { return [] }
+    return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       initialized = try read(UnsafeMutableRawBufferPointer(buffer), from: file, at: offset)
     }
   }

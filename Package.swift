@@ -37,7 +37,8 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["CommandLineTool", "Cryptography", "InspectorServer"]),
     .trait(
-      name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser", enabledTraits: ["Cryptography"]),
+      name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
+      enabledTraits: ["Cryptography", "InspectorServer"]),
     .trait(name: "Cryptography", description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by FlyingFox"),
   ],
@@ -151,10 +152,13 @@ let package = Package(
     .executableTarget(
       name: "WaylayTool",
       dependencies: [
-        "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks",
+        "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector",
+        "WaylayInspectorServer", "WaylayMocks",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"])),
         crypto,
+        // The sockets of `waylay watch`: the page's server has them already.
+        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Manual"],
@@ -253,7 +257,10 @@ let package = Package(
       exclude: ["Cassettes"],
       swiftSettings: settings),
     .testTarget(
-      name: "ExamplesTests", dependencies: ["TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour"],
+      name: "ExamplesTests",
+      dependencies: [
+        "TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "TestOriginTests",

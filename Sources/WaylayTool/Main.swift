@@ -46,7 +46,7 @@ struct WaylayCommand: AsyncParsableCommand {
       Every command takes --json, and then prints one JSON object; errors too: {"error": {"code": …, "message": …}}.
       """,
     version: "0.1.0",
-    subcommands: [GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self])
+    subcommands: [GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, WatchCommand.self])
 }
 
 /// An error, with `--json`.

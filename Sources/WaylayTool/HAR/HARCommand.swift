@@ -125,18 +125,14 @@ extension HARCommand {
         "…"}], "count": 1, \
         "leftOut": 0}.
         """)
-    @Argument(help: "The archive.") var file: String
-    @OptionGroup var common: CommonOptions
-    @OptionGroup var target: FileOptions
-    @OptionGroup var entries: EntryOptions
-    @OptionGroup var secrets: RedactionOptions
+    @OptionGroup var rendering: Rendering
 
     func run() throws {
+      let secrets = rendering.secrets
       let redaction = secrets.redaction
-      try Rendering(file: file, list: "stubs", name: "source", isJSON: common.json, target: target, entries: entries)
-        .run { entry in
-          Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
-        }
+      try rendering.run(list: "stubs", name: "source") { entry in
+        Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
+      }
     }
   }
 
@@ -146,18 +142,12 @@ extension HARCommand {
       discussion: """
         With --json: {"commands": [{"entry": 1, "command": "…"}], "count": 1, "leftOut": 0}.
         """)
-    @Argument(help: "The archive.") var file: String
+    @OptionGroup var rendering: Rendering
     @Flag(help: "Each command on one line.") var oneLine = false
-    @OptionGroup var common: CommonOptions
-    @OptionGroup var target: FileOptions
-    @OptionGroup var entries: EntryOptions
-    @OptionGroup var secrets: RedactionOptions
 
     func run() throws {
-      let redaction = secrets.redaction
-      try Rendering(
-        file: file, list: "commands", name: "command", isJSON: common.json, target: target, entries: entries
-      ).run { entry in
+      let redaction = rendering.secrets.redaction
+      try rendering.run(list: "commands", name: "command") { entry in
         redaction.redacted(entry).request.curlCommand(isMultiline: !oneLine)
       }
     }

@@ -1,22 +1,24 @@
+import ArgumentParser
 import Foundation
 import WaylayHAR
 
 /// Makes a text of each entry that is meant, and prints them or writes them to a file.
-struct Rendering {
-  let file: String
-  /// The name of the list, and of a text in it, in JSON.
-  let list: String
-  let name: String
-  let isJSON: Bool
-  let target: FileOptions
-  let entries: EntryOptions
+struct Rendering: ParsableArguments {
+  @Argument(help: "The archive.") var file: String
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var target: FileOptions
+  @OptionGroup var entries: EntryOptions
+  @OptionGroup var secrets: RedactionOptions
 
-  /// - Parameter render: Gives the text of an entry; `nil` for one that there is none of.
-  func run(_ render: (HAR.Entry) -> String?) throws {
+  /// - Parameters:
+  ///   - list: The name of the list in JSON.
+  ///   - name: That of a text in it.
+  ///   - render: Gives the text of an entry; `nil` for one that there is none of.
+  func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
     let output = try target.file()
     let handle = try output?.open()
     do {
-      let (count, all, leftOut) = try write(to: handle, render)
+      let (count, all, leftOut) = try write(list, name, to: handle, render)
       guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
       if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries were not answered, and are left out.") }
       try handle?.close()
@@ -28,12 +30,12 @@ struct Rendering {
   }
 
   private func write(
-    to handle: FileHandle?, _ render: (HAR.Entry) -> String?
+    _ list: String, _ name: String, to handle: FileHandle?, _ render: (HAR.Entry) -> String?
   ) throws -> (count: Int, all: Int, leftOut: Int) {
     func put(_ text: String) throws {
-      if let handle { try handle.write(contentsOf: Data(text.utf8)) } else if !isJSON { try Output.text(text) }
+      if let handle { try handle.write(contentsOf: Data(text.utf8)) } else if !common.json { try Output.text(text) }
     }
-    var json = try isJSON ? JSONList(list) : nil
+    var json = try common.json ? JSONList(list) : nil
     var (count, leftOut) = (0, 0)
     let all = try HARFile(file).forEach { number, entry in
       guard entries.picks(number, entry) else { return }

@@ -90,6 +90,31 @@ import WaylayCore
     private func spawn(
       _ arguments: [String], _ environment: [String: String], printingTo output: String, _ errors: String?
     ) throws -> pid_t {
+      let files: [File] = [
+        .open("/dev/null", O_RDONLY), .open(output, O_WRONLY | O_CREAT | O_APPEND),
+        errors.map { .open($0, O_WRONLY | O_CREAT | O_APPEND) } ?? .copy(1),
+      ]
+      return try spawn(arguments, environment, files: files)
+    }
+
+    /// What a program has as one of its descriptors.
+    package enum File {
+      /// A file at a path, with flags.
+      case open(String, Int32)
+      /// One of this process's descriptors, or, for a number below its own, one of those that it has by then.
+      case copy(Int32)
+    }
+
+    /// Starts it and does not wait for it: whoever starts it so has to, by `waitpid`.
+    ///
+    /// - Parameters:
+    ///   - arguments: What comes after its name.
+    ///   - environment: Variables beside those of this process.
+    ///   - files: Its descriptors, from 0; it has no others.
+    ///   - leadsGroup: Whether it is the leader of a group, with which it can be ended.
+    package func spawn(
+      _ arguments: [String], _ environment: [String: String] = [:], files: [File], leadsGroup: Bool = false
+    ) throws -> pid_t {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -103,22 +128,24 @@ import WaylayCore
         posix_spawn_file_actions_destroy(&actions)
         posix_spawnattr_destroy(&attributes)
       }
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-      if let errors {
-        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-      } else {
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+      for (descriptor, file) in files.enumerated() {
+        switch file {
+        case .open(let path, let flags):
+          posix_spawn_file_actions_addopen(&actions, Int32(descriptor), path, flags, 0o600)
+        case .copy(let other): posix_spawn_file_actions_adddup2(&actions, other, Int32(descriptor))
+        }
       }
+      var flags: Int32 = leadsGroup ? Int32(POSIX_SPAWN_SETPGROUP) : 0
       #if canImport(Darwin)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
       #else
         // In glibc 2.34 and later; its header does not show it to Swift.
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {
-          _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3)
+          _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, Int32(files.count))
         }
       #endif
+      posix_spawnattr_setflags(&attributes, Int16(flags))
       let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
       var strings = ([path] + arguments).map { strdup($0) } + [nil]
       var variables = environment.map { strdup($0) } + [nil]

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayHAR
@@ -170,40 +171,13 @@ import WaylayHAR
       _ path: String, _ arguments: [String]
     ) throws -> (process: pid_t, write: Int32, read: Int32) {
       let (inner, outer) = (try pipe(), try pipe())
-      #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-      #else
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-      #endif
-      posix_spawn_file_actions_init(&actions)
-      posix_spawnattr_init(&attributes)
       defer {
-        posix_spawn_file_actions_destroy(&actions)
-        posix_spawnattr_destroy(&attributes)
         closeFile(inner.read)
         closeFile(outer.write)
       }
-      for descriptor in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(descriptor), "/dev/null", O_RDWR, 0) }
-      posix_spawn_file_actions_adddup2(&actions, inner.read, 3)
-      posix_spawn_file_actions_adddup2(&actions, outer.write, 4)
-      #if canImport(Darwin)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETPGROUP))
-      #else
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        // In glibc 2.34 and later; its header does not show it to Swift.
-        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {
-          _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 5)
-        }
-      #endif
-      var strings = ([path] + arguments).map { strdup($0) } + [nil]
-      var variables = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
-      defer { for string in strings + variables { free(string) } }
-      var process: pid_t = 0
-      let code = posix_spawn(&process, path, &actions, &attributes, &strings, &variables)
-      guard code == 0 else { throw Failure("\(path) cannot be started: error \(code)") }
+      let nothing = Program.File.open("/dev/null", O_RDWR)
+      let process = try Program(path: path).spawn(
+        arguments, files: [nothing, nothing, nothing, .copy(inner.read), .copy(outer.write)], leadsGroup: true)
       return (process, inner.write, outer.read)
     }
 

@@ -6,6 +6,9 @@
 #
 # Also as they are without the trait `Cryptography`, and without a module Crypto.
 #
+# And looks whether whoever uses a product compiles what only others need: by the manifest, which is what SwiftPM goes by.
+# (Scripts/weight.sh looks at what was compiled.)
+#
 #   Scripts/doors.sh      after swift build
 #
 # It proves that it can fail: what is the package's own must not be found.
@@ -50,3 +53,36 @@ for module in WaylayArchive WaylayHosts WaylayInspector; do
   check -I "$own/modules" -module-name "$module" "${files[@]}" "${support[@]}"
   echo "$module needs nothing of WaylayCore but what is public, and no swift-crypto without its trait"
 done
+
+swift package dump-package | python3 -c '
+import json, sys
+
+package = json.load(sys.stdin)
+targets = {target["name"]: target for target in package["targets"]}
+
+def needed(name):
+    """The targets and products of other packages that a target is compiled with."""
+    found, rest = set(), [name]
+    while rest:
+        name = rest.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for dependency in targets.get(name, {"dependencies": []})["dependencies"]:
+            rest.append((dependency.get("byName") or dependency.get("target") or dependency.get("product"))[0])
+    return found
+
+watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "FlyingFox", "FlyingSocks", "ArgumentParser"}
+for product, foreign in {
+    "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"},
+    "WaylayHosts": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive"},
+    "WaylayTesting": watching | {"WaylayArchive"}, "Waylay": watching,
+    "WaylayInspector": (watching - {"WaylayInspector"}) | {"WaylayMocks", "WaylayArchive"},
+}.items():
+    assert product in targets, product
+    if found := needed(product) & foreign:
+        sys.exit(f"{product} is compiled with {sorted(found)}, which only others need")
+# That it can find something.
+assert needed("WaylayTool") >= watching - {"WaylayTool", "FlyingFox"} and "FlyingFox" in needed("WaylayInspectorServer")
+print("Mocks, archive, hosts and core are compiled without the Inspector, its server and the tool")
+'

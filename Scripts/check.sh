@@ -56,6 +56,9 @@ fi
 step "Spelling and style of what users read"
 if command -v python3 >/dev/null; then Scripts/prose.py; else echo "Not checked: there is no python3."; fi
 
+step "Diagrams, and links between pages"
+if command -v python3 >/dev/null; then Scripts/diagrams.py --check && Scripts/pages.py --check; else echo "Not checked: there is no python3."; fi
+
 step "Troubleshooting says what the code says"
 if command -v python3 >/dev/null; then Scripts/troubleshooting.py --check; else echo "Not checked: there is no python3."; fi
 
@@ -73,6 +76,9 @@ Scripts/doors.sh
 
 step "Listings that promise to compile as they stand"
 Scripts/listings.sh
+
+step "API breaks since the last release"
+Scripts/api.sh
 
 step "swift run tour"
 swift run tour

@@ -1,16 +1,50 @@
 #!/usr/bin/env bash
-# Builds the documentation of every library with warnings as errors, and prints how much of the public interface is documented. Fails below 100 %.
+# Builds the documentation of all libraries as one site, with warnings as errors, and prints how much of the public interface is
+# documented. Fails below 100 %.
+#
+#   Scripts/documentation.sh
+#   Scripts/documentation.sh SITE       keeps the site there, to be served as files
+#
+# WAYLAY_SITE_BASE=/waylay: the path that the site will have on its host.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-output=$(mktemp -d)
-trap 'rm -rf "$output"' EXIT
-for target in WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayInspector WaylayInspectorServer WaylayMocks WaylayTesting Waylay; do
-  swift package --allow-writing-to-directory "$output" generate-documentation --target "$target" --warnings-as-errors \
-    --experimental-skip-synthesized-symbols --experimental-documentation-coverage --coverage-summary-level detailed \
-    --output-path "$output/$target.doccarchive" >"$output/log" 2>&1 || { cat "$output/log"; exit 1; }
+modules=$PWD/.build/debug/Modules
+Scripts/pages.py --check
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Comments are read from the sources at the places that the modules know: both have to be of today.
+swift build --build-tests >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+docc=$(dirname "$(command -v swift)")/docc
+[ -x "$docc" ] || docc=$(xcrun --find docc)
+
+maps=()
+for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/{Sources/*,*}/include/module.modulemap; do
+  [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
+done
+triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | head -1)
+
+# Whoever is named later may link to what comes before.
+libraries=(WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer)
+for library in "${libraries[@]}" Waylay; do
+  mkdir -p "$work/symbols/$library"
+  swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \
+    -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+done
+
+archives=() dependencies=()
+convert() {
+  local library=$1 catalog=$2 symbols=()
+  Scripts/pages.py "$catalog" "$work/$library.docc" "$work/symbols"
+  [ ! -d "$work/symbols/$library" ] || symbols=(--additional-symbol-graph-dir "$work/symbols/$library")
+  "$docc" convert "$work/$library.docc" "${symbols[@]}" "${dependencies[@]}" --fallback-display-name "$library" \
+    --fallback-bundle-identifier "$library" --enable-experimental-external-link-support --warnings-as-errors \
+    --hosting-base-path "${WAYLAY_SITE_BASE:-/}" --experimental-documentation-coverage --coverage-summary-level detailed \
+    --output-path "$work/$library.doccarchive" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+  archives+=("$work/$library.doccarchive")
+  dependencies+=(--dependency "$work/$library.doccarchive")
   # A line a page: name, kind, whether it is documented. Modules, groups and what other modules declare are not ours to document, and the
   # projection ($current) that @TaskLocal makes of a documented property can carry no comment.
-  awk -F ' *[|] *' -v target="$target" '
+  awk -F ' *[|] *' -v target="$library" '
     $1 ~ /^\$/ { next }
     NF < 6 || ($3 != "true" && $3 != "false") || $2 ~ /^(Module|Extended .*|CollectionGroup|Article)$/ { next }
     { all += 1 }
@@ -20,5 +54,15 @@ for target in WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayInspector Way
       if (all) printf "%s: %d of %d public declarations documented (%.1f %%)\n", target, documented, all, 100 * documented / all
       else print target ": documentation built; no declarations of its own"
       exit documented < all
-    }' "$output/log"
+    }' "$work/log"
+}
+for library in "${libraries[@]}"; do
+  convert "$library" "Sources/$library/$library.docc"
 done
+convert Waylay Documentation.docc
+"$docc" merge "${archives[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
+if [ $# -gt 0 ]; then
+  mkdir -p "$1"
+  cp -R "$work/site/." "$1"
+  echo "the site is in $1"
+fi

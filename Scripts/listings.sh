@@ -7,11 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=("$@")
-[ $# -gt 0 ] || pages=(Documentation.docc/Cookbook.md)
+[ $# -gt 0 ] || pages=(README.md Documentation.docc/{Cookbook,FAQ,Logging,OtherLibraries}.md Sources/*/*.docc/*.md)
 modules=$PWD/.build/debug/Modules
 [ -f "$modules/WaylayTesting.swiftmodule" ] || { echo "run swift build --build-tests first" >&2; exit 2; }
 flags=(-typecheck -swift-version 6 -warnings-as-errors -I "$modules")
-for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/Sources/*/include/module.modulemap; do
+for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/{Sources/*,*}/include/module.modulemap; do
   [ -f "$map" ] && flags+=(-Xcc "-fmodule-map-file=$map")
 done
 plugins=$(dirname "$(dirname "$(command -v swiftc)")")/lib/swift/host/plugins/testing

@@ -126,7 +126,7 @@ def page():
             text += f"\n### {name}.{code}\n\n{happened}\n\n**What to do.** {cure}\n"
             said = [] if name == "TransportError.Cause" else messages(name, code, file.split("/")[0])
             if said:
-                text += "\nMessages:\n\n" + "".join("- ``` " + line.replace("`", "'") + " ```\n" for line in said)
+                text += "\nMessages:\n\n" + "".join("- `" + line.replace("`", "'") + "`\n" for line in said)
     return text, faults
 
 

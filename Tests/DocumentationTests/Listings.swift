@@ -28,7 +28,8 @@ func readmeMocks() {
   _ = session
 }
 
-func readmeArchive(directory: URL) {
+func readmeArchive() {
+  let directory = FileManager.default.temporaryDirectory.appendingPathComponent("articles")
   let archive = ArchiveCache(at: directory)
   let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
   archive.mode = .offline  // answer from what is stored, however old

@@ -71,7 +71,11 @@ struct PatienceTests {
     arguments: Way.allCases)
   func silent(_ way: Way) async throws {
     let timer = timer
-    try await withSite({ $0.clock = timer.clock }) { (site: Site) async throws in
+    let configure: (inout ArchiveCache.Configuration) -> Void = {
+      $0.clock = timer.clock
+      $0.patience = ArchiveCache.Configuration().patience
+    }
+    try await withSite(configure) { (site: Site) async throws in
       let isSilent = Locked(false)
       site.origin.reply(to: "/a") { _ in
         isSilent.withLock { $0 } ? Reply(200, [], .never) : .text("good", fields: [("Cache-Control", "max-age=10")])

@@ -107,7 +107,7 @@ struct Scrubber {
 
   private mutating func body(_ body: HAR.Body) -> HAR.Body {
     var body = body
-    if !body.data.contains(0) {
+    if !body.data.contains(0) || Self.isText(body.mediaType) {
       var scanner = SecretScanner(redaction: redaction)
       let bytes = scanner.redacted(Array(body.data), mediaType: body.mediaType)
       found.formUnion(scanner.found)
@@ -120,6 +120,13 @@ struct Scrubber {
     }
     body.extensions = members(body.extensions)
     return body
+  }
+
+  /// Whether a body is looked through though it has bytes that no text has: a form with a picture in it, for example.
+  private static func isText(_ mediaType: String) -> Bool {
+    let type = mediaType.lowercased().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+    return ["multipart/", "text/", "application/json", "application/x-www-form-urlencoded", "application/xml"]
+      .contains { type.hasPrefix($0) } || type.hasSuffix("+json") || type.hasSuffix("+xml")
   }
 
   private func replace(_ body: inout HAR.Body, by bytes: [UInt8]) {

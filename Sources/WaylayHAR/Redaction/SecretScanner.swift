@@ -7,16 +7,19 @@ import Foundation
 /// nothing is looked at more than some hundred times: bodies come from anybody.
 struct SecretScanner {
   let redaction: Redaction
-  private(set) var found: Set<String> = []
-  private var bytes: [UInt8] = []
+  var found: Set<String> = []
+  var bytes: [UInt8] = []
   private var result: [UInt8] = []
   /// How far ``bytes`` are in ``result``.
   private var copied = 0
 
   private static let longestName = 128
+  /// How many times what is scanned was coded.
+  let depth: Int
 
-  init(redaction: Redaction) {
+  init(redaction: Redaction, depth: Int = 0) {
     self.redaction = redaction
+    self.depth = depth
   }
 
   mutating func redacted(_ input: [UInt8], mediaType: String) -> [UInt8] {
@@ -34,6 +37,7 @@ struct SecretScanner {
       case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"): replacePair(at: index + 1)
       case UInt8(ascii: "<"): replaceElement(at: index + 1)
       case UInt8(ascii: ":"): replaceUserInfo(after: index)
+      case UInt8(ascii: "e"), UInt8(ascii: "W"): replaceCoded(at: index)
       default: break
       }
       index = max(index + 1, copied)
@@ -52,7 +56,7 @@ struct SecretScanner {
     copied = 0
   }
 
-  private mutating func replace(_ range: Range<Int>, by replacement: String, secret: String) {
+  mutating func replace(_ range: Range<Int>, by replacement: String, secret: String) {
     guard range.lowerBound >= copied else { return }
     if !secret.isEmpty { found.insert(secret) }
     result += bytes[copied..<range.lowerBound]

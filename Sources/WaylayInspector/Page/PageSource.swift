@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-0m/Gz51HhvX1R8KXE2+17UjuOGScCsC/5IXCFy00lps="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-5KZzmooSgLgQJSLSST5S8f8fkqzfEX2GILhEmk7Ax9g="
+  static let scriptHash = "sha256-txL/qZadQk4d7A0ot1BQWWkRUYGXYWmQPyO6wayDGBk="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -388,7 +388,7 @@ enum PageSource {
         this.status = number(response.status);
         this.error = texts(entry._error) || texts(response._error);
         this.state = texts(entry._state) || (this.error ? 'failed' : 'finished');
-        this.source = texts(entry._source) || 'network';
+        this.source = texts(entry._source) || (this.status ? 'network' : '');
         this.time = Math.max(0, number(entry.time));
         this.type = (texts(content.mimeType) || fieldOf(response.headers, 'content-type')).toLowerCase();
         this.kind = kindOf(this.type.split(';')[0].trim());
@@ -430,21 +430,33 @@ enum PageSource {
       /** The host without its port. */
       get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
 
+      // What is looked for in several texts is not found across two of them.
       get fields() {
-        this.fieldText ??= [...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
-          .map((field) => `${field?.name}: ${field?.value}`).join('\n').toLowerCase();
+        this.fieldText ??= folded([...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
+          .flatMap((field) => [texts(field?.name), texts(field?.value)]).join('\0'));
         return this.fieldText;
       }
 
       /** All that free text is looked for in. Bodies are asked for by name. */
       get head() {
-        this.headText ??= [this.method, this.url, this.fields, texts(this.entry.serverIPAddress), this.error].join('\n').toLowerCase();
+        const { request = {}, response = {}, serverIPAddress, comment } = this.entry;
+        this.headText ??= folded([
+          this.method, this.url, request.httpVersion, response.statusText, response.httpVersion, serverIPAddress, this.error, comment,
+        ].map(texts).join('\0')) + `\0${this.fields}`;
         return this.headText;
       }
 
       get bodies() {
-        this.bodyText ??= `${this.requestText}\n${this.responseText}`.toLowerCase();
+        this.bodyText ??= folded(`${this.requestText}\0${this.responseText}`);
         return this.bodyText;
+      }
+
+      /** The bytes of bodies that are no text, a character for each. */
+      get binaries() {
+        const { content } = this.entry.response ?? {};
+        const coded = [texts(this.entry.request?.postData?._base64), content?.encoding === 'base64' ? texts(content.text) : ''];
+        try { this.binaryText ??= folded(coded.map(atob).join('\0')); } catch { this.binaryText = ''; }
+        return this.binaryText;
       }
 
       /** Where the parts of its time lie on a line, in milliseconds after it began. */
@@ -471,23 +483,37 @@ enum PageSource {
     const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
     const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-    /** `>500ms`, `<=2s`, `100kb`, `400-499`: a comparison of numbers; null where it is none. */
-    function comparison(text, units) {
-      const scaled = (value, unit) => (unit === '' ? Number(value) : Object.hasOwn(units, unit) ? Number(value) * units[unit] : NaN);
-      const range = /^(\d+(?:\.\d+)?)([a-z]*)-(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
-      if (range) {
-        const [least, most] = [scaled(range[1], range[2]), scaled(range[3], range[4])];
-        return Number.isNaN(least + most) ? null : (value) => value >= least && value <= most;
-      }
-      const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
-      const bound = parts ? scaled(parts[2], parts[3]) : NaN;
-      if (Number.isNaN(bound)) return null;
+    /** ASCII letters alone have no case, as for the Inspector. */
+    const folded = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+    /** `>500ms`, `<=2s`, `100kb`: a comparison of numbers, "not less" by itself; null where it is none. */
+    function comparison(text, units, unit) {
+      const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d*)?|\.\d+)([a-z]*)$/.exec(folded(text));
+      const name = parts ? parts[3] || unit : '';
+      if (!Object.hasOwn(units, name)) return null;
+      const bound = Number(parts[2]) * units[name];
       switch (parts[1]) {
         case '>': return (value) => value > bound;
-        case '>=': return (value) => value >= bound;
         case '<': return (value) => value < bound;
         case '<=': return (value) => value <= bound;
-        default: return (value) => value === bound;
+        case '=': return (value) => value === bound;
+        default: return (value) => value >= bound;
+      }
+    }
+
+    /** `404`, `4xx`, `400-499`, `>=400`: a test of a status; null where it is none. */
+    function statusMatch(text) {
+      const parts = /^(?:(\d)xx|(>=|<=|>|<)(\d{1,3})|(\d{1,3})-(\d{1,3})|(\d{1,3}))$/.exec(folded(text));
+      if (!parts) return null;
+      const between = (first, last) => (first <= last ? (status) => status >= first && status <= last : null);
+      if (parts[1]) return between(parts[1] * 100, parts[1] * 100 + 99);
+      const bound = Number(parts[3]);
+      switch (parts[2]) {
+        case '>=': return between(bound, 999);
+        case '>': return between(Math.min(bound + 1, 999), 999);
+        case '<=': return between(1, Math.max(1, bound));
+        case '<': return between(1, Math.max(1, bound - 1));
+        default: return parts[4] ? between(Number(parts[4]), Number(parts[5])) : between(Number(parts[6]), Number(parts[6]));
       }
     }
 
@@ -509,56 +535,70 @@ enum PageSource {
     }
 
     const over = (match, read) => match && ((row) => match(read(row)));
-    const within = (read) => (text) => (row) => read(row).toLowerCase().includes(text);
-    const equal = (read) => (text) => (row) => read(row).toLowerCase() === text;
+    const within = (read) => (text) => (row) => folded(read(row)).includes(text);
+    const equal = (read) => (text) => (row) => folded(read(row)) === text;
 
     /** What each word asks: a function from its value to a test of a row, or to null where the value makes no sense. */
     const terms = {
       host: (text) => over(hostMatch(text), (row) => row.hostName),
-      status(text) {
-        const hundred = /^([1-5])xx$/.exec(text);
-        const match = hundred ? (status) => Math.floor(status / 100) === Number(hundred[1]) : comparison(text, {});
-        return match && ((row) => row.status > 0 && match(row.status));
-      },
+      status: (text) => over(statusMatch(text), (row) => row.status),
       method: equal((row) => row.method),
       type: within((row) => row.type),
-      duration: (text) => over(comparison(text, times), (row) => row.time),
-      size: (text) => over(comparison(text, sizes), (row) => row.size),
-      body: (text) => (row) => row.bodies.includes(text),
+      duration: (text) => over(comparison(text, times, 'ms'), (row) => row.time),
+      size: (text) => over(comparison(text, sizes, 'b'), (row) => row.size),
+      body(text) {
+        const bytes = String.fromCharCode(...new TextEncoder().encode(text));
+        return (row) => row.bodies.includes(text) || row.binaries.includes(bytes);
+      },
       url: within((row) => row.url),
       header: (text) => (row) => row.fields.includes(text),
-      error: (text) => (row) => row.error !== '' && row.error.toLowerCase().includes(text),
+      error: within((row) => row.error),
       source: equal((row) => row.source),
       state: equal((row) => row.state),
       phase: equal((row) => texts(row.entry._phase)),
     };
 
-    /** The words of a query; quotes hold words together, a backslash keeps a quote. */
+    /** Those that have several values with commas between them, of which one is enough. */
+    const lists = ['host', 'method', 'type', 'source', 'state', 'phase', 'status'];
+
+    /**
+     * The words of a query, read as the Inspector's `QueryReader` does. What that calls a mistake is what somebody is still
+     * writing here: a quote without an end holds all that follows, and a name that is not known is text.
+     */
     function words(text) {
       const found = [];
-      let word = '';
-      let isQuoted = false;
-      let hasQuotes = false;
-      let colon = -1;
-      const end = () => {
-        if (word || hasQuotes) found.push({ word, colon });
-        word = '';
-        colon = -1;
-        hasQuotes = false;
-      };
-      for (let at = 0; at < text.length; at += 1) {
-        const letter = text[at];
-        if (isQuoted && letter === '\\' && '"\\'.includes(text[at + 1] ?? '-')) word += text[(at += 1)];
-        else if (letter === '"') {
-          isQuoted = !isQuoted;
-          hasQuotes = true;
-        } else if (!isQuoted && /\s/.test(letter)) end();
-        else {
-          if (letter === ':' && !isQuoted && !hasQuotes && colon < 0) colon = word.length;
-          word += letter;
+      let at = 0;
+      const isSpace = (place) => /\s/.test(text[place] ?? ' ');
+      const value = () => {
+        let result = '';
+        if (text[at] !== '"') {
+          while (!isSpace(at)) result += text[at++];
+          return result;
         }
+        at += 1;
+        while (at < text.length && text[at] !== '"') {
+          if (text[at] === '\\' && '"\\'.includes(text[at + 1] ?? '-')) at += 1;
+          result += text[at++];
+        }
+        at += 1;
+        return result;
+      };
+      while (at < text.length) {
+        if (isSpace(at)) {
+          at += 1;
+          continue;
+        }
+        const start = at;
+        const isNot = text[at] === '-' && !isSpace(at + 1);
+        if (isNot) at += 1;
+        const word = at;
+        while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
+        const key = text.slice(word, at);
+        const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && Object.hasOwn(terms, key);
+        at = isTerm ? at + 1 : word;
+        const read = value();
+        found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });
       }
-      end();
       return found;
     }
 
@@ -566,22 +606,19 @@ enum PageSource {
     function compile(text) {
       const tests = [];
       const wrong = [];
-      for (const { word, colon } of words(text.toLowerCase())) {
-        const isNot = word.length > 1 && word.startsWith('-');
-        const bare = isNot ? word.slice(1) : word;
-        const name = colon > 0 ? bare.slice(0, colon - (isNot ? 1 : 0)) : '';
+      for (const { isNot, name, value, raw } of words(folded(text))) {
+        if (value === '') continue;
         let test;
-        if (Object.hasOwn(terms, name)) {
-          const values = bare.slice(name.length + 1).split(',').filter((value) => value !== '');
+        if (name) {
+          const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
           if (!values.length) continue;
-          // Of several values one is enough. A text to look for may have commas of its own.
-          const tries = (['body', 'url', 'header', 'error'].includes(name) ? [values.join(',')] : values).map(terms[name]);
+          const tries = values.map(terms[name]);
           if (tries.some((one) => !one)) {
-            wrong.push(word);
+            wrong.push(raw);
             continue;
           }
           test = (row) => tries.some((one) => one(row));
-        } else test = (row) => row.head.includes(bare);
+        } else test = (row) => row.head.includes(value);
         tests.push(isNot ? (row) => !test(row) : test);
       }
       return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };
@@ -705,7 +742,7 @@ enum PageSource {
       parts.path.replaceChildren(row.path, make('i', {}, row.query));
       parts.path.title = row.url;
       parts.host.textContent = row.host;
-      parts.tag.hidden = row.source === 'network';
+      parts.tag.hidden = row.source === 'network' || !row.source;
       parts.tag.textContent = row.source;
       parts.type.textContent = row.kind;
       parts.size.textContent = row.size >= 0 ? bytes(row.size) : '';
@@ -938,7 +975,7 @@ enum PageSource {
       }
       const join = () => words.join(' \\\n  ');
       if (!body) return join();
-      if (body.text && body.text[0] !== '@' && !body.base64) {
+      if (!body.base64 && !body.text.startsWith('@')) {
         words.push(`--data-binary ${quoted(body.text)}`);
         return join();
       }
@@ -1082,7 +1119,7 @@ enum PageSource {
           make('div', { class: 'line' },
             make('span', { class: `state tone-${row.tone}` }, row.label), make('span', { class: 'method' }, row.method),
             make('span', { class: 'quiet' }, row.time ? duration(row.time) : ''),
-            row.source === 'network' ? null : make('span', { class: 'tag' }, row.source), make('span', { class: 'spring' }),
+            row.source === 'network' || !row.source ? null : make('span', { class: 'tag' }, row.source), make('span', { class: 'spring' }),
             make('button', { class: 'icon', title: 'Close (Esc)', 'aria-label': 'Close', onclick: () => choose(null) }, '✕')),
           make('div', { class: 'url', tabindex: '0' }, urlView(row)),
           make('div', { class: 'tools' },

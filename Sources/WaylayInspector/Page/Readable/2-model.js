@@ -36,7 +36,7 @@ class Row {
     this.status = number(response.status);
     this.error = texts(entry._error) || texts(response._error);
     this.state = texts(entry._state) || (this.error ? 'failed' : 'finished');
-    this.source = texts(entry._source) || 'network';
+    this.source = texts(entry._source) || (this.status ? 'network' : '');
     this.time = Math.max(0, number(entry.time));
     this.type = (texts(content.mimeType) || fieldOf(response.headers, 'content-type')).toLowerCase();
     this.kind = kindOf(this.type.split(';')[0].trim());
@@ -78,21 +78,33 @@ class Row {
   /** The host without its port. */
   get hostName() { return this.host.replace(/:\d*$/, '').toLowerCase(); }
 
+  // What is looked for in several texts is not found across two of them.
   get fields() {
-    this.fieldText ??= [...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
-      .map((field) => `${field?.name}: ${field?.value}`).join('\n').toLowerCase();
+    this.fieldText ??= folded([...list(this.entry.request?.headers), ...list(this.entry.response?.headers)]
+      .flatMap((field) => [texts(field?.name), texts(field?.value)]).join('\0'));
     return this.fieldText;
   }
 
   /** All that free text is looked for in. Bodies are asked for by name. */
   get head() {
-    this.headText ??= [this.method, this.url, this.fields, texts(this.entry.serverIPAddress), this.error].join('\n').toLowerCase();
+    const { request = {}, response = {}, serverIPAddress, comment } = this.entry;
+    this.headText ??= folded([
+      this.method, this.url, request.httpVersion, response.statusText, response.httpVersion, serverIPAddress, this.error, comment,
+    ].map(texts).join('\0')) + `\0${this.fields}`;
     return this.headText;
   }
 
   get bodies() {
-    this.bodyText ??= `${this.requestText}\n${this.responseText}`.toLowerCase();
+    this.bodyText ??= folded(`${this.requestText}\0${this.responseText}`);
     return this.bodyText;
+  }
+
+  /** The bytes of bodies that are no text, a character for each. */
+  get binaries() {
+    const { content } = this.entry.response ?? {};
+    const coded = [texts(this.entry.request?.postData?._base64), content?.encoding === 'base64' ? texts(content.text) : ''];
+    try { this.binaryText ??= folded(coded.map(atob).join('\0')); } catch { this.binaryText = ''; }
+    return this.binaryText;
   }
 
   /** Where the parts of its time lie on a line, in milliseconds after it began. */

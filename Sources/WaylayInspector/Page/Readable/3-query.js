@@ -3,23 +3,37 @@
 const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
 const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** `>500ms`, `<=2s`, `100kb`, `400-499`: a comparison of numbers; null where it is none. */
-function comparison(text, units) {
-  const scaled = (value, unit) => (unit === '' ? Number(value) : Object.hasOwn(units, unit) ? Number(value) * units[unit] : NaN);
-  const range = /^(\d+(?:\.\d+)?)([a-z]*)-(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
-  if (range) {
-    const [least, most] = [scaled(range[1], range[2]), scaled(range[3], range[4])];
-    return Number.isNaN(least + most) ? null : (value) => value >= least && value <= most;
-  }
-  const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d+)?)([a-z]*)$/.exec(text);
-  const bound = parts ? scaled(parts[2], parts[3]) : NaN;
-  if (Number.isNaN(bound)) return null;
+/** ASCII letters alone have no case, as for the Inspector. */
+const folded = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/** `>500ms`, `<=2s`, `100kb`: a comparison of numbers, "not less" by itself; null where it is none. */
+function comparison(text, units, unit) {
+  const parts = /^(>=|<=|>|<|=)?(\d+(?:\.\d*)?|\.\d+)([a-z]*)$/.exec(folded(text));
+  const name = parts ? parts[3] || unit : '';
+  if (!Object.hasOwn(units, name)) return null;
+  const bound = Number(parts[2]) * units[name];
   switch (parts[1]) {
     case '>': return (value) => value > bound;
-    case '>=': return (value) => value >= bound;
     case '<': return (value) => value < bound;
     case '<=': return (value) => value <= bound;
-    default: return (value) => value === bound;
+    case '=': return (value) => value === bound;
+    default: return (value) => value >= bound;
+  }
+}
+
+/** `404`, `4xx`, `400-499`, `>=400`: a test of a status; null where it is none. */
+function statusMatch(text) {
+  const parts = /^(?:(\d)xx|(>=|<=|>|<)(\d{1,3})|(\d{1,3})-(\d{1,3})|(\d{1,3}))$/.exec(folded(text));
+  if (!parts) return null;
+  const between = (first, last) => (first <= last ? (status) => status >= first && status <= last : null);
+  if (parts[1]) return between(parts[1] * 100, parts[1] * 100 + 99);
+  const bound = Number(parts[3]);
+  switch (parts[2]) {
+    case '>=': return between(bound, 999);
+    case '>': return between(Math.min(bound + 1, 999), 999);
+    case '<=': return between(1, Math.max(1, bound));
+    case '<': return between(1, Math.max(1, bound - 1));
+    default: return parts[4] ? between(Number(parts[4]), Number(parts[5])) : between(Number(parts[6]), Number(parts[6]));
   }
 }
 
@@ -41,56 +55,70 @@ function hostMatch(text) {
 }
 
 const over = (match, read) => match && ((row) => match(read(row)));
-const within = (read) => (text) => (row) => read(row).toLowerCase().includes(text);
-const equal = (read) => (text) => (row) => read(row).toLowerCase() === text;
+const within = (read) => (text) => (row) => folded(read(row)).includes(text);
+const equal = (read) => (text) => (row) => folded(read(row)) === text;
 
 /** What each word asks: a function from its value to a test of a row, or to null where the value makes no sense. */
 const terms = {
   host: (text) => over(hostMatch(text), (row) => row.hostName),
-  status(text) {
-    const hundred = /^([1-5])xx$/.exec(text);
-    const match = hundred ? (status) => Math.floor(status / 100) === Number(hundred[1]) : comparison(text, {});
-    return match && ((row) => row.status > 0 && match(row.status));
-  },
+  status: (text) => over(statusMatch(text), (row) => row.status),
   method: equal((row) => row.method),
   type: within((row) => row.type),
-  duration: (text) => over(comparison(text, times), (row) => row.time),
-  size: (text) => over(comparison(text, sizes), (row) => row.size),
-  body: (text) => (row) => row.bodies.includes(text),
+  duration: (text) => over(comparison(text, times, 'ms'), (row) => row.time),
+  size: (text) => over(comparison(text, sizes, 'b'), (row) => row.size),
+  body(text) {
+    const bytes = String.fromCharCode(...new TextEncoder().encode(text));
+    return (row) => row.bodies.includes(text) || row.binaries.includes(bytes);
+  },
   url: within((row) => row.url),
   header: (text) => (row) => row.fields.includes(text),
-  error: (text) => (row) => row.error !== '' && row.error.toLowerCase().includes(text),
+  error: within((row) => row.error),
   source: equal((row) => row.source),
   state: equal((row) => row.state),
   phase: equal((row) => texts(row.entry._phase)),
 };
 
-/** The words of a query; quotes hold words together, a backslash keeps a quote. */
+/** Those that have several values with commas between them, of which one is enough. */
+const lists = ['host', 'method', 'type', 'source', 'state', 'phase', 'status'];
+
+/**
+ * The words of a query, read as the Inspector's `QueryReader` does. What that calls a mistake is what somebody is still
+ * writing here: a quote without an end holds all that follows, and a name that is not known is text.
+ */
 function words(text) {
   const found = [];
-  let word = '';
-  let isQuoted = false;
-  let hasQuotes = false;
-  let colon = -1;
-  const end = () => {
-    if (word || hasQuotes) found.push({ word, colon });
-    word = '';
-    colon = -1;
-    hasQuotes = false;
-  };
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text[at];
-    if (isQuoted && letter === '\\' && '"\\'.includes(text[at + 1] ?? '-')) word += text[(at += 1)];
-    else if (letter === '"') {
-      isQuoted = !isQuoted;
-      hasQuotes = true;
-    } else if (!isQuoted && /\s/.test(letter)) end();
-    else {
-      if (letter === ':' && !isQuoted && !hasQuotes && colon < 0) colon = word.length;
-      word += letter;
+  let at = 0;
+  const isSpace = (place) => /\s/.test(text[place] ?? ' ');
+  const value = () => {
+    let result = '';
+    if (text[at] !== '"') {
+      while (!isSpace(at)) result += text[at++];
+      return result;
     }
+    at += 1;
+    while (at < text.length && text[at] !== '"') {
+      if (text[at] === '\\' && '"\\'.includes(text[at + 1] ?? '-')) at += 1;
+      result += text[at++];
+    }
+    at += 1;
+    return result;
+  };
+  while (at < text.length) {
+    if (isSpace(at)) {
+      at += 1;
+      continue;
+    }
+    const start = at;
+    const isNot = text[at] === '-' && !isSpace(at + 1);
+    if (isNot) at += 1;
+    const word = at;
+    while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
+    const key = text.slice(word, at);
+    const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && Object.hasOwn(terms, key);
+    at = isTerm ? at + 1 : word;
+    const read = value();
+    found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });
   }
-  end();
   return found;
 }
 
@@ -98,22 +126,19 @@ function words(text) {
 function compile(text) {
   const tests = [];
   const wrong = [];
-  for (const { word, colon } of words(text.toLowerCase())) {
-    const isNot = word.length > 1 && word.startsWith('-');
-    const bare = isNot ? word.slice(1) : word;
-    const name = colon > 0 ? bare.slice(0, colon - (isNot ? 1 : 0)) : '';
+  for (const { isNot, name, value, raw } of words(folded(text))) {
+    if (value === '') continue;
     let test;
-    if (Object.hasOwn(terms, name)) {
-      const values = bare.slice(name.length + 1).split(',').filter((value) => value !== '');
+    if (name) {
+      const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
       if (!values.length) continue;
-      // Of several values one is enough. A text to look for may have commas of its own.
-      const tries = (['body', 'url', 'header', 'error'].includes(name) ? [values.join(',')] : values).map(terms[name]);
+      const tries = values.map(terms[name]);
       if (tries.some((one) => !one)) {
-        wrong.push(word);
+        wrong.push(raw);
         continue;
       }
       test = (row) => tries.some((one) => one(row));
-    } else test = (row) => row.head.includes(bare);
+    } else test = (row) => row.head.includes(value);
     tests.push(isNot ? (row) => !test(row) : test);
   }
   return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };

@@ -117,7 +117,7 @@ function fill(element, row, place) {
   parts.path.replaceChildren(row.path, make('i', {}, row.query));
   parts.path.title = row.url;
   parts.host.textContent = row.host;
-  parts.tag.hidden = row.source === 'network';
+  parts.tag.hidden = row.source === 'network' || !row.source;
   parts.tag.textContent = row.source;
   parts.type.textContent = row.kind;
   parts.size.textContent = row.size >= 0 ? bytes(row.size) : '';

@@ -29,7 +29,7 @@ function curl(row) {
   }
   const join = () => words.join(' \\\n  ');
   if (!body) return join();
-  if (body.text && body.text[0] !== '@' && !body.base64) {
+  if (!body.base64 && !body.text.startsWith('@')) {
     words.push(`--data-binary ${quoted(body.text)}`);
     return join();
   }

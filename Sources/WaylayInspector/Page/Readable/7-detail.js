@@ -134,7 +134,7 @@ function showDetail(row) {
       make('div', { class: 'line' },
         make('span', { class: `state tone-${row.tone}` }, row.label), make('span', { class: 'method' }, row.method),
         make('span', { class: 'quiet' }, row.time ? duration(row.time) : ''),
-        row.source === 'network' ? null : make('span', { class: 'tag' }, row.source), make('span', { class: 'spring' }),
+        row.source === 'network' || !row.source ? null : make('span', { class: 'tag' }, row.source), make('span', { class: 'spring' }),
         make('button', { class: 'icon', title: 'Close (Esc)', 'aria-label': 'Close', onclick: () => choose(null) }, '✕')),
       make('div', { class: 'url', tabindex: '0' }, urlView(row)),
       make('div', { class: 'tools' },

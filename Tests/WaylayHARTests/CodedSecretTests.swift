@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+import WaylayHAR
+
+@Suite("Secrets that are coded")
+struct CodedSecretTests {
+  private static let mark = "pl4nted"
+  private static let secret = "\(Self.mark)-hidden/value?"
+
+  private func redacted(_ body: Data, _ mediaType: String) -> Data {
+    let entry = HAR.Entry(
+      started: Date(timeIntervalSince1970: 0),
+      request: HAR.Request(method: "POST", url: "https://a.test/", body: HAR.Body(body, mediaType: mediaType)),
+      response: HAR.Response(status: 200))
+    return Redaction.standard.redacted(entry).request.body?.data ?? Data()
+  }
+
+  /// A text, and all of it that is base64.
+  private func spellings(_ data: Data) -> [String] {
+    let text = String(decoding: data, as: UTF8.self)
+    let words = text.split { !$0.isLetter && !$0.isNumber && !"+/-_=".contains($0) }.map(String.init)
+    return [text]
+      + words.compactMap { word -> String? in
+        var word = word.replacing("-", with: "+").replacing("_", with: "/").prefix { $0 != "=" }.description
+        while word.count % 4 == 1 { word.removeLast() }
+        while word.count % 4 != 0 { word += "=" }
+        return Data(base64Encoded: word).map { String(decoding: $0, as: UTF8.self) }
+      }
+  }
+
+  @Test("in base64 JSON are taken out of it, as a whole body, as a member, as an item of a form; it stays JSON")
+  func json() throws {
+    for padding in ["", "a", "ab"] {
+      let json = Data("{\"shown\":\"\(padding)\",\"user\":{\"password\":\"\(Self.secret)\"},\"tail\":\"~~~???\"}".utf8)
+      let list = Data("[{\"api_key\": \"\(Self.secret)\"}]".utf8)
+      for plain in [json, list] {
+        let base64 = plain.base64EncodedString()
+        let forURLs = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let twice = Data("{\"inner\":\"\(base64)\"}".utf8).base64EncodedString()
+        for (body, type) in [
+          (base64, "text/plain"), (base64, "application/json"), (forURLs, "text/plain"),
+          ("{\"payload\":\"\(base64)\",\"page\":2}", "application/json"), ("data=\(forURLs)&page=2", "text/plain"),
+          (twice, "text/plain"), (String(base64.prefix(base64.count - 5)), "text/plain"),
+        ] {
+          let result = redacted(Data(body.utf8), type)
+          let texts = spellings(result)
+          for text in texts {
+            #expect(!text.contains(Self.mark), "\(body) became \(text)")
+            for inner in spellings(Data(text.utf8)) { #expect(!inner.contains(Self.mark), "\(body)") }
+          }
+          #expect(result != Data(body.utf8) && redacted(result, type) == result, "\(body)")
+          if body == base64 {
+            let decoded = try #require(Data(base64Encoded: result))
+            let text = String(decoding: decoded, as: UTF8.self)
+            #expect(try JSONValue(decoded) != .null && text.contains("REDACTED"))
+            #expect(plain == list || text.contains("\"shown\":\"\(padding)\""))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("in JSON and in forms are found beside bytes that no text has")
+  func binary() {
+    let json = Data("{\"blob\":\"".utf8) + Data([0, 1, 0xFF]) + Data("\",\"token\":\"\(Self.secret)\"}".utf8)
+    let parts =
+      Data("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a.png\"\r\n\r\n".utf8)
+      + Data([0x89, 0x50, 0, 0, 0xFF, 0x0D, 0x0A])
+      + Data("\r\n--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n\(Self.secret)\r\n--b--\r\n".utf8)
+    for (body, type) in [(json, "application/json"), (parts, "multipart/form-data; boundary=b")] {
+      let result = redacted(body, type)
+      #expect(result.range(of: Data(Self.mark.utf8)) == nil, "\(type)")
+      #expect(result.range(of: Data("REDACTED".utf8)) != nil && result.contains(0))
+    }
+  }
+
+  @Test("what is base64 and holds none stays as it is, byte for byte")
+  func shown() {
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    for text in [
+      Data("{\"name\":\"Ada\"}".utf8).base64EncodedString(), token, "eyeeyeeyeeyeeyeeyeeyeeye", "WWWWWWWWWWWWWWWWW",
+      String(repeating: "ey", count: 50_000),
+    ] {
+      #expect(redacted(Data(text.utf8), "text/plain") == Data(text.utf8))
+    }
+  }
+}

@@ -22,7 +22,7 @@ for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/
   [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
 done
 support=()
-for file in ByteRange Error+Redacted EventHub FallbackLogger LoadClock Locked MessageDigest Promise UInt8+Fields URL+Origin URL+Redacted Waiters; do
+for file in ByteRange Error+Redacted EventHub FallbackLogger LoadClock Locked MediaType MessageDigest Promise UInt8+Fields URL+Origin URL+Redacted Waiters; do
   support+=("Sources/WaylayCore/Support/$file.swift")
 done
 

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// A private HTTP cache and offline archive, as a link of a chain (RFC 9111).
 ///
@@ -56,7 +57,7 @@ public final class ArchiveCache: InlineAnswering {
     at directory: URL, options: DiskStore.Options = DiskStore.Options(),
     _ configure: (inout Configuration) -> Void = { _ in }
   ) {
-    self.init(opening: { try DiskStore(at: directory, options: options) }, configure)
+    self.init(opening: { try DiskStore(at: directory, options: options) }, options.logger, configure)
   }
 
   /// An archive in memory.
@@ -77,10 +78,11 @@ public final class ArchiveCache: InlineAnswering {
   }
 
   private init(
-    opening open: @escaping @Sendable () throws -> any ArchiveStore, _ configure: (inout Configuration) -> Void
+    opening open: @escaping @Sendable () throws -> any ArchiveStore, _ logger: Logger,
+    _ configure: (inout Configuration) -> Void
   ) {
     engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(open))
-    engine.start()
+    engine.start(logger)
   }
 
   private static func configuration(_ configure: (inout Configuration) -> Void) -> Configuration {

@@ -64,6 +64,12 @@ public struct ArchiveError: LoadError {
     /// See ``ArchiveError/underlying``: another process has the directory open, it cannot be written, or a newer
     /// version wrote it.
     public static let unavailable = Code("unavailable")
+    /// A prefetch did not bring what was asked for: the server answered with an error status, the answer may not be
+    /// stored, or the registry does not lead through the archive.
+    ///
+    /// The message says which. Prefetch through the registry that the app's session has, and see `archive.explain(_:)`
+    /// for what the archive does with the request.
+    public static let notPrefetched = Code("notPrefetched")
     /// The archive was invalidated, and asked afterwards.
     ///
     /// Make a new `ArchiveCache`; invalidate one only when nothing uses it any more.

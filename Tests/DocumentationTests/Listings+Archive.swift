@@ -64,10 +64,15 @@ func archiveEncryption(directory: URL, keychain: Keychain) {
   _ = archive
 }
 
-func archiveListing(archive: ArchiveCache) async throws {
+func archiveListing(archive: ArchiveCache, url: URL, release: Date) async throws {
   let store = try await archive.store
-  for entry in try await store.list(.host("example.com")) { print(entry.details.url, entry.bodyLength) }
+  for entry in try await store.list(.host("example.com")) {
+    guard let response = ArchivedResponse(entry) else { continue }
+    print(entry.details.url, response.status, response.fields[.contentType] ?? "", entry.bodyLength)
+  }
   try await store.removeAll(.tag("content"))
+  try await store.removeAll(.stored(after: release))
+  try await archive.remove(for: URLRequest(url: url))
 }
 
 func archiveWatching(archive: ArchiveCache, url: URL) async throws {

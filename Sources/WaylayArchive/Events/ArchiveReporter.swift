@@ -14,15 +14,20 @@ final class ArchiveReporter: Sendable {
   var counters: ArchiveCounters { tally.withLock { $0 } }
 
   /// Counts the event, hands it to whoever subscribed, and logs it where somebody listens.
-  func report(_ event: ArchiveEvent) {
-    report(event.kind, bytes: event.bytes) { event }
+  ///
+  /// - Parameter level: The level of its line in the log, where that is not its kind's.
+  func report(_ event: ArchiveEvent, at level: Logger.Level? = nil) {
+    report(event.kind, bytes: event.bytes, at: level) { event }
   }
 
   /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
-  func report(_ kind: ArchiveEvent.Kind, bytes: Int64?, _ event: () -> ArchiveEvent) {
+  func report(
+    _ kind: ArchiveEvent.Kind, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent
+  ) {
     tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
     hub.send(event)
-    if let logger, logger.logLevel <= Self.level(of: kind) { log(event(), logger) }
+    let level = level ?? Self.level(of: kind)
+    if let logger, logger.logLevel <= level { log(event(), logger, level) }
   }
 
   private static func level(of kind: ArchiveEvent.Kind) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
@@ -31,19 +36,20 @@ final class ArchiveReporter: Sendable {
 
   func close() { hub.close() }
 
-  private func log(_ event: ArchiveEvent, _ logger: Logger) {
+  private func log(_ event: ArchiveEvent, _ logger: Logger, _ level: Logger.Level) {
     var metadata: Logger.Metadata = [ArchiveLogKey.event: "\(event.kind)"]
     if let url = event.url { metadata[LogKey.url] = "\(url.redacted)" }
     if let load = event.load { metadata[LogKey.load] = "\(load)" }
     if let reason = event.reason { metadata[ArchiveLogKey.reason] = "\(reason)" }
     if let bytes = event.bytes { metadata[ArchiveLogKey.bytes] = "\(bytes)" }
-    logger.log(level: Self.level(of: event.kind), "archive \(event.kind)", metadata: metadata)
+    logger.log(level: level, "archive \(event.kind)", metadata: metadata)
   }
 }
 
 /// The keys of an archive's log lines, beside those of `LogKey`. They are stable: filter on them.
 ///
-/// Events are logged at `.debug`, failures of the store at `.warning`. Header fields and bodies never are.
+/// Events are logged at `.debug`, answers that the store's limits keep out at `.notice`, failures of the store at
+/// `.warning`. Header fields and bodies never are.
 public enum ArchiveLogKey {
   /// The kind of event.
   public static let event = "waylay.archive.event"

@@ -74,6 +74,9 @@ extension ArchivePolicy {
   ) -> ResponseOutcome {
     switch storability(of: response, to: request, options: options) {
     case .refuse(let reason):
+      if reason.code == .status, let record = lastResort(response, request, method, records, options) {
+        return keep(record, request, records)
+      }
       var outcome = ResponseOutcome(.network, reason)
       // What is stored has been replaced at the origin by something that must not be.
       if method == .get,
@@ -82,13 +85,34 @@ extension ArchivePolicy {
         outcome.updates = matching(request, records, method).map { .init(index: $0, record: records[$0].invalidated()) }
       }
       return outcome
-    case .store(let record):
-      var outcome = ResponseOutcome(
-        .network, ArchiveReason(.stored, age: 0, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource))
-      outcome.storing = .new(record)
-      supersede(request, records, by: record, &outcome)
-      return outcome
+    case .store(let record): return keep(record, request, records)
     }
+  }
+
+  private func keep(_ record: CacheRecord, _ request: CacheRequest, _ records: [CacheRecord]) -> ResponseOutcome {
+    var outcome = ResponseOutcome(
+      .network, ArchiveReason(.stored, age: 0, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource))
+    outcome.storing = .new(record)
+    supersede(request, records, by: record, &outcome)
+    return outcome
+  }
+
+  /// A redirect that may not be reused, as it is kept for when the origin cannot be asked: whoever reads without a
+  /// network could not get to the page behind it.
+  ///
+  /// RFC 9111, section 3, knows no such storing, and nothing that the origin can be asked about is answered with it. It
+  /// takes the place of nothing but its own kind: a sign-in page, or the portal of a network, must not displace what
+  /// was there.
+  private func lastResort(
+    _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord],
+    _ options: CacheOptions
+  ) -> CacheRecord? {
+    guard !isShared, method == .get, [302, 303, 307].contains(response.status), response.fields.contains(.location),
+      matching(request, records, method).allSatisfy({ records[$0].flags.contains(.lastResort) })
+    else { return nil }
+    var record = record(of: response, ResponseDirectives(response.fields), to: request, options)
+    record.flags.insert(.lastResort)
+    return record
   }
 
   /// The stored responses that match a request by their own `Vary`.

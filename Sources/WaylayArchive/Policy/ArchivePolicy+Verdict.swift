@@ -18,6 +18,7 @@ extension ArchivePolicy {
       ArchiveReason(
         code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
     }
+    if record.flags.contains(.lastResort), plan.mayLoad { return Verdict(isUsable: false, reason: reason(.stale)) }
     let isInvalid = record.flags.contains(.invalidated)
     if plan.anyAge {
       let isStale = !isFresh || isInvalid

@@ -60,6 +60,8 @@ package struct CacheRecord: Hashable, Sendable {
     package static let decoded = Flags(rawValue: 1 << 4)
     /// It came with cookies, which are not stored.
     package static let hadCookies = Flags(rawValue: 1 << 6)
+    /// Nothing allows to reuse it; it is kept for when the origin cannot be asked, and given at no other time.
+    package static let lastResort = Flags(rawValue: 1 << 7)
     /// `Last-Modified` is old enough, against `Date`, to be a strong validator (RFC 9110, section 8.8.2.2).
     package static let strongLastModified = Flags(rawValue: 1 << 5)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends
 /// it.
@@ -22,12 +23,16 @@ final class ArchiveEngine: Sendable {
   }
 
   /// Opens the store, and listens to it.
-  func start() {
-    opening.start { [weak self, reporter] outcome in
+  ///
+  /// - Parameter logger: Who hears that it cannot be opened, where the configuration names nobody.
+  func start(_ logger: Logger? = nil) {
+    opening.start { [weak self, reporter, configuration] outcome in
       switch outcome {
       case .success(let store): store.observe { [weak self] in self?.heard($0) }
       case .failure(let error):
-        reporter.report(ArchiveEvent(.storeFailed, reason: "the archive could not be opened: \(error.redacted)"))
+        let reason = "the archive could not be opened: \(error.redacted)"
+        reporter.report(ArchiveEvent(.storeFailed, reason: reason))
+        if configuration.logger == nil { logger?.warning("\(reason) Requests go through as if there were none.") }
       }
     }
   }

@@ -21,6 +21,7 @@ extension ArchiveLoad {
       for field in engine.cookies.fields(of: id, for: request.context) { fields.append(field) }
     }
     let isMarked = answer.isStale && options.mode != .replayOnly
+    outcome?.note(.present)
     var response = InterceptedResponse(
       status: HTTPResponse.Status(code: head.status), fields: fields, url: url, body: body,
       source: isMarked ? .staleArchive : .archive)

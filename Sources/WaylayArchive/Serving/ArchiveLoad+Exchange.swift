@@ -129,7 +129,7 @@ extension ArchiveLoad {
     guard case .new = outcome.storing else {
       if let refusal = refusal.withLock({ $0 }) {
         outcome.removals += outcome.updates.map(\.index).filter { !outcome.removals.contains($0) }
-        engine.reporter.report(event(.refused, reason: refusal))
+        refuse(refusal)
       }
       return Judgement(outcome: outcome)
     }
@@ -194,7 +194,7 @@ extension ArchiveLoad {
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
       guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
-        engine.reporter.report(event(.refused, reason: Self.changedMeanwhile))
+        refuse(Self.changedMeanwhile)
         continue
       }
       update(stored[change.index], to: change.record)

@@ -9,31 +9,43 @@ extension ArchiveLoad {
     _ flight: Flight?,
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
-    var response = response
-    if configuration.cacheStatus == .always, judged.outcome.answer == .network {
-      var status = CacheStatus(cache: configuration.name)
-      status.forwarded = CacheStatus.Forwarded(decision.reason)
-      if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }
-      status.isStored = judged.outcome.storing != nil && judged.candidate?.refusal == nil
-      add(status, to: &response)
-    }
     if let refusal = judged.candidate?.refusal {
-      engine.reporter.report(event(.refused, reason: refusal))
-      return response
+      refuse(refusal)
+      return marked(response, judged, decision, isStored: false)
     }
     switch judged.outcome.storing {
     case nil:
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
       if asked.method == .get, response.status != .notModified {
-        engine.reporter.report(event(.refused, reason: judged.outcome.reason.description))
+        refuse(judged.outcome.reason.description)
       }
-      return response
+      return marked(response, judged, decision, isStored: false)
     case .new(let record):
-      return keep(
-        response, as: record, placement(judged, taking: judged.outcome.removals.map { stored[$0].entry }), flight)
+      let placement = placement(judged, taking: judged.outcome.removals.map { stored[$0].entry })
+      let (kept, refusal) = keep(response, as: record, placement, flight)
+      return marked(kept, judged, decision, isStored: refusal == nil, refusal)
     case .join(let index, let offset, let record):
+      let response = marked(response, judged, decision, isStored: true)
       return try await complete(stored[index], at: offset, with: response, as: record, judged, decision, flight, send)
     }
+  }
+
+  /// The network's answer with our member of `Cache-Status`, where it is to have one.
+  ///
+  /// - Parameter refusal: Why it is not stored, where that was known only when it was to be.
+  private func marked(
+    _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, isStored: Bool,
+    _ refusal: Refusal? = nil
+  ) -> InterceptedResponse {
+    guard configuration.cacheStatus == .always, judged.outcome.answer == .network else { return response }
+    var status = CacheStatus(cache: configuration.name)
+    status.forwarded = CacheStatus.Forwarded(decision.reason)
+    if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }
+    status.isStored = isStored
+    status.detail = refusal?.code?.description
+    var response = response
+    add(status, to: &response)
+    return response
   }
 
   /// How an entry is marked, and what it takes the place of.
@@ -59,7 +71,7 @@ extension ArchiveLoad {
   /// Whether the answer is what the resource is now, as far as this archive knows; says so where it is not.
   private func isCurrent(_ placement: Placement) -> Bool {
     guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
-    engine.reporter.report(event(.refused, reason: Self.changedMeanwhile))
+    refuse(Self.changedMeanwhile)
     return false
   }
 
@@ -71,6 +83,7 @@ extension ArchiveLoad {
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
     engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
+    outcome?.note(.stored(bytes))
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
@@ -87,40 +100,43 @@ extension ArchiveLoad {
   }
 
   /// Stores an answer's body: at once when it is there, else as it is read.
+  ///
+  /// - Returns: The answer for the app, and why it is not stored, where that is known by now.
   private func keep(
     _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
-  ) -> InterceptedResponse {
+  ) -> (InterceptedResponse, Refusal?) {
     if let data = response.body.inMemory {
-      keep(data, as: record, placement)
+      let refusal = keep(data, as: record, placement)
       flight?.settle(.stored)
-      return response
+      return (response, refusal)
     }
     let writer: any EntryWriter
     do {
       writer = try store.makeWriter(for: key, length: response.body.length)
     } catch {
-      engine.reporter.report(event(.refused, reason: error.redacted))
-      return response
+      return (response, refuse(error))
     }
     let shared = SharedBody(response.body, into: sink(writer, record, placement))
-    guard let body = shared.body() else { return response }
+    guard let body = shared.body() else { return (response, nil) }
     share(shared, record, flight)
     finish(shared, writer, record, placement, flight)
     var relayed = response
     relayed.body = body
-    return relayed
+    return (relayed, nil)
   }
 
-  private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) {
+  /// Stores a body that is there.
+  private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) -> Refusal? {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
-      return engine.reporter.report(event(.refused, reason: "the body is not as long as its head says"))
+      return refuse("the body is not as long as its head says")
     }
-    guard isCurrent(placement) else { return }
+    guard isCurrent(placement) else { return Refusal() }
     do {
       let entry = try store.put(draft(complete, placement), body: data)
       settle(entry, complete, placement, bytes: Int64(data.count))
+      return nil
     } catch {
-      engine.reporter.report(event(.refused, reason: error.redacted))
+      return refuse(error)
     }
   }
 
@@ -150,7 +166,8 @@ extension ArchiveLoad {
         case .complete(let bytes):
           guard let complete = record.completed(bodyLength: bytes) else {
             writer.abort()
-            return engine.reporter.report(event(.refused, reason: "the body is not as long as its head says"))
+            refuse("the body is not as long as its head says")
+            return
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(complete, placement))
@@ -159,17 +176,18 @@ extension ArchiveLoad {
           // What took the place of something whole is worth less than that until it is whole itself.
           guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
             writer.abort()
-            return engine.reporter.report(event(.refused, reason: "the body broke off, and cannot be resumed"))
+            refuse("the body broke off, and cannot be resumed")
+            return
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(part, placement))
           settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
-          engine.reporter.report(event(.refused, reason: error.redacted))
+          refuse(error)
         }
       } catch {
-        engine.reporter.report(event(.refused, reason: error.redacted))
+        refuse(error)
       }
     }
   }
@@ -188,7 +206,7 @@ extension ArchiveLoad {
       writer = try await continuing(stored.entry, at: offset)
     } catch {
       try Task.checkCancellation()
-      engine.reporter.report(event(.refused, reason: "a part could not be put behind another: \(error.redacted)"))
+      refuse("a part could not be put behind another: \(error.redacted)")
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
@@ -221,7 +239,7 @@ extension ArchiveLoad {
         final = count == record.completeLength ? nil : record.truncated(at: count)
       case .lost(let error):
         bytes = 0
-        engine.reporter.report(event(.refused, reason: error.redacted))
+        refuse(error)
       }
       do {
         guard let final, isCurrent(placement) else { return writer.abort() }
@@ -229,7 +247,7 @@ extension ArchiveLoad {
         let entry = try await writer.commit(draft(final, placement))
         settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
       } catch {
-        engine.reporter.report(event(.refused, reason: error.redacted))
+        refuse(error)
       }
     }
     guard isWhole else {

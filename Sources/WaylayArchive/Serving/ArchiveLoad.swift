@@ -16,6 +16,8 @@ struct ArchiveLoad: Sendable {
   let body: Data?
   /// Whether the load goes on behind an answer that was given.
   var isInBackground = false
+  /// What becomes of it is noted here, where the archive itself has asked for it.
+  var outcome: LoadOutcome?
   /// Whether the load stands for another one of a user that a challenge would have named.
   var isAfterChallenge = false
 
@@ -63,6 +65,7 @@ struct ArchiveLoad: Sendable {
     self.request = request
     url = request.url
     self.next = next
+    outcome = LoadOutcome.current(of: engine)
     let configuration = engine.configuration
     self.body = body
     place = RequestKey(request, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
@@ -290,14 +293,4 @@ struct ArchiveLoad: Sendable {
 extension Error {
   /// Whether it says that what was read is not what was stored, rather than that the system could not read.
   var provesDamage: Bool { (self as? ArchiveError)?.code == .unreadable }
-}
-
-extension CacheRequest {
-  /// Reads a request, without some of its fields.
-  package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
-    let fields =
-      ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
-    self.init(
-      method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
-  }
 }

@@ -15,6 +15,8 @@ public final class LoadContext: Sendable {
   public let credentialStorage: URLCredentialStorage?
   /// Header fields that every request gets which does not set them itself.
   public let additionalHeaders: [String: String]
+  /// The cache policy of requests that have none of their own, which are those with `useProtocolCachePolicy`.
+  public let cachePolicy: URLRequest.CachePolicy
   /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first, unless it is
   /// the 60 s that nobody has set.
   public let requestTimeout: TimeInterval
@@ -35,6 +37,7 @@ public final class LoadContext: Sendable {
         (name.base as? String).map { ($0, String(describing: value)) }
       },
       uniquingKeysWith: { first, _ in first })
+    cachePolicy = configuration.requestCachePolicy
     requestTimeout = configuration.timeoutIntervalForRequest
     resourceTimeout = configuration.timeoutIntervalForResource
   }
@@ -48,6 +51,7 @@ public final class LoadContext: Sendable {
     cookieAcceptPolicy = .never
     credentialStorage = nil
     additionalHeaders = [:]
+    cachePolicy = .useProtocolCachePolicy
     requestTimeout = Self.defaultRequestTimeout
     resourceTimeout = 7 * 24 * 60 * 60
   }
@@ -57,7 +61,8 @@ public final class LoadContext: Sendable {
     cookieStorage === other.cookieStorage && sendsCookies == other.sendsCookies
       && cookieAcceptPolicy == other.cookieAcceptPolicy
       && credentialStorage === other.credentialStorage && additionalHeaders == other.additionalHeaders
-      && requestTimeout == other.requestTimeout && resourceTimeout == other.resourceTimeout
+      && cachePolicy == other.cachePolicy && requestTimeout == other.requestTimeout
+      && resourceTimeout == other.resourceTimeout
   }
 
   /// What `URLRequest.timeoutInterval` is when nobody set it, in seconds.

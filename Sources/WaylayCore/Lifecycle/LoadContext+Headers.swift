@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 extension LoadContext {
-  /// Adds the session's header fields, then its cookies (rule 3).
+  /// Adds the session's cache policy, its header fields, then its cookies (rule 3).
   ///
   /// - Parameters:
   ///   - origin: The URL the app asked for. On a hop to another origin the session's credentials stay behind (rule 4).
@@ -10,6 +10,9 @@ extension LoadContext {
   /// - Returns: Whether the request's `Cookie` is the storage's, and so to be made anew for the next hop.
   @discardableResult
   func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
+    if cachePolicy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy {
+      request.cachePolicy = cachePolicy
+    }
     if !additionalHeaders.isEmpty { addHeaders(to: &request, origin: origin) }
     if bySession {
       if request.value(forHTTPHeaderField: "Cookie") == nil { return false }

@@ -10,7 +10,7 @@ extension MockResponse {
   ///   - type: The value of `Content-Type`; by default what the file's extension says, for the usual ones.
   ///   - status: The status.
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
-    let fileType = type ?? ContentType.of(pathExtension: url.pathExtension)
+    let fileType = type ?? MediaType.of(pathExtension: url.pathExtension)
     // The length is looked up for each request: a test may write the file later.
     let response = MockResponse(.message(Message(body: .file(url)))).status(status)
     return fileType.map { response.header("Content-Type", $0) } ?? response
@@ -51,20 +51,4 @@ extension MessageBody {
     }
     return .file(file)
   }
-}
-
-/// The media types of the usual files.
-enum ContentType {
-  static func of(pathExtension: String) -> String? { types[pathExtension.lowercased()] }
-
-  private static let types = [
-    "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8", "gif": "image/gif",
-    "htm": "text/html; charset=utf-8",
-    "html": "text/html; charset=utf-8", "jpeg": "image/jpeg", "jpg": "image/jpeg",
-    "js": "text/javascript; charset=utf-8",
-    "json": "application/json", "md": "text/markdown; charset=utf-8", "mov": "video/quicktime", "mp3": "audio/mpeg",
-    "mp4": "video/mp4", "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml",
-    "txt": "text/plain; charset=utf-8",
-    "webp": "image/webp", "woff2": "font/woff2", "xml": "application/xml", "zip": "application/zip",
-  ]
 }

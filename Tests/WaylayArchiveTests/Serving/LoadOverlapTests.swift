@@ -205,6 +205,10 @@ private final class Careless: ArchiveStore {
   }
   func removeAll(_ filter: EntryFilter) async throws -> Int { try await base.removeAll(filter) }
   var usage: StoreUsage { base.usage }
+  var limits: StoreLimits {
+    get { base.limits }
+    set { base.limits = newValue }
+  }
   func digest(_ bytes: [UInt8]) -> [UInt8] { base.digest(bytes) }
   func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) { base.observe(handler) }
   func flush() async throws {}

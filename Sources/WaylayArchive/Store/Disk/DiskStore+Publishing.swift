@@ -46,7 +46,8 @@ extension DiskStore {
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
       let (cost, bytes) = (slot.cost, slot.cost - (old?.cost ?? 0) - publication.reserved)
-      guard cost <= limits.entryBytes else { throw ArchiveError.entryTooLarge(cost, limits.entryBytes) }
+      let limit = limits.entryBytes
+      guard cost <= limit else { throw ArchiveError.entryTooLarge(cost, limit) }
       let hasRoom = state.withLock { makeRoom(for: max(bytes, 0), count: old == nil ? 1 : 0, in: &$0) }
       guard hasRoom else { throw ArchiveError.storeFull }
       try journal?.append(slot.record(low: digest.0, isVisited: old != nil))

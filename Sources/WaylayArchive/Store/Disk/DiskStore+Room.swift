@@ -1,6 +1,18 @@
 import Foundation
 
 extension DiskStore {
+  /// How much the store may hold; see ``ArchiveStore/limits``. A store for reading evicts nothing.
+  public var limits: StoreLimits {
+    get { state.withLock { $0.limits } }
+    set {
+      state.withLock { state in
+        state.limits = newValue
+        if journal != nil, !state.isClosed, newValue.isExceeded(by: state.usage) { trimLater(in: &state) }
+      }
+      work()
+    }
+  }
+
   /// Evicts until so much more fits; what is evicted goes from the disk before anything that is written after this
   /// call.
   ///
@@ -9,17 +21,21 @@ extension DiskStore {
     var wanted = state.usage
     wanted.bytes += bytes
     wanted.count += count
-    guard limits.isExceeded(by: wanted) else { return true }
-    while limits.isExceeded(by: wanted) {
+    guard state.limits.isExceeded(by: wanted) else { return true }
+    while state.limits.isExceeded(by: wanted) {
       guard evictOne(in: &state) else { return false }
       wanted.bytes = state.usage.bytes + bytes
       wanted.count = state.usage.count + count
     }
-    if !state.isTrimming {
-      state.isTrimming = true
-      state.jobs.append { $0.trim(to: $0.limits.low) }
-    }
+    trimLater(in: &state)
     return true
+  }
+
+  /// Has the rest of the way to the low-water mark be done behind.
+  private func trimLater(in state: inout State) {
+    guard !state.isTrimming else { return }
+    state.isTrimming = true
+    state.jobs.append { $0.trim(to: $0.limits.low) }
   }
 
   /// Evicts down to a mark, a few at a time, so that nobody waits for the lock.

@@ -149,7 +149,8 @@ extension DiskStore {
     if state.isClosed { throw ArchiveError.closed }
     if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
     if head > Self.longestHead { throw ArchiveError.entryTooLarge(Int64(head), Int64(Self.longestHead)) }
-    if bytes > limits.entryBytes { throw ArchiveError.entryTooLarge(bytes, limits.entryBytes) }
+    let limit = state.limits.entryBytes
+    if bytes > limit { throw ArchiveError.entryTooLarge(bytes, limit) }
   }
 
   /// What an entry will take, before it is compressed and encrypted.

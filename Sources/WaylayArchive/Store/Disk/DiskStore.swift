@@ -21,6 +21,7 @@ public final class DiskStore: ArchiveStore {
   typealias Job = @Sendable (DiskStore) -> Void
 
   struct State: Sendable {
+    var limits: StoreLimits
     var index: EntryIndex<DiskSlot>
     var usage: StoreUsage
     /// Entries in memory: those that were asked for lately, and all that are still to be written.
@@ -107,7 +108,6 @@ public final class DiskStore: ArchiveStore {
 
   var archive: ArchiveDirectory { context.directory }
   var files: FileSystem { archive.files }
-  var limits: StoreLimits { options.limits }
 
   /// Opens the archive in a directory, or makes one where there is none.
   ///
@@ -132,7 +132,8 @@ public final class DiskStore: ArchiveStore {
     let replay = opening.replay
     state = Locked(
       State(
-        index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber, partitions: replay.partitions,
+        limits: options.limits, index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber,
+        partitions: replay.partitions,
         folders: replay.folders,
         loose: replay.loose, safe: replay.safe, replayed: (opening.generation, opening.records)))
     if replay.damaged > 0 {

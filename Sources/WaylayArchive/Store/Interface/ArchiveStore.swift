@@ -69,6 +69,15 @@ public protocol ArchiveStore: Sendable {
   /// What the store holds now.
   var usage: StoreUsage { get }
 
+  /// How much the store may hold. It may be set at any time: what is more than that is evicted behind, and entries that
+  /// are larger than one may be from now on stay until then.
+  ///
+  /// ```swift
+  /// let store = try await archive.store
+  /// store.limits.bytes = 64 << 20
+  /// ```
+  var limits: StoreLimits { get nonmutating set }
+
   /// A digest under the archive's own secret key (HMAC, RFC 2104, with SHA-256), to recognise a value without keeping
   /// it.
   func digest(_ bytes: [UInt8]) -> [UInt8]

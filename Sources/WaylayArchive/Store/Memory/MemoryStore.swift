@@ -9,6 +9,7 @@ import Foundation
 /// Not for what is larger than memory or has to outlive the process: ``DiskStore``.
 public final class MemoryStore: ArchiveStore {
   struct State {
+    var limits: StoreLimits
     var index = EntryIndex<StoredEntry>()
     var usage = StoreUsage()
     var nextNumber: UInt64 = 1
@@ -18,15 +19,14 @@ public final class MemoryStore: ArchiveStore {
     var observers: [@Sendable (StoreEvent) -> Void] = []
   }
 
-  let limits: StoreLimits
-  private let state = Locked(State())
+  private let state: Locked<State>
   private let hash: SipHash
   let secretBytes: [UInt8]
   private let keyed: KeyedDigest
 
   /// Makes an empty store with a key of its own for digests.
   public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
-    self.limits = limits
+    state = Locked(State(limits: limits))
     secretBytes = Identity.newSecret()
     keyed = KeyedDigest(key: secretBytes)
     hash = SipHash(key: Array(secretBytes.prefix(16)))
@@ -57,8 +57,9 @@ public final class MemoryStore: ArchiveStore {
 
   /// Starts an entry whose body is still to come.
   public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
-    if state.withLock({ $0.isClosed }) { throw ArchiveError.closed }
-    if let length, length > limits.entryBytes { throw ArchiveError.entryTooLarge(length, limits.entryBytes) }
+    let (isClosed, limit) = state.withLock { ($0.isClosed, $0.limits.entryBytes) }
+    if isClosed { throw ArchiveError.closed }
+    if let length, length > limit { throw ArchiveError.entryTooLarge(length, limit) }
     return MemoryWriter(store: self, key: key)
   }
 
@@ -124,6 +125,18 @@ public final class MemoryStore: ArchiveStore {
     return state.withLock { state in doomed.count { drop($0, in: &state) } }
   }
 
+  /// How much the store may hold; see ``ArchiveStore/limits``.
+  public var limits: StoreLimits {
+    get { state.withLock { $0.limits } }
+    set {
+      let events = state.withLock { state in
+        state.limits = newValue
+        return makeRoom(in: &state)
+      }
+      report(events)
+    }
+  }
+
   /// What the store holds now.
   public var usage: StoreUsage { state.withLock { $0.usage } }
 
@@ -160,10 +173,11 @@ extension MemoryStore {
   func reserve(_ bytes: Int64, of total: Int64) throws {
     let outcome = state.withLock { state -> Result<[StoreEvent], ArchiveError> in
       if state.isClosed { return bytes > 0 ? .failure(.closed) : .success([]) }
-      if bytes > 0, total > limits.entryBytes { return .failure(.entryTooLarge(total, limits.entryBytes)) }
+      let limit = state.limits.entryBytes
+      if bytes > 0, total > limit { return .failure(.entryTooLarge(total, limit)) }
       state.usage.bytes += bytes
       let events = makeRoom(in: &state)
-      if bytes > 0, limits.isExceeded(by: state.usage) {
+      if bytes > 0, state.limits.isExceeded(by: state.usage) {
         state.usage.bytes -= bytes
         return .failure(.storeFull)
       }
@@ -185,14 +199,15 @@ extension MemoryStore {
     let size = Self.size(head: draft.head, key: draft.key, body: contents.length)
     let outcome = state.withLock { state -> Result<(StoredEntry, [StoreEvent]), ArchiveError> in
       if state.isClosed { return .failure(.closed) }
-      if size > limits.entryBytes { return .failure(.entryTooLarge(size, limits.entryBytes)) }
+      let limit = state.limits.entryBytes
+      if size > limit { return .failure(.entryTooLarge(size, limit)) }
       if let known, find(known, in: &state) == nil { return .failure(.writerOvertaken) }
       for id in replacing { _ = drop(id, in: &state) }
       if let known { _ = drop(known, in: &state) }
       state.usage.bytes += size - reserved
       state.usage.count += 1
       let events = makeRoom(in: &state)
-      guard !limits.isExceeded(by: state.usage) else {
+      guard !state.limits.isExceeded(by: state.usage) else {
         state.usage.bytes -= size - reserved
         state.usage.count -= 1
         return .failure(.storeFull)
@@ -219,9 +234,9 @@ extension MemoryStore {
   }
 
   private func makeRoom(in state: inout State) -> [StoreEvent] {
-    guard limits.isExceeded(by: state.usage) else { return [] }
+    guard state.limits.isExceeded(by: state.usage) else { return [] }
     var events: [StoreEvent] = []
-    let low = limits.low
+    let low = state.limits.low
     while low.isExceeded(by: state.usage), let handle = state.index.candidate() {
       let entry = state.index.remove(handle)
       state.usage.bytes -= entry.storedBytes

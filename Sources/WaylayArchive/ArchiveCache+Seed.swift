@@ -1,0 +1,121 @@
+import Foundation
+import HTTPTypes
+
+extension ArchiveCache {
+  /// Stores the files of a folder as answers, for example those that an app brings along, so that its first start needs
+  /// no network.
+  ///
+  /// ```swift
+  /// let folder = Bundle.main.resourceURL!.appendingPathComponent("seed")
+  /// try await archive.seed(from: folder, as: URL(string: "https://example.com/guide/")!)
+  /// ```
+  ///
+  /// `seed/images/map.png` becomes the answer to `https://example.com/guide/images/map.png`, and an `index.html` that to
+  /// its folder too. An answer has the file's media type, by its extension, and the time of its last change as
+  /// `Last-Modified`. It is stale at once, unless `lifetime` says otherwise: while there is a network, the server is
+  /// asked for something newer. Hidden files and links are passed over.
+  ///
+  /// Keys, lifetimes and `willStore` of the ``Configuration`` count as for any answer; the request is a plain `GET`
+  /// without credentials, in the partition that ``Configuration/partition`` gives it.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder.
+  ///   - base: The URL that the folder stands for.
+  ///   - lifetime: How long the answers are fresh, from now on.
+  ///   - isReplacing: Whether files take the place of what is stored for their URLs; without, that stays.
+  /// - Returns: How many answers were stored. One that is too large, or that `willStore` refuses, is an event.
+  /// - Throws: ``ArchiveError`` when the archive could not be opened, and with ``ArchiveError/Code/unreadable`` when a
+  ///   file or the folder cannot be read: what came before it has been stored.
+  @discardableResult
+  public func seed(
+    from folder: URL, as base: URL, lifetime: Duration = .zero, replacing isReplacing: Bool = false
+  ) async throws -> Int {
+    let store = try await engine.opening.store()
+    var count = 0
+    for seed in try Seed.all(in: folder, as: base) {
+      try Task.checkCancellation()
+      if try await engine.store(seed, for: lifetime, in: store, replacing: isReplacing) { count += 1 }
+    }
+    return count
+  }
+}
+
+/// A file as an answer.
+private struct Seed {
+  let file: URL
+  let url: URL
+  let size: Int64
+  let changed: Date
+
+  static func all(in folder: URL, as base: URL) throws -> [Seed] {
+    let paths: [String]
+    do {
+      paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    } catch {
+      throw ArchiveError(.unreadable, "the folder \(folder.path) cannot be read: check the path.", underlying: error)
+    }
+    let root = base.path.hasSuffix("/") ? base : base.appendingPathComponent("", isDirectory: true)
+    return try paths.sorted().flatMap { path -> [Seed] in
+      let names = path.split(separator: "/").map(String.init)
+      guard !names.contains(where: { $0.hasPrefix(".") }) else { return [] }
+      let file = folder.appendingPathComponent(path)
+      let attributes: [FileAttributeKey: Any]
+      do {
+        attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+      } catch {
+        throw unreadable(file, error)
+      }
+      guard attributes[.type] as? FileAttributeType == .typeRegular else { return [] }
+      let parent = names.dropLast().reduce(root) { $0.appendingPathComponent($1, isDirectory: true) }
+      var urls = [parent.appendingPathComponent(names[names.count - 1], isDirectory: false)]
+      if names.last == "index.html" { urls.append(parent) }
+      let (size, changed) = (attributes[.size] as? NSNumber, attributes[.modificationDate] as? Date)
+      return urls.map { Seed(file: file, url: $0, size: size?.int64Value ?? 0, changed: changed ?? Date()) }
+    }
+  }
+
+  static func unreadable(_ file: URL, _ error: any Error) -> ArchiveError {
+    ArchiveError(.unreadable, "the file \(file.path) cannot be read: check its permissions.", underlying: error)
+  }
+
+  func answer(to request: InterceptedRequest, fresh lifetime: Duration) -> InterceptedResponse {
+    var fields: HTTPFields = [
+      .contentLength: "\(size)", .cacheControl: "max-age=\(max(0, lifetime.wholeSeconds))",
+      .lastModified: HTTPDate.text(seconds: CacheTime(min(changed, Date())).seconds),
+    ]
+    fields[.contentType] = MediaType.of(pathExtension: file.pathExtension) ?? "application/octet-stream"
+    return InterceptedResponse(to: request, fields: fields, body: .file(file), source: .seed)
+  }
+}
+
+extension InterceptedResponse.Source {
+  fileprivate static let seed = InterceptedResponse.Source("seed", storesCookies: false)
+}
+
+extension ArchiveEngine {
+  /// Stores a file as if an origin had answered with it, and says whether it is stored.
+  fileprivate func store(
+    _ seed: Seed, for lifetime: Duration, in store: any ArchiveStore, replacing isReplacing: Bool
+  ) async throws -> Bool {
+    let request = InterceptedRequest(URLRequest(url: seed.url))
+    let next = InterceptorChain.Next { _ in throw CancellationError() }
+    var load = try await ArchiveLoad(reading: request, .online, self, store, next)
+    // Nobody waits for the answer: it is no miss.
+    load.isInBackground = true
+    let outcome = LoadOutcome(of: self)
+    load.outcome = outcome
+    let stored = load.understood(try await store.entries(for: load.key))
+    guard stored.isEmpty || isReplacing else { return false }
+    let sent = ArchiveLoad.Sent(time: load.now, moment: changes.now)
+    let answer = seed.answer(to: request, fresh: lifetime)
+    let response = try await load.received(answer, sent, load.decide([], load.now), stored, nil) { _ in answer }
+    do {
+      for try await _ in response.body {}
+    } catch {
+      try Task.checkCancellation()
+      throw Seed.unreadable(seed.file, error)
+    }
+    if case .stored = outcome.kind { return true }
+    return false
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Waylay
+
+// The listings of PrefetchAndSeeding.md: see Listings.swift.
+
+func prefetching(archive: ArchiveCache, registry: InterceptorRegistry, pages: [URL]) async throws {
+  let requests = pages.map { URLRequest(url: $0) }
+  let result = try await archive.prefetch(requests, through: registry) { progress in
+    print("\(progress.finished) of \(progress.total), \(progress.bytes) bytes")
+  }
+  for failure in result.failures { print(failure.request.url?.path ?? "", failure.error) }
+}
+
+func prefetchTags(directory: URL) {
+  let archive = ArchiveCache(at: directory) { configuration in
+    configuration.willStore = { candidate in
+      if candidate.request.url?.path.hasPrefix("/guide/") == true { candidate.tags.insert("guide") }
+    }
+  }
+  _ = archive
+}
+
+func seeding(archive: ArchiveCache, folder: URL) async throws {
+  let count = try await archive.seed(from: folder, as: URL(string: "https://example.com/guide/")!)
+  _ = count
+}
+
+func exporting(archive: ArchiveCache, otherStore: any ArchiveStore, file: URL) async throws {
+  let store = try await archive.store
+  try await store.export(.tag("guide"), to: file)
+  let count = try await otherStore.importEntries(from: file)
+  _ = count
+}
+
+func changingLimits(archive: ArchiveCache) async throws {
+  let store = try await archive.store
+  store.limits.bytes = 64 << 20
+}

@@ -1,0 +1,259 @@
+import Foundation
+import TestSupport
+import Testing
+import Waylay
+import WaylayHAR
+import WaylayInspector
+import WaylayTesting
+
+/// Types that an app mostly gets and seldom spells, spelled: in the functions that an app would pass them to, and in
+/// links, stores and builders of its own.
+@Suite("Types that are got and not made", .timeLimit(.minutes(5)))
+struct ResultTypesTests {
+  private static let url = URL(string: "https://api.example.com/articles/1")!
+
+  // MARK: The core
+
+  private func chain(@InterceptorBuilder _ links: () -> [any RequestInterceptor]) -> InterceptorChain {
+    InterceptorChain("own", for: .any, links)
+  }
+
+  private struct Named: InlineAnswering, WebSocketValidating {
+    let name: String
+
+    func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+      .response(InterceptedResponse(to: request, body: .text(name)))
+    }
+
+    func validate(webSocket request: URLRequest) throws {
+      throw URLError(.unsupportedURL)
+    }
+  }
+
+  @Test("a function of an app's own takes links as `InterceptorBuilder` writes them, with conditions and loops")
+  func builder() async throws {
+    let isOn = true
+    let built: InterceptorChain = chain {
+      if isOn { Named(name: "first") }
+      for name in ["second", "third"] { Named(name: name) }
+    }
+    #expect(built.interceptors.map(\.name) == ["first", "second", "third"])
+    let registry = InterceptorRegistry()
+    registry.register(built)
+    #expect(String(decoding: try await registry.data(for: URLRequest(url: Self.url)).0, as: UTF8.self) == "first")
+  }
+
+  @Test("a link that is `WebSocketValidating` is asked before a WebSocket task is opened")
+  func webSocket() throws {
+    let links: [any RequestInterceptor] = [Named(name: "closed")]
+    let asked = try #require(links.first as? any WebSocketValidating)
+    var request = URLRequest(url: Self.url)
+    request.url = URL(string: "wss://api.example.com/")
+    #expect(throws: URLError.self) { try asked.validate(webSocket: request) }
+  }
+
+  /// A transport of an app's own, which says that it goes on.
+  private struct Telling: Transport {
+    let sent: Locked<[TransportObserver?]>
+
+    var capabilities: TransportCapabilities { [] }
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      let observer: TransportObserver? = request.observer
+      observer?.progressed()
+      observer?.sent(0)
+      sent.withLock { $0.append(observer) }
+      return InterceptedResponse(to: request, body: .text("told"))
+    }
+  }
+
+  @Test("a transport of an app's own finds the `TransportObserver` of a load at the request")
+  func observer() async throws {
+    let sent = Locked<[TransportObserver?]>([])
+    let registry = InterceptorRegistry(transport: Telling(sent: sent))
+    #expect(String(decoding: try await registry.data(for: URLRequest(url: Self.url)).0, as: UTF8.self) == "told")
+    #expect(sent.withLock { $0 }.map { $0 != nil } == [true])
+  }
+
+  @Test("the transport that is used where none is given can be had: `PlatformTransport`")
+  func platformTransport() throws {
+    let transport: any Transport = PlatformTransport.make(.ephemeral, logger: nil)
+    #expect(transport.capabilities.contains(.routes) == Platform.hasCurl)
+  }
+
+  @Test("`SharedSessionInterception` holds until it is ended")
+  func sharedSession() {
+    let registry = InterceptorRegistry()
+    let interception: SharedSessionInterception = registry.interceptSharedSession()
+    interception.end()
+    interception.end()
+    registry.invalidate()
+  }
+
+  @Test("`AnsweredChallenge` is noted under its key and says nothing of itself")
+  func answeredChallenge() throws {
+    var request = InterceptedRequest(.get, "https://api.example.com/")
+    #expect(request[AnsweredChallengeKey.self] == nil)
+    request[AnsweredChallengeKey.self] = AnsweredChallenge(user: "ada", password: "s3cret")
+    let note: AnsweredChallenge = try #require(request[AnsweredChallengeKey.self])
+    #expect(note.user == "ada" && note.password == "s3cret")
+    #expect(!"\(note)".contains("s3cret") && !String(reflecting: note).contains("ada"))
+  }
+
+  // MARK: The archive
+
+  private func summary(_ counters: ArchiveCounters) -> String { "\(counters.stored) stored, \(counters.hits) hits" }
+
+  private func kinds(_ events: AsyncStream<ArchiveEvent>, _ count: Int) async -> [ArchiveEvent.Kind] {
+    var kinds: [ArchiveEvent.Kind] = []
+    for await event in events.prefix(count) { kinds.append(event.kind) }
+    return kinds
+  }
+
+  @Test(
+    "an archive tells in `ArchiveEvent`, `ArchiveCounters`, `ArchiveExplanation` and `ArchivedResponse` what it did")
+  func archive() async throws {
+    let field: ArchiveCache.CacheStatusField = .always
+    let candidates = Locked<[ArchiveCandidate]>([])
+    let archive = ArchiveCache { configuration in
+      configuration.cacheStatus = field
+      configuration.willStore = { candidate in
+        candidate.tags.insert("articles")
+        let seen: ArchiveCandidate = candidate
+        candidates.withLock { $0.append(seen) }
+      }
+    }
+    let events = archive.events()
+    let mock = MockInterceptor {
+      Stub(.get, "https://api.example.com/articles/1") { .text("one").header("Cache-Control", "max-age=60") }
+    }
+    let registry = InterceptorRegistry {
+      archive
+      mock
+    }
+    _ = try await registry.data(for: URLRequest(url: Self.url))
+    _ = try await archive.store.list(.all)
+    let (_, response) = try await registry.data(for: URLRequest(url: Self.url))
+    #expect(candidates.withLock { $0.map(\.description) } == ["200 https://api.example.com/articles/1"])
+    #expect(response.value(forHTTPHeaderField: "Cache-Status")?.contains("hit") == true)
+    #expect(summary(archive.counters) == "1 stored, 1 hits")
+    #expect(await kinds(events, 3) == [.miss, .stored, .hit])
+    let explanation: ArchiveExplanation = await archive.explain(URLRequest(url: Self.url))
+    #expect(!explanation.rows.isEmpty && explanation.description.contains(explanation.rows[0].text))
+    let entry = try #require(try await archive.store.list(.tag("articles")).first)
+    let body: any StoredBody = try await entry.contents.opened()
+    #expect(String(decoding: try await body.read(0..<body.length), as: UTF8.self) == "one")
+    let head: ArchivedResponse = try #require(ArchivedResponse(entry))
+    #expect(head.status == .ok && head.isWhole && head.isFresh() && head.method == .get)
+    let keys = [ArchiveLogKey.event, ArchiveLogKey.reason, ArchiveLogKey.bytes]
+    #expect(keys.allSatisfy { $0.hasPrefix("waylay.archive.") } && Set(keys).count == 3)
+  }
+
+  // MARK: Hosts
+
+  @Test("`StaticResolver` answers from its table by the longest pattern, and does not list the rest")
+  func staticResolver() async throws {
+    let resolver = try StaticResolver(
+      [
+        "api.example.com": ["203.0.113.7:8443", "2001:db8::7"], "*.example.com": ["203.0.113.9"],
+        "none.example.com": [],
+      ],
+      timeToLive: .seconds(5), name: "shipped")
+    let found = try await resolver.resolve(HostQuery(HostName("API.example.com")))
+    let candidates: [HostResolution.Candidate] = found.candidates
+    #expect(candidates.map(\.address.literal) == ["203.0.113.7", "2001:db8::7"])
+    #expect(candidates.map(\.port) == [8443, nil] && found.timeToLive == .seconds(5) && found.source == "shipped")
+    let other = try await resolver.resolve(HostQuery(HostName("www.example.com")))
+    #expect(other.candidates.map(\.address.literal) == ["203.0.113.9"])
+    for name in ["none.example.com", "elsewhere.test"] {
+      let error = await #expect(throws: HostError.self) { try await resolver.resolve(HostQuery(HostName(name))) }
+      #expect(error?.code == .notListed)
+    }
+    #expect(throws: HostError.self) { try StaticResolver(["api.example.com": ["not an address"]]) }
+  }
+
+  @Test("a rewriter tells in `HostExplanation`, `HostCounters` and `HostEvent` what it did and would do")
+  func rewriter() async throws {
+    var bans = HostRewriter.Policy.Bans()
+    bans.network = .seconds(5)
+    var policy = HostRewriter.Policy.require
+    policy.bans = bans
+    let rewriter = HostRewriter(rules: try HostRules(["api.example.com": ["203.0.113.7"]]), policy: policy)
+    let explanation: HostExplanation = await rewriter.explain(Self.url)
+    #expect(explanation.host?.hasPrefix("api.example.com") == true, "\(explanation)")
+    #expect(explanation.candidates.count == 1 && explanation.error == nil, "\(explanation)")
+    let events: AsyncStream<HostEvent> = rewriter.events()
+    let registry = InterceptorRegistry(transport: Telling(sent: Locked([]))) { rewriter }
+    // This transport dials no addresses, and the policy allows nothing else.
+    await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: Self.url)) }
+    let counters: HostCounters = rewriter.counters
+    #expect(counters.requests == 1 && counters.attempts == 0)
+    let event = await events.first { _ in true }
+    #expect(event?.host.description == "api.example.com" && event?.kind == .failed)
+    let keys = [HostLogKey.host, HostLogKey.address, HostLogKey.source, HostLogKey.outcome]
+    #expect(Set(keys).count == 4 && keys.allSatisfy { $0.hasPrefix("waylay.") })
+  }
+
+  // MARK: Mocks
+
+  private func answers(@MockResponseBuilder _ answers: () -> [MockResponse]) -> [MockResponse] { answers() }
+
+  private func both<Pattern: Conditional>(_ pattern: Pattern, _ condition: RequestMatcher) -> Pattern {
+    pattern.header("Accept", "text/plain").where(condition)
+  }
+
+  private func stub(at url: some URLPatternConvertible, _ fault: MockFault.TLSFailure) -> Stub {
+    Stub(.get, url) { .fault(.tls(fault)) }
+  }
+
+  @Test(
+    "a mock tells in `MockIssue` and `RecordedCalls` what was asked, by `Conditional` stubs of an app's own helpers")
+  func mocks() async throws {
+    let policy: UnmatchedPolicy = .respond(404)
+    let texts = answers {
+      for number in 1...2 { MockResponse.text("\(number)") }
+    }
+    let mock = MockInterceptor(unmatched: policy) {
+      both(Stub(.get, "/two") { texts[1] }, .header("X-Number", "2"))
+      stub(at: Self.url, .expired)
+      Stub(.get, "/unused") { texts[0] }.required
+    }
+    let registry = InterceptorRegistry { mock }
+    var request = URLRequest(url: try #require(URL(string: "https://api.example.com/two")))
+    #expect(try await registry.data(for: request).1.statusCode == 404)
+    request.setValue("text/plain", forHTTPHeaderField: "Accept")
+    request.setValue("2", forHTTPHeaderField: "X-Number")
+    #expect(String(decoding: try await registry.data(for: request).0, as: UTF8.self) == "2")
+    let error = await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: Self.url)) }
+    #expect(error?.code == .serverCertificateHasBadDate)
+    let calls: RecordedCalls = mock.requests("/two")
+    let last: RecordedCall = try #require(calls.last)
+    #expect(calls.count == 2 && last.header("x-number") == "2" && last.method == "GET")
+    let issues: [MockIssue] = mock.issues
+    #expect(issues.map(\.kind) == [.unused, .unmatched], "\(issues)")
+  }
+
+  @Test("a trait of an app's own can be made of `CassetteTrait`")
+  func cassette() {
+    let trait: CassetteTrait = .cassette("login", mode: .none)
+    #expect(trait.isRecursive)
+  }
+
+  // MARK: Traffic
+
+  @Test("`Inspector.Statistics` and `HAR.Application` say what was seen, and by whom")
+  func traffic() async throws {
+    let inspector = Inspector()
+    let registry = InterceptorRegistry {
+      inspector
+      Named(name: "seen")
+    }
+    _ = try await registry.data(for: URLRequest(url: Self.url))
+    let statistics: Inspector.Statistics = inspector.statistics()
+    #expect(statistics.count == 1 && statistics.hosts.map(\.name) == ["api.example.com"])
+    var program = HAR.Application.waylay
+    #expect(program.name == "Waylay" && HAR().creator == program)
+    program = HAR.Application(name: "Own", version: "1")
+    #expect(HAR(creator: program).creator.name == "Own")
+  }
+}

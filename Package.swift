@@ -218,6 +218,14 @@ let package = Package(
       ],
       path: "Examples/OfflineReader",
       swiftSettings: settings),
+    // An inspector at full size.
+    .executableTarget(
+      name: "inspector-sizes",
+      dependencies: [
+        "WaylayCore", "WaylayInspector", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/InspectorSizes",
+      swiftSettings: settings),
     .executableTarget(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "WaylayInspector", "TestOrigin"],
       path: "Examples/Tour",

@@ -8,7 +8,7 @@
 # How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
 # triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
 # availability: `Task.immediate` needs macOS 26 here, as it does there. The toolchain's `Foundation`, `FoundationNetworking`, `Dispatch` and
-# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins. So `canImport(Darwin)` and
+# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins, and so are FlyingFox and FlyingSocks. So `canImport(Darwin)` and
 # `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
 #
 # It proves that it can fail: five known mistakes give five errors, and each of four mistakes put back into the sources is found.
@@ -19,7 +19,8 @@ root=$PWD
 sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
-libraries="WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayRecording WaylayInspector WaylayMocks WaylayTesting"
+libraries="WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
+  WaylayTesting"
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.
 packages="HTTPTypes Logging DequeModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
@@ -88,7 +89,7 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Foundation; do
+  for name in Glibc CoreFoundation Darwin Dispatch Foundation FlyingSocks FlyingFox; do
     compile "$floor" -emit-module -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
       "$standIns/$name"/*.swift
   done

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep hostile fuzz hosts store_faults archive_torture)
+jobs=(deep hostile fuzz hosts store_faults archive_torture sizes)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -38,6 +38,14 @@ store_faults() {
 archive_torture() {
   swift run -c release archive-torture siege --kills 1000
   swift run -c release archive-torture siege --kills 1000 --faults 300
+}
+
+# An inspector with a million exchanges, one that sees 10 GiB of bodies, and the tool with an archive of 100 MB.
+sizes() {
+  swift build -c release --product inspector-sizes
+  .build/release/inspector-sizes search
+  .build/release/inspector-sizes bodies
+  WAYLAY_TOOL_MEGABYTES=100 swift test --filter HARCommandTests.large
 }
 
 for job in "${@:-${jobs[@]}}"; do

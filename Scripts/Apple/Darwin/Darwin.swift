@@ -193,7 +193,7 @@ public struct sockaddr {
   public init() { fatalError() }
 }
 
-public struct in_addr {
+public struct in_addr: Sendable {
   public var s_addr: in_addr_t
   public init() { fatalError() }
 }
@@ -202,7 +202,7 @@ public struct in6_addr {
   public init() { fatalError() }
 }
 
-public struct sockaddr_in {
+public struct sockaddr_in: Sendable {
   public var sin_len: UInt8
   public var sin_family: sa_family_t
   public var sin_port: in_port_t

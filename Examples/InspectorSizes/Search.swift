@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import WaylayInspector
+
+extension InspectorSizes {
+  struct Search: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Record exchanges, and look for some of them.")
+    @Option(help: "How many are recorded.") var exchanges = 1_000_000
+    @Option(help: "How long a search may take, in seconds.") var limit = 1.0
+    @Option(help: "How many loads run at once.") var width = 8
+
+    func run() async throws {
+      let inspector = Inspector(limits: Inspector.Limits(exchanges: exchanges, bytes: 4 << 30))
+      let registry = InterceptorRegistry {
+        inspector
+        Answering { request in
+          let status: HTTPResponse.Status = request.url.path.hasSuffix("77") ? .notFound : .ok
+          return InterceptedResponse(
+            to: request, status: status, fields: [.contentType: "application/json", .server: "sizes"],
+            body: .text("{\"id\":\"\(request.url.lastPathComponent)\",\"name\":\"Ada\",\"list\":[1,2,3,4,5,6,7,8]}"))
+        }
+      }
+      let begin = ContinuousClock.now
+      let (all, width) = (exchanges, width)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for worker in 0..<width {
+          group.addTask {
+            for number in stride(from: worker, to: all, by: width) {
+              let url = URL(string: "https://api\(number % 7).example.com/v1/things/\(number)?page=\(number % 9)")
+              guard let url else { continue }
+              var request = URLRequest(url: url)
+              request.setValue("application/json", forHTTPHeaderField: "Accept")
+              request.setValue("Bearer 0123456789abcdef", forHTTPHeaderField: "Authorization")
+              _ = try await registry.data(for: request)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let recorded = begin.duration(to: .now)
+      let behind = peak
+      await inspector.flush()
+      print("\(inspector.count) exchanges recorded in \(recorded), as they are kept after \(begin.duration(to: .now))")
+      print(
+        "memory: \(megabytes(InspectorSizes.memory)), \(megabytes(InspectorSizes.peak)) at most (\(megabytes(behind)) when the "
+          + "last had been recorded); by the inspector's account \(megabytes(inspector.bytes)) of \(megabytes(4 << 30))")
+      var isOver = inspector.count != exchanges || inspector.bytes > 4 << 30
+      for text in [
+        "status:4xx", "host:api3.example.com status:404", "things/999999", "body:\"ada\" duration:<1s", "body:nowhere",
+        "-type:json", "\"no such text anywhere\"", "method:get url:page=8",
+      ] {
+        let query = try Inspector.Query(text)
+        let times = (0..<3).map { _ in
+          let begin = ContinuousClock.now
+          let count = inspector.count(matching: query)
+          return (begin.duration(to: .now), count)
+        }
+        let (slowest, count) = (times.map(\.0).max() ?? .zero, times[0].1)
+        isOver = isOver || slowest > .seconds(limit)
+        print("\(text): \(count) found in \(times.map { "\($0.0)" }.joined(separator: ", "))")
+      }
+      registry.invalidate()
+      if isOver { throw ExitCode.failure }
+    }
+
+    private var peak: Int? { InspectorSizes.peak }
+    private func megabytes(_ bytes: Int?) -> String { InspectorSizes.megabytes(bytes) }
+  }
+}

@@ -109,6 +109,8 @@ private struct Reader {
   init(_ folder: URL, isReadOnly: Bool = false) {
     var options = DiskStore.Options()
     options.isReadOnly = isReadOnly
+    // What is wrong with the directory the program says itself.
+    options.logger.logLevel = .critical
     let archive = ArchiveCache(at: folder, options: options) { $0.keyFor = { $0.url?.path } }
     registry = InterceptorRegistry { archive }
     session = URLSession(configuration: .ephemeral.intercepted(by: registry))

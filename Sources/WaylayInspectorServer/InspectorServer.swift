@@ -2,7 +2,7 @@ import FlyingFox
 import FlyingSocks
 public import Foundation
 public import Logging
-public import WaylayCore
+import WaylayCore
 public import WaylayInspector
 
 /// Shows what an `Inspector` sees in a browser beside the app, while it happens.

@@ -37,7 +37,8 @@ extension InspectorSizes {
       print("\(loads) loads with \(total) bytes in \(time)")
       print(
         "memory: \(InspectorSizes.megabytes(peak)) at most, \(InspectorSizes.megabytes(before)) before the first; kept: "
-          + "\(inspector.count) exchanges, \(InspectorSizes.megabytes(inspector.bytes)) of \(InspectorSizes.megabytes(inspector.limits.bytes))")
+          + "\(inspector.count) exchanges, \(InspectorSizes.megabytes(inspector.bytes)) of \(InspectorSizes.megabytes(inspector.limits.bytes))"
+      )
       registry.invalidate()
       let isOver = (peak ?? 0) - (before ?? 0) > limit * 1_000_000
       if isOver || inspector.bytes > inspector.limits.bytes || total != size * loads { throw ExitCode.failure }

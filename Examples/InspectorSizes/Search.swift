@@ -43,7 +43,8 @@ extension InspectorSizes {
       print("\(inspector.count) exchanges recorded in \(recorded), as they are kept after \(begin.duration(to: .now))")
       print(
         "memory: \(megabytes(InspectorSizes.memory)), \(megabytes(InspectorSizes.peak)) at most (\(megabytes(behind)) when the "
-          + "last had been recorded); by the inspector's account \(megabytes(inspector.bytes)) of \(megabytes(4 << 30))")
+          + "last had been recorded); by the inspector's account \(megabytes(inspector.bytes)) of \(megabytes(4 << 30))"
+      )
       var isOver = inspector.count != exchanges || inspector.bytes > 4 << 30
       for text in [
         "status:4xx", "host:api3.example.com status:404", "things/999999", "body:\"ada\" duration:<1s", "body:nowhere",

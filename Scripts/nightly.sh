@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep hostile fuzz hosts store_faults archive_torture sizes)
+jobs=(deep hostile fuzz hosts store_faults archive_torture sizes har_reader)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -46,6 +46,16 @@ sizes() {
   .build/release/inspector-sizes search
   .build/release/inspector-sizes bodies
   WAYLAY_TOOL_MEGABYTES=100 swift test --filter HARCommandTests.large
+}
+
+# An archive of an inspector in a reader of others, which comes from PyPI.
+har_reader() {
+  local folder
+  folder=$(mktemp -d)
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet haralyzer
+  WAYLAY_PYTHON="$folder/bin/python" swift test --filter IndependentReaderTests
+  rm -rf "$folder"
 }
 
 for job in "${@:-${jobs[@]}}"; do

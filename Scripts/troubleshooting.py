@@ -20,7 +20,8 @@ TYPES = [
     ("TransportError.Cause", "WaylayCore/Interface/TransportError+Cause.swift",
      "Why the network gave no answer: the `cause` of a `TransportError`. `import WaylayCore`."),
     ("MockError", "WaylayMocks/MockError.swift", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
-    ("ArchiveError", "WaylayArchive/ArchiveError.swift", "What an archive could not do. `import WaylayArchive`."),
+    ("ArchiveError", "WaylayArchive/ArchiveError.swift WaylayArchive/Store/ArchiveError+Store.swift",
+     "What an archive could not do. `import WaylayArchive`."),
     ("HostError", "WaylayHosts/HostError.swift", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
     ("HARError", "WaylayHAR/HARError.swift", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
     ("InspectorServerError", "WaylayInspectorServer/InspectorServerError.swift",
@@ -61,7 +62,7 @@ def plain(text, name):
 def codes(source):
     """Of each code of a type: its name and the paragraphs of its comment."""
     found = []
-    for match in re.finditer(r"((?:^ *///[^\n]*\n)+) *public static let (\w+) = \w+\(\"\2\"\)", source, re.M):
+    for match in re.finditer(r"((?:^ *///[^\n]*\n)+) *public static let (\w+) = [\w.]+\(\"\2\"\)", source, re.M):
         lines = [re.sub(r"^ */// ?", "", line) for line in match.group(1).splitlines()]
         paragraphs = [" ".join(part.split()) for part in "\n".join(lines).split("\n\n")]
         found.append((match.group(2), paragraphs))
@@ -116,7 +117,7 @@ def messages(name, code, home):
 def page():
     text, faults = OPENING, []
     for name, file, about in TYPES:
-        source = (ROOT / "Sources" / file).read_text(encoding="utf-8")
+        source = "".join((ROOT / "Sources" / part).read_text(encoding="utf-8") for part in file.split())
         text += f"\n## {name}\n\n{about}\n"
         for code, paragraphs in codes(source):
             if len(paragraphs) != 2:

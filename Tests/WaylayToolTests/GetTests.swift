@@ -50,6 +50,26 @@ struct GetTests {
     }
   }
 
+  @Test("shows on a terminal how far a long load has come, wipes it at its end, and shows nothing elsewhere")
+  func progress() async throws {
+    try await withOrigin { origin in
+      try await Tool.with { waylay in
+        let url = origin.url("/chunks/3?pause=400").absoluteString
+        let script = """
+          command -v script >/dev/null || { echo "no script"; exit; }
+          script -qec "'$0' get '$1' -o '$2/onTerminal'" /dev/null
+          """
+        let shown = try await waylay.shell(script, url, waylay.folder.path)
+        guard !shown.output.hasPrefix("no script") else { return print("no script: there is no terminal to look at") }
+        #expect(shown.code == 0 && shown.output.contains("/s"), "\(shown)")
+        #expect(shown.output.trimmingCharacters(in: .newlines).hasSuffix("\r\u{1B}[K"), "\(shown)")
+        let elsewhere = try await waylay("get", url, "-o", "/./elsewhere")
+        #expect(elsewhere.code == 0 && elsewhere.output.isEmpty && elsewhere.errors.isEmpty, "\(elsewhere)")
+        #expect(try waylay.text("onTerminal") == waylay.text("elsewhere"))
+      }
+    }
+  }
+
   @Test(
     "ends with 2 when nobody answers, with 1 for a bad status where --fail is given, and with 64 for what is no URL")
   func failures() async throws {

@@ -93,6 +93,40 @@ struct LeftoverTests {
     #expect(refused.withLock { $0 })
   }
 
+  @Test("an entry whose removal could neither be noted nor brought to its end is whole or absent", arguments: 0...2)
+  func removedInPart(afterRemoving files: Int) async throws {
+    let (refuses, removed) = (Locked(false), Locked(0))
+    var options = DiskStore.Options(memory: 0, logger: .silent)
+    options.system = FailingSystem { call in
+      guard refuses.withLock({ $0 }) else { return nil }
+      switch call {
+      case .write: return .error(EIO)
+      case .remove:
+        let count = removed.withLock { count in
+          count += 1
+          return count
+        }
+        return count > files ? .error(EIO) : nil
+      default: return nil
+      }
+    }
+    let store = try directory.store(options)
+    let entry = try store.put(.sample("gone"), body: .noise(70_000))
+    let grown = try await store.write(.sample("grown"), .noise(70_000), by: 70_000)
+    try await store.flush()
+    refuses.withLock { $0 = true }
+    store.remove([files == 0 ? entry.id : grown.id, entry.id])
+    try? await store.flush()
+    await store.close()
+    #expect(removed.withLock { $0 } > 0)
+    let next = try directory.store()
+    for entry in try await next.list() {
+      let body = try await entry.body().collect(upTo: 1 << 20)
+      #expect(body == .noise(70_000))
+    }
+    await next.close()
+  }
+
   @Test("a folder that was removed while another thread opened it is not taken for the one made in its place")
   func removedFolder() async throws {
     // More than are held open at once.

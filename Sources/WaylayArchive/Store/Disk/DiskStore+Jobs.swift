@@ -164,7 +164,13 @@ extension DiskStore {
   }
 
   /// Removes files that no entry uses.
-  func discard(_ gone: some Collection<EntryFile>) {
+  func discard(_ gone: Set<EntryFile>) {
+    discard(gone.sorted { ($0.number, $0.low) < ($1.number, $1.low) })
+  }
+
+  /// Removes files that no entry uses, in their order: of one that the journal may still have, the head goes first,
+  /// because without a body it would be taken for whole.
+  func discard(_ gone: [EntryFile]) {
     let folders = state.withLock { state -> [UInt32: String]? in
       state.drafts.subtract(gone)
       guard !state.isSealed, !state.isLost else { return nil }
@@ -172,7 +178,7 @@ extension DiskStore {
       return state.folders
     }
     guard let folders else { return }
-    for file in gone.sorted(by: { ($0.number, $0.low) < ($1.number, $1.low) }) {
+    for file in gone {
       guard let folder = folders[file.partition] else { continue }
       do {
         try archive.remove(file, folder)

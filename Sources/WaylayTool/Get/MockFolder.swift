@@ -20,7 +20,9 @@ enum MockFolder {
     var isFolder: ObjCBool = false
     let inside = folder.appendingPathComponent("mappings")
     if FileManager.default.fileExists(atPath: inside.path, isDirectory: &isFolder), isFolder.boolValue { return true }
-    let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+    // By its path: by its URL, a file that vanishes meanwhile fails the whole list.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let files = names.filter { !$0.hasPrefix(".") }.map(folder.appendingPathComponent)
     let json = files.filter { $0.pathExtension == "json" && $0.lastPathComponent != "index.json" }
     guard !json.isEmpty, json.count == files.count else { return false }
     return json.allSatisfy { file in

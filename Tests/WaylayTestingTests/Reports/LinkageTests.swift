@@ -53,14 +53,13 @@ struct LinkageTests {
 
   /// The names of the libraries that a program loads while it runs.
   private static func libraries(loadedBy program: Program, _ arguments: [String]) async throws -> Set<String> {
-    try await Program.withTemporaryFile { log in
+    try await Program.withTemporaryFile { folder in
+      // A folder of its own: what other tests leave and remove meanwhile is not looked at.
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
       let (_, output) = try await program.run(
-        arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log.path])
+        arguments, environment: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": folder.appendingPathComponent("log").path])
       // The linker appends the number of each process.
-      let folder = log.deletingLastPathComponent()
-      let logs = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        .filter { $0.lastPathComponent.hasPrefix(log.lastPathComponent + ".") }
-      defer { for log in logs { try? FileManager.default.removeItem(at: log) } }
+      let logs = try FileManager.default.contentsOfDirectory(atPath: folder.path).map(folder.appendingPathComponent)
       try #require(!logs.isEmpty, "\(output)")
       let text = try logs.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
       return Set(text.matches(of: #/calling init: \S*?([^\/\s]+)\n/#).map { String($0.1) })

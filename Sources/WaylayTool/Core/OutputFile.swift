@@ -1,4 +1,5 @@
 import Foundation
+import WaylayInspector
 
 /// A file that a command writes: it is there when it is whole, and takes nobody's place unless it may.
 struct OutputFile {
@@ -58,6 +59,17 @@ struct OutputFile {
       throw failure("written", error)
     }
     try place()
+  }
+
+  /// Writes what an inspector has seen, which has no secrets in it any more, as an HTTP archive.
+  func write(_ inspector: Inspector) throws {
+    do {
+      try inspector.writeHAR(to: draft)
+      try place()
+    } catch {
+      discard()
+      throw error
+    }
   }
 
   /// The draft, to be written piece by piece.

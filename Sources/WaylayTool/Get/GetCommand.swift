@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import WaylayArchive
 import WaylayCore
-import WaylayHAR
 import WaylayHosts
 import WaylayInspector
 import WaylayMocks
@@ -70,23 +69,10 @@ struct GetCommand: AsyncParsableCommand {
     do { result = .success(try await load(request, registry, output)) } catch { result = .failure(error) }
     registry.invalidate()
     await cache?.close()
-    if let trace { try Self.write(inspector, to: trace) }
+    if let trace { try trace.write(inspector) }
     let status = try result.get()
     if fail, status >= 400 {
       throw ToolFailure(.failed, "status", "the server answered \(status).")
-    }
-  }
-
-  /// Writes what was seen, which has no secrets in it any more.
-  private static func write(_ inspector: Inspector, to file: OutputFile) throws {
-    do {
-      var writer = try HARWriter(file.draft)
-      for exchange in inspector.exchanges { try writer.append(exchange.entry) }
-      try writer.finish()
-      try file.place()
-    } catch {
-      file.discard()
-      throw error
     }
   }
 

@@ -83,19 +83,9 @@ struct WatchCommand: AsyncParsableCommand {
     }
     await server.stop()
     session?.invalidateAndCancel()
-    if let trace { try await Self.write(inspector, to: trace) }
-  }
-
-  private static func write(_ inspector: Inspector, to file: OutputFile) async throws {
-    await inspector.flush()
-    do {
-      var writer = try HARWriter(file.draft)
-      for exchange in inspector.exchanges { try writer.append(exchange.entry) }
-      try writer.finish()
-      try file.place()
-    } catch {
-      file.discard()
-      throw error
+    if let trace {
+      await inspector.flush()
+      try trace.write(inspector)
     }
   }
 }

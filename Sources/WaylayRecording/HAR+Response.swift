@@ -21,14 +21,22 @@ extension HAR.Response {
       httpVersion: metrics?.httpVersion ?? "HTTP/1.1",
       headers: HAR.Field.all(fields), body: seen.body(of: fields))
     bodySize = metrics?.responseBodyBytes.map(Int.init(clamping:))
-    let trailers = response.trailers
-    if !trailers.isEmpty {
-      extensions[Self.trailers] = .array(
-        trailers.map { .object(["name": .string($0.name.rawName), "value": .string($0.value)]) })
-    }
+    trailers = HAR.Field.all(response.trailers)
   }
 
-  static let trailers = "_trailers"
+  /// The trailers: `_trailers`, which is left out where there are none.
+  package var trailers: [HAR.Field] {
+    get {
+      (extensions["_trailers"]?.array ?? []).compactMap { field in
+        guard let name = field["name"]?.string, let value = field["value"]?.string else { return nil }
+        return HAR.Field(name, value)
+      }
+    }
+    set {
+      let list = newValue.map { JSONValue.object(["name": .string($0.name), "value": .string($0.value)]) }
+      extensions["_trailers"] = list.isEmpty ? nil : .array(list)
+    }
+  }
 }
 
 extension InterceptedResponse {
@@ -59,14 +67,10 @@ extension InterceptedResponse {
       to: request, status: HTTPResponse.Status(code: recorded.status, reasonPhrase: recorded.statusText),
       fields: fields,
       body: data.isEmpty ? .empty : .data(data), source: source)
-    if let list = recorded.extensions[HAR.Response.trailers]?.array {
-      var trailers = HTTPFields()
-      for field in list {
-        guard let name = field["name"]?.string.flatMap({ HTTPField.Name($0) }), let value = field["value"]?.string
-        else { continue }
-        trailers.append(HTTPField(name: name, value: value))
-      }
-      self.trailers = trailers
+    let trailers = recorded.trailers
+    if !trailers.isEmpty {
+      self.trailers = HTTPFields(
+        trailers.compactMap { field in HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) } })
     }
   }
 }

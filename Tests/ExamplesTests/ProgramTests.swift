@@ -44,6 +44,16 @@ struct ProgramTests {
     #expect(output.contains("leaks                0"))
   }
 
+  @Test(
+    "inspector-sizes: an inspector takes the memory that its account says, and not more than it may",
+    arguments: [["search", "--exchanges", "10000"], ["bodies", "--loads", "2000", "--bytes", "200000000"]])
+  func inspectorSizes(arguments: [String]) async throws {
+    // How long a search takes is not asked here.
+    let limit = arguments[0] == "search" ? ["--limit", "600"] : []
+    let (code, output) = try await Program("inspector-sizes").run(arguments + limit)
+    #expect(code == 0, "\(output)")
+  }
+
   @Test("tour: every scene sees what it expects")
   func tour() async throws {
     let (code, output) = try await Program("tour").run()

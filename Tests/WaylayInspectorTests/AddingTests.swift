@@ -36,6 +36,26 @@ struct AddingTests {
     #expect(inspector.count == 0 && inspector.bytes == 0)
   }
 
+  @Test("keeps texts of any characters, trailers and bodies of any bytes as they were")
+  func anything() {
+    let inspector = Inspector()
+    var strange = entry("a\u{0}b", body: "")
+    strange.request.headers = [
+      HAR.Field("X-\u{0}-Name", "\u{0}"), HAR.Field("X-Empty", ""), HAR.Field("", "é\u{FFFF}"),
+    ]
+    strange.response.headers += [HAR.Field("X-After", "\u{0}\u{0}")]
+    strange.response.extensions["_trailers"] = [["name": "X-Check", "value": "4\u{0}2"]]
+    strange.request.body = HAR.Body(Data(0...255), mediaType: "")
+    strange.response.body = HAR.Body(Data((0...255).reversed()), mediaType: "text/plain")
+    strange.comment = "\u{0}"
+    inspector.add(strange)
+    let kept = inspector.exchanges[0].entry
+    #expect(kept.request.headers == strange.request.headers && kept.response.headers == strange.response.headers)
+    #expect(kept.response.extensions == strange.response.extensions && kept.comment == "\u{0}")
+    #expect(kept.request.body?.data == strange.request.body?.data)
+    #expect(kept.response.body.data == strange.response.body.data)
+  }
+
   @Test("one that is open may be followed by its end, once")
   func updating() async throws {
     try await withDirectory { directory in

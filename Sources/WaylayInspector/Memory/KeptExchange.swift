@@ -3,9 +3,6 @@ import WaylayRecording
 
 /// What is kept of an exchange: its entry without secrets, packed. An entry with all its lists takes ten times as much.
 final class KeptExchange: Sendable {
-  /// What it takes beside its texts and bodies, by estimate.
-  static let overhead = 768
-
   let number: Int
   let started: Date
   let state: Inspector.Exchange.State
@@ -13,29 +10,31 @@ final class KeptExchange: Sendable {
   let status: Int
   /// Milliseconds.
   let time: Double
-  /// The texts with a zero byte after each, so that one search goes through all of them; see ``Part``, then the fields.
-  let texts: [UInt8]
-  let requestBody: PackedBody
-  let responseBody: PackedBody
+  /// All of its texts, then its bodies: one piece of memory, whose size is known.
+  let bytes: [UInt8]
+  let places: Places
+  let requestBody: Body
+  let responseBody: Body
   let isReused: Bool?
   /// The bytes of the answer's body on the wire.
   let wireBytes: Int?
   let source: Inspector.Exchange.Source?
   let phase: TransportError.Phase?
   let attempts: [Inspector.Exchange.Attempt]
-  /// Where in the texts what is looked for most is.
-  let places: Places
   private let timings: PackedTimings
   private let requestFields: Int
-  private let trailers: JSONValue?
+  private let trailers: Int
 
   /// The texts that come before those of the fields, in their order.
   enum Part: Int, CaseIterable {
     case method, url, requestVersion, statusText, responseVersion, address, error, comment
   }
 
-  /// Parts of the texts.
+  /// Where in the bytes what is looked for most is.
   struct Places {
+    /// All texts, each with a ``PackedTexts/end`` behind it: see ``Part``, then names and values of the fields of both
+    /// messages. Those of the trailers come after them.
+    var texts = 0..<0
     var url = 0..<0
     var host = 0..<0
     var error = 0..<0
@@ -46,10 +45,11 @@ final class KeptExchange: Sendable {
   }
 
   /// A body as it is kept.
-  struct PackedBody {
+  struct Body {
     /// Whether there is one.
     let isThere: Bool
-    let data: Data
+    /// Where its bytes are.
+    let place: Range<Int>
     let size: Int
   }
 
@@ -59,11 +59,7 @@ final class KeptExchange: Sendable {
   }
 
   /// Whether there was anything to keep.
-  var isWhole: Bool { texts.first != 0 }
-
-  var cost: Int {
-    Self.overhead + texts.count + requestBody.data.count + responseBody.data.count + attempts.count * 256
-  }
+  var isWhole: Bool { bytes.first != PackedTexts.end }
 
   /// What is to be kept of an exchange, or, while it is open, what is known of it.
   convenience init(_ slot: Slot, _ raw: RawExchange, _ inspector: Inspector) {
@@ -79,7 +75,7 @@ final class KeptExchange: Sendable {
   /// Packs an entry that holds no secrets.
   init(_ entry: HAR.Entry, _ number: Int) {
     let exchange = Inspector.Exchange(entry)
-    let (request, response, timings) = (entry.request, entry.response, entry.timings)
+    let (request, response) = (entry.request, entry.response)
     self.number = number
     started = entry.started
     state = exchange.state
@@ -88,52 +84,48 @@ final class KeptExchange: Sendable {
     isReused = exchange.isConnectionReused
     (source, phase, attempts) = (exchange.source, exchange.failure?.phase, exchange.attempts)
     wireBytes = response.bodySize
-    requestBody = PackedBody(request.body)
-    responseBody = PackedBody(response.body)
-    self.timings = PackedTimings(timings)
-    requestFields = request.headers.count
-    trailers = response.extensions["_trailers"]
-    var texts: [UInt8] = []
-    var places = Places()
-    texts.reserveCapacity(512)
-    func add(_ text: String) -> Range<Int> {
-      let start = texts.count
-      texts.append(contentsOf: text.utf8)
-      defer { texts.append(0) }
-      return start..<texts.count
-    }
+    timings = PackedTimings(entry.timings)
+    let trailers = response.trailers
+    (requestFields, self.trailers) = (request.headers.count, trailers.count)
+
+    var texts = PackedTexts()
     for part in Part.allCases {
       switch part {
-      case .method: _ = add(request.method)
-      case .url: places.url = add(request.url)
-      case .requestVersion: _ = add(request.httpVersion)
-      case .statusText: _ = add(response.statusText)
-      case .responseVersion: _ = add(response.httpVersion)
-      case .address: _ = add(entry.serverAddress ?? "")
-      case .error: places.error = add(exchange.failure?.message ?? "")
-      case .comment: _ = add(entry.comment ?? "")
+      case .method: texts.add(request.method)
+      case .url: texts.add(request.url)
+      case .requestVersion: texts.add(request.httpVersion)
+      case .statusText: texts.add(response.statusText)
+      case .responseVersion: texts.add(response.httpVersion)
+      case .address: texts.add(entry.serverAddress ?? "")
+      case .error: texts.add(exchange.failure?.message ?? "")
+      case .comment: texts.add(entry.comment ?? "")
       }
     }
-    let beginning = texts.count
-    for field in request.headers {
-      _ = add(field.name)
-      _ = add(field.value)
+    for field in request.headers + response.headers + trailers {
+      texts.add(field.name)
+      texts.add(field.value)
     }
-    for field in response.headers {
-      _ = add(field.name)
-      let value = add(field.value)
-      if places.mediaType.isEmpty, field.name.lowercased() == "content-type" { places.mediaType = value }
-    }
-    places.fields = beginning..<texts.count
-    places.host = Self.host(in: texts, places.url)
-    self.places = places
-    self.texts = texts
+    let (sent, received) = (request.body?.data ?? Data(), response.body.data)
+    bytes = texts.packed(with: sent, received)
+
+    let answer = Part.allCases.count + 2 * request.headers.count
+    let beginning = texts.place(Part.comment.rawValue).upperBound + 1
+    let end = texts.beginning(answer + 2 * response.headers.count)
+    let mediaType = response.headers.firstIndex { $0.name.lowercased() == "content-type" }
+    places = Places(
+      texts: 0..<end, url: texts.place(Part.url.rawValue),
+      host: Self.host(in: bytes, texts.place(Part.url.rawValue)), error: texts.place(Part.error.rawValue),
+      fields: beginning..<end,
+      mediaType: mediaType.map { texts.place(answer + 2 * $0 + 1) } ?? 0..<0)
+    let middle = texts.size + sent.count
+    requestBody = Body(isThere: request.body != nil, place: texts.size..<middle, size: request.body?.size ?? 0)
+    responseBody = Body(isThere: true, place: middle..<bytes.count, size: response.body.size)
   }
 
   /// Where the host of a URL is: behind the scheme and a user, before a port.
-  private static func host(in texts: [UInt8], _ url: Range<Int>) -> Range<Int> {
-    guard let scheme = texts[url].firstRange(of: "://".utf8) else { return url.lowerBound..<url.lowerBound }
-    let rest = texts[scheme.upperBound..<url.upperBound]
+  private static func host(in bytes: [UInt8], _ url: Range<Int>) -> Range<Int> {
+    guard let scheme = bytes[url].firstRange(of: "://".utf8) else { return url.lowerBound..<url.lowerBound }
+    let rest = bytes[scheme.upperBound..<url.upperBound]
     var authority = rest.prefix { !"/?#".utf8.contains($0) }
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
     if authority.first == UInt8(ascii: "["), let end = authority.firstIndex(of: UInt8(ascii: "]")) {
@@ -144,22 +136,25 @@ final class KeptExchange: Sendable {
 
   /// The entry that it was made from.
   var entry: HAR.Entry {
-    let texts = texts.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    let texts = bytes[..<requestBody.place.lowerBound].split(
+      separator: PackedTexts.end, omittingEmptySubsequences: false
+    )
+    .map { String(decoding: $0, as: UTF8.self) }
     func text(_ part: Part) -> String { texts[part.rawValue] }
-    var fields: [HAR.Field] = []
-    for index in stride(from: Part.allCases.count, to: texts.count - 1, by: 2) {
-      fields.append(HAR.Field(texts[index], texts[index + 1]))
+    let fields = stride(from: Part.allCases.count, to: texts.count - 1, by: 2).map {
+      HAR.Field(texts[$0], texts[$0 + 1])
     }
-    let (sent, received) = (Array(fields.prefix(requestFields)), Array(fields.dropFirst(requestFields)))
+    let sent = Array(fields.prefix(requestFields))
+    let received = Array(fields[requestFields..<fields.count - trailers])
     var request = HAR.Request(
       method: text(.method), url: text(.url), httpVersion: text(.requestVersion), headers: sent,
-      body: requestBody.body(sent))
+      body: body(requestBody, sent))
     request.bodySize = requestBody.size
     var response = HAR.Response(
       status: status, statusText: text(.statusText), httpVersion: text(.responseVersion), headers: received,
-      body: responseBody.body(received) ?? HAR.Body())
+      body: body(responseBody, received) ?? HAR.Body())
     response.bodySize = wireBytes
-    if let trailers { response.extensions["_trailers"] = trailers }
+    response.trailers = fields.suffix(trailers)
     var entry = HAR.Entry(started: started, request: request, response: response, timings: timings.timings)
     entry.serverAddress = text(.address).isEmpty ? nil : text(.address)
     entry.comment = text(.comment).isEmpty ? nil : text(.comment)
@@ -170,21 +165,17 @@ final class KeptExchange: Sendable {
       truncated: requestBody.isTruncated || responseBody.isTruncated)
     return entry
   }
+
+  private func body(_ body: Body, _ fields: [HAR.Field]) -> HAR.Body? {
+    guard body.isThere else { return nil }
+    return HAR.Body(
+      Data(bytes[body.place]), mediaType: fields.first { $0.name.lowercased() == "content-type" }?.value ?? "",
+      size: body.size)
+  }
 }
 
-extension KeptExchange.PackedBody {
-  init(_ body: HAR.Body?) {
-    isThere = body != nil
-    data = body?.data ?? Data()
-    size = body?.size ?? 0
-  }
-
-  var isTruncated: Bool { size > data.count }
-
-  func body(_ fields: [HAR.Field]) -> HAR.Body? {
-    guard isThere else { return nil }
-    return HAR.Body(data, mediaType: fields.first { $0.name.lowercased() == "content-type" }?.value ?? "", size: size)
-  }
+extension KeptExchange.Body {
+  var isTruncated: Bool { size > place.count }
 }
 
 extension KeptExchange.PackedTimings {

@@ -65,19 +65,32 @@ struct Memory {
   /// - Returns: Whether there is room.
   mutating func grow(_ slot: Slot, by more: Int, _ gone: inout [Slot]) -> Bool {
     guard slot.listing.isListed else { return false }
-    slot.listing.cost += more
-    bytes += more
-    gone = trim(for: slot)
+    guard more > 0 else { return true }
+    // Nobody has to go for what there is no room for anyway.
+    guard slot.listing.cost + more <= limits.bytes else { return false }
+    gone += charge(slot, more)
     guard bytes > limits.bytes else { return true }
     slot.listing.cost -= more
     bytes -= more
     return false
   }
 
+  /// An exchange that is open has more than it had, which has to be kept.
+  mutating func charge(_ slot: Slot, _ more: Int) -> [Slot] {
+    guard slot.listing.isListed else { return [] }
+    slot.listing.cost += more
+    bytes += more
+    return trim(for: slot)
+  }
+
   /// An exchange has ended: it may go.
-  mutating func end(_ slot: Slot) -> [Slot] {
+  ///
+  /// - Parameter more: What has come to it since.
+  mutating func end(_ slot: Slot, more: Int = 0) -> [Slot] {
     guard slot.listing.isListed, slot.listing.isOpen else { return [] }
     slot.listing.isOpen = false
+    slot.listing.cost += more
+    bytes += more
     if slot.listing.isAmongOpen { endedAmongOpen += 1 }
     return trim(for: nil)
   }

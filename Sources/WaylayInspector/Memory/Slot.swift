@@ -127,7 +127,9 @@ final class RawExchange: @unchecked Sendable {
 
 /// As much of a body as is kept, while it passes.
 struct RawBody: Sendable {
-  var data = Data()
+  private(set) var data = Data()
+  /// How many bytes there is room for: what the account says.
+  private(set) var capacity = 0
   /// How many bytes have passed, or how many there are where that is known.
   var size = 0
   /// The file that it is.
@@ -141,10 +143,35 @@ struct RawBody: Sendable {
     if let data = body.inMemory {
       size = data.count
       self.data = data.count <= limit ? data : Data(data.prefix(limit))
+      capacity = self.data.count
     } else {
       size = body.length.map(Int.init(clamping:)) ?? 0
       file = body.fileURL
     }
+  }
+
+  /// How much room is to be made before so many bytes are added: twice what there is, up to a limit, so that they are
+  /// seldom moved, or, where that is too much, what is needed.
+  func growths(for more: Int, limit: Int) -> [Int] {
+    let needed = max(capacity, data.count + more)
+    return [needed == capacity ? needed : max(needed, min(limit, 2 * capacity)), needed].map { $0 - capacity }
+  }
+
+  /// Makes room, and adds bytes.
+  mutating func append(_ bytes: Data, growth: Int) {
+    if growth > 0 {
+      capacity += growth
+      // `reserveCapacity` makes a quarter more than it is told to.
+      var larger = Data(capacity: capacity)
+      larger.append(data)
+      data = larger
+    }
+    data.append(bytes)
+  }
+
+  /// Lets go of the bytes: there was no room for them.
+  mutating func drop() {
+    (data, capacity) = (Data(), 0)
   }
 
   /// What of it goes into an archive.

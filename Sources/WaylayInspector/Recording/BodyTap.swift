@@ -52,7 +52,7 @@ final class BodyTap: @unchecked Sendable {
     // What ends a request's body ends the load, which says so itself.
     guard !isRequest, let response else { return }
     let (metrics, trailers) = (response.metrics, response.trailers)
-    inspector.end(slot) { exchange in
+    inspector.end(slot, more: trailers.cost) { exchange in
       exchange.response?.metrics = metrics
       exchange.trailers = trailers
       exchange.error = error

@@ -24,7 +24,7 @@ extension Inspector {
     let (slot, gone, mailboxes) = memory.withLock { memory -> (Slot?, [Slot], [Int: Mailbox]) in
       guard memory.isRecording else { return (nil, [], [:]) }
       let slot = Slot(memory.nextNumber(), raw, at: now, watchesAttempts: memory.watchesAttempts)
-      return (slot, memory.add(slot, cost: KeptExchange.overhead + body.data.count), memory.mailboxes)
+      return (slot, memory.add(slot, cost: raw.cost + body.capacity), memory.mailboxes)
     }
     for slot in gone { slot.forget() }
     if let slot { tell(mailboxes, of: slot) }
@@ -56,13 +56,13 @@ extension Inspector {
       metrics: response.metrics)
     if body.inMemory != nil {
       let raw = RawBody(body, limit: limits.mostOfABody)
-      let hasRoom = grow(slot, by: raw.data.count)
+      let hasRoom = grow(slot, by: raw.capacity)
       let trailers = response.trailers
       let now = clock.now()
-      end(slot) { exchange in
+      end(slot, more: known.fields.cost + trailers.cost) { exchange in
         (exchange.response, exchange.head, exchange.trailers) = (known, now, trailers)
         exchange.responseBody = raw
-        if !hasRoom { exchange.responseBody.data = Data() }
+        if !hasRoom { exchange.responseBody.drop() }
       }
       return response
     }
@@ -71,7 +71,9 @@ extension Inspector {
       (exchange.response, exchange.head) = (known, now)
       exchange.responseBody.size = 0
     }
-    tell(memory.withLock { $0.mailboxes }, of: slot)
+    let (gone, mailboxes) = memory.withLock { ($0.charge(slot, known.fields.cost), $0.mailboxes) }
+    for slot in gone { slot.forget() }
+    tell(mailboxes, of: slot)
     var response = response
     let tap = BodyTap(body, slot, self, isRequest: false, response: response)
     if body.isReplayable {
@@ -97,21 +99,23 @@ extension Inspector {
   /// Bytes of a body have passed.
   func passed(_ chunk: Data, at offset: Int, of slot: Slot, isRequest: Bool) {
     let limit = limits.mostOfABody
-    var kept = 0
+    var (kept, growths) = (0, [Int]())
     slot.update { exchange in
       let seen = isRequest ? exchange.requestBody : exchange.responseBody
       // An earlier reading may have seen it.
-      if offset == seen.data.count, !seen.isCut { kept = min(chunk.count, limit - offset) }
+      guard offset == seen.data.count, !seen.isCut else { return }
+      kept = min(chunk.count, limit - offset)
+      growths = seen.growths(for: kept, limit: limit)
     }
     var gone: [Slot] = []
-    let (hasRoom, mailboxes) = memory.withLock { [kept] memory in
-      (kept > 0 && memory.grow(slot, by: kept, &gone), memory.mailboxes)
+    let (growth, mailboxes) = memory.withLock { [kept, growths] memory in
+      (kept > 0 ? growths.first { memory.grow(slot, by: $0, &gone) } : nil, memory.mailboxes)
     }
     for slot in gone { slot.forget() }
     slot.update { exchange in
       func note(_ body: inout RawBody) {
-        if hasRoom, offset == body.data.count { body.data.append(chunk.prefix(kept)) }
-        if !hasRoom, kept > 0 { body.isCut = true }
+        if let growth, offset == body.data.count { body.append(chunk.prefix(kept), growth: growth) }
+        if growth == nil, kept > 0 { body.isCut = true }
         body.size = max(body.size, offset + chunk.count)
       }
       if isRequest { note(&exchange.requestBody) } else { note(&exchange.responseBody) }
@@ -120,7 +124,9 @@ extension Inspector {
   }
 
   /// An exchange has ended.
-  func end(_ slot: Slot, _ change: (RawExchange) -> Void) {
+  ///
+  /// - Parameter more: What has come to it of which the account does not know.
+  func end(_ slot: Slot, more: Int = 0, _ change: (RawExchange) -> Void) {
     let now = clock.now()
     slot.update { exchange in
       guard exchange.end == nil else { return }
@@ -129,7 +135,7 @@ extension Inspector {
     }
     let (gone, mailboxes, isNeeded) = memory.withLock { memory -> ([Slot], [Int: Mailbox], Bool) in
       guard slot.listing.isListed, slot.listing.isOpen else { return ([], [:], false) }
-      let gone = memory.end(slot)
+      let gone = memory.end(slot, more: more)
       memory.unsealed.append(slot)
       defer { memory.isSealing = true }
       return (gone, memory.mailboxes, !memory.isSealing)

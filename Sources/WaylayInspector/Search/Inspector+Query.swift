@@ -124,16 +124,18 @@ extension Inspector.Query {
 extension Inspector.Query.Condition {
   func holds(for exchange: KeptExchange) -> Bool {
     switch self {
-    case .text(let needle): needle.isIn(exchange.texts)
-    case .url(let needle): needle.isIn(exchange.texts, exchange.places.url)
-    case .header(let needle): needle.isIn(exchange.texts, exchange.places.fields)
-    case .error(let needle): needle.isIn(exchange.texts, exchange.places.error)
-    case .body(let needle): needle.isIn(exchange.requestBody.data) || needle.isIn(exchange.responseBody.data)
-    case .type(let needles): needles.contains { $0.isIn(exchange.texts, exchange.places.mediaType) }
-    case .host(let globs): globs.contains { $0.matches(exchange.texts, exchange.places.host) }
+    case .text(let needle): needle.isIn(exchange.bytes, exchange.places.texts)
+    case .url(let needle): needle.isIn(exchange.bytes, exchange.places.url)
+    case .header(let needle): needle.isIn(exchange.bytes, exchange.places.fields)
+    case .error(let needle): needle.isIn(exchange.bytes, exchange.places.error)
+    case .body(let needle):
+      needle.isIn(exchange.bytes, exchange.requestBody.place)
+        || needle.isIn(exchange.bytes, exchange.responseBody.place)
+    case .type(let needles): needles.contains { $0.isIn(exchange.bytes, exchange.places.mediaType) }
+    case .host(let globs): globs.contains { $0.matches(exchange.bytes, exchange.places.host) }
     case .method(let methods):
-      // A zero byte and the URL come after it.
-      methods.contains { exchange.places.url.lowerBound == $0.utf8.count + 1 && exchange.texts.starts(with: $0.utf8) }
+      // Its end and the URL come after it.
+      methods.contains { exchange.places.url.lowerBound == $0.utf8.count + 1 && exchange.bytes.starts(with: $0.utf8) }
     case .status(let ranges): ranges.contains { $0.contains(exchange.status) }
     case .duration(let comparison): comparison.holds(for: exchange.time)
     case .size(let comparison): comparison.holds(for: Double(exchange.responseBody.size))

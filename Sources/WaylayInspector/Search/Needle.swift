@@ -11,13 +11,9 @@ struct Needle: Sendable, Hashable {
   @inline(__always)
   static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-  func isIn(_ texts: [UInt8]) -> Bool { texts.withUnsafeBytes { isIn($0) } }
-
-  func isIn(_ texts: [UInt8], _ place: Range<Int>) -> Bool {
-    texts.withUnsafeBytes { isIn(UnsafeRawBufferPointer(rebasing: $0[place.clamped(to: 0..<$0.count)])) }
+  func isIn(_ bytes: [UInt8], _ place: Range<Int>) -> Bool {
+    bytes.withUnsafeBytes { isIn(UnsafeRawBufferPointer(rebasing: $0[place.clamped(to: 0..<$0.count)])) }
   }
-
-  func isIn(_ data: Data) -> Bool { data.withUnsafeBytes { isIn($0) } }
 
   private func isIn(_ hay: UnsafeRawBufferPointer) -> Bool {
     let count = bytes.count

@@ -69,7 +69,7 @@ extension Inspector {
       for exchange in exchanges {
         add(exchange)
         if exchange.state != .open { times.append(exchange.time) }
-        let name = exchange.texts[exchange.places.host]
+        let name = exchange.bytes[exchange.places.host]
         byHost[name, default: Host(name: String(decoding: name, as: UTF8.self).lowercased())].add(exchange)
       }
       times.sort()

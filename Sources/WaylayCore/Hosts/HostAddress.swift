@@ -8,21 +8,20 @@ import Foundation
 /// print(address.isIPv6)   // true
 /// ```
 ///
-/// Two spellings of one address are equal; an IPv4 address in its IPv6 form (`::ffff:203.0.113.7`) is the IPv4 address.
-/// Zone identifiers (`fe80::1%eth0`) are refused: they mean something on one machine only.
+/// Two spellings of the same address compare as equal; an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`) is the IPv4
+/// address. Zone identifiers (`fe80::1%eth0`) are rejected: they are meaningful on one machine only.
 public struct HostAddress: Sendable {
   /// The canonical text (RFC 5952), without brackets.
   public let literal: String
-  /// Whether it is an IPv6 address.
+  /// Whether the address is an IPv6 address.
   public let isIPv6: Bool
   /// The first and the second half of an IPv6 address; an IPv4 address is in the last 32 bits.
   private let high: UInt64
   private let low: UInt64
 
-  /// Reads the literal of an address, in brackets or not.
+  /// Parses an address literal, with or without brackets.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else, a name or a short form such as `127.1` for
-  ///   example.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for anything else, such as a name or a short form like `127.1`.
   public init(_ text: String) throws(WaylayError) {
     guard let address = HostAddress(parsing: text) else {
       throw WaylayError(
@@ -64,7 +63,7 @@ public struct HostAddress: Sendable {
     return isIPv4
   }
 
-  /// The address of four or sixteen bytes in network order; `nil` for any other number.
+  /// Makes an address from four or sixteen bytes in network byte order; `nil` for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 4:
@@ -90,7 +89,7 @@ public struct HostAddress: Sendable {
     literal = Self.text(high: high, low: low, isIPv6: isIPv6)
   }
 
-  /// The address in network order: four bytes or sixteen.
+  /// The address in network byte order: four or sixteen bytes.
   public var bytes: [UInt8] {
     let all = [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) } }
     return isIPv6 ? all : Array(all.suffix(4))
@@ -133,7 +132,7 @@ public struct HostAddress: Sendable {
 }
 
 extension HostAddress: Hashable, CustomStringConvertible {
-  /// Whether both are the same address.
+  /// Whether both addresses are the same.
   public static func == (one: HostAddress, other: HostAddress) -> Bool {
     one.low == other.low && one.high == other.high && one.isIPv6 == other.isIPv6
   }

@@ -1,4 +1,4 @@
-/// The name of a host in the one form in which names are compared: lower-case A-labels, without a final dot.
+/// A host name in the one form used for comparison: lowercase A-labels without a trailing dot.
 ///
 /// ```swift
 /// let name = try HostName("API.Bücher.example.")
@@ -6,17 +6,17 @@
 /// print(name == (try HostName("api.bücher.EXAMPLE")))     // true
 /// ```
 ///
-/// The literal of an address is a name too (``isAddress``), in its canonical form. Labels hold letters, digits, hyphens
-/// and underscores, at most 63 of them, and a name at most 253 characters (RFC 1035, section 2.3.4).
+/// An address literal is a name too (``isAddress``), in its canonical form. Labels consist of letters, digits, hyphens
+/// and underscores, at most 63 of them; a name has at most 253 characters (RFC 1035, section 2.3.4).
 public struct HostName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let description: String
-  /// Whether it is an address, or what systems take for one, such as `127.1` and `0x7f000001`.
+  /// Whether the name is an address, or something that systems accept as one, such as `127.1` and `0x7f000001`.
   public let isAddress: Bool
 
-  /// Folds a name.
+  /// Normalizes a name.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for what is no name, and no address.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for text that is neither a name nor an address.
   public init(_ text: String) throws(WaylayError) {
     switch Self.shape(of: text) {
     case .folded: (description, isAddress) = (text, false)
@@ -28,10 +28,10 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
     (description, isAddress) = (address.literal, true)
   }
 
-  /// Whether it has no dot, such as `intranet` and `localhost`.
+  /// Whether the name has no dot, such as `intranet` and `localhost`.
   public var isSingleLabel: Bool { !isAddress && !description.utf8.contains(UInt8(ascii: ".")) }
 
-  /// Whether names of its kind have a meaning on one machine or in one network only: a single label, and what is below
+  /// Whether names of this kind are meaningful on one machine or in one network only: single labels, and names below
   /// `local` (RFC 6762), `localhost` (RFC 6761), `home.arpa` (RFC 8375) and `internal`.
   public var isLocal: Bool {
     guard !isAddress else { return false }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Which hosts are meant: one name, or all names below one, and perhaps one port only. The same text means the same
-/// wherever hosts are named: in the scope of a chain, in the rule of a rewriter and in the URL pattern of a stub.
+/// A pattern for hosts: one name or all names below it, optionally on one port only. The same text means the same
+/// everywhere: in the scope of a chain, in a rule of a rewriter and in the URL pattern of a stub.
 ///
 /// ```swift
 /// let pattern = try HostPattern("*.example.com:8443")
@@ -17,18 +17,18 @@ import Foundation
 /// | `203.0.113.9`, `2001:db8::9`, `[2001:db8::9]:8443` | that address, however it is spelt |
 /// | `*`, `*:8443` | every host |
 ///
-/// Names are compared in the form of ``HostName``.
+/// Names compare in the form of ``HostName``.
 public struct HostPattern: Hashable, Sendable {
   /// The name, without the `*.`; `nil` for `*`.
   public let name: HostName?
-  /// Whether it stands for all names below ``name``, and not for ``name`` itself.
+  /// Whether the pattern matches all names below ``name``, but not ``name`` itself.
   public let isWildcard: Bool
-  /// The port that a URL must have; `nil` for any.
+  /// The port that a URL must have; `nil` matches any port.
   public let port: Int?
 
   /// Makes a pattern.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for a wildcard over an address, and for what is not a port.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for a wildcard with an address, and for an invalid port.
   public init(_ name: HostName, isWildcard: Bool = false, port: Int? = nil) throws(WaylayError) {
     if isWildcard, name.isAddress {
       throw WaylayError(.invalidHost, "\"*.\(name)\" has no meaning: there is nothing below an address.")
@@ -36,10 +36,9 @@ public struct HostPattern: Hashable, Sendable {
     try self.init(name: name, isWildcard: isWildcard, port: port)
   }
 
-  /// Reads a pattern.
+  /// Parses a pattern.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for everything else than the forms above; a `*` inside of a name, for
-  ///   example.
+  /// - Throws: ``WaylayError/Code/invalidHost`` for anything but the forms above, such as a `*` inside a name.
   public init(_ text: String) throws(WaylayError) {
     if let address = HostAddress(parsing: text) {
       try self.init(name: HostName(address), isWildcard: false, port: nil)
@@ -98,10 +97,10 @@ public struct HostPattern: Hashable, Sendable {
 }
 
 extension HostPattern {
-  /// Whether the pattern is for a host, reached on that port.
+  /// Whether the pattern matches the host on that port.
   public func matches(_ host: HostName, port: Int?) -> Bool { matches(comparable: host.description, port: port) }
 
-  /// Whether the pattern is for the host of a URL. Where the URL names no port, its scheme's counts: 80 for `http`, 443
+  /// Whether the pattern matches the host of a URL. A URL without a port uses its scheme's default: 80 for `http`, 443
   /// for `https`.
   public func matches(_ url: URL) -> Bool {
     guard let host = url.host, !host.isEmpty else { return false }
@@ -120,7 +119,7 @@ extension HostPattern {
 }
 
 extension HostPattern: CustomStringConvertible {
-  /// The form that ``init(_:)`` reads.
+  /// The text form, which ``init(_:)`` parses.
   public var description: String {
     let host = [isWildcard ? "*" : nil, name?.description].compactMap { $0 }.joined(separator: ".")
     guard let port else { return host }

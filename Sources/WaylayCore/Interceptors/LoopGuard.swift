@@ -1,10 +1,10 @@
 import Foundation
 
-/// An interceptor that fails a load which comes through it again from within itself.
+/// An interceptor that fails a load that re-enters it from within itself.
 ///
-/// Every registry already sends a request that its own chain made through the bare transport, so one registry cannot
-/// recurse. Use a loop guard where several registries lead into each other, or where re-entry is a mistake that should
-/// be seen rather than passed on:
+/// Every registry already sends a request from inside its own chain through the bare transport, so one registry cannot
+/// recurse. Use a loop guard when several registries lead into each other, or when you want re-entry to fail instead of
+/// passing through:
 ///
 /// ```swift
 /// let guarded = LoopGuard()
@@ -12,30 +12,30 @@ import Foundation
 /// let inner = InterceptorRegistry { guarded; RequestPrinter() }
 /// ```
 ///
-/// Retries and hedged requests are not re-entries: they stand beside each other, not inside.
+/// Retries and hedged requests are not re-entries: they run side by side, not nested.
 ///
-/// How a re-entry is recognised: by the request's tag, when it was made from the request that the interceptor got, on
-/// whatever thread; and on Linux, for any request, by the task it is made in. So a fresh request to an intercepted
-/// session is not recognised when it is made in a detached task, and on Apple platforms not at all, because the loading
-/// system starts it elsewhere: there, an interceptor that makes requests of its own uses a session that is not
-/// intercepted, or a direct load.
+/// The guard recognizes a re-entry by the request's tag, on any thread, if the new request was made from the request
+/// that the interceptor received. On Linux it also recognizes any request by the task in which it is made. It therefore
+/// does not recognize a fresh request to an intercepted session from a detached task, nor on Apple platforms, where the
+/// loading system starts the request elsewhere: there, an interceptor that makes its own requests uses a session that
+/// is not intercepted, or a direct load.
 public struct LoopGuard: InlineAnswering {
-  /// The name that the error's path prints.
+  /// The name to print in the error's path.
   public let name: String
   private let limit: Int
   private let origin = Lineage.nextOrigin()
 
-  /// Makes a guard. Copies of it count together.
+  /// Makes a guard. Its copies share one count.
   ///
   /// - Parameters:
-  ///   - name: The name that the error's path prints.
-  ///   - limit: How often a load may be inside the guard at once; at least 1.
+  ///   - name: The name to print in the error's path.
+  ///   - limit: How many times a load may be inside the guard at once; at least 1.
   public init(name: String = "LoopGuard", limit: Int = 1) {
     self.name = name
     self.limit = max(1, limit)
   }
 
-  /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the way that led back here.
+  /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the path that led back here.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -43,7 +43,7 @@ public struct LoopGuard: InlineAnswering {
     return try await Lineage.$current.withValue(lineage) { try await next(inner) }
   }
 
-  /// The same.
+  /// Does the same inline.
   public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer { .next(try enter(request).0) }
 
   private func enter(_ request: InterceptedRequest) throws -> (InterceptedRequest, Lineage) {

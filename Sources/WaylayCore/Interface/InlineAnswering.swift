@@ -1,7 +1,7 @@
 import Foundation
 
-/// An interceptor some of whose answers are there at once, and are given inside the loading system's own call: for
-/// those who have measured that a change of threads is too much.
+/// An interceptor that has some answers ready at once and gives them inside the loading system's own call. Use it only
+/// if you have measured that the thread hop costs too much.
 ///
 /// ```swift
 /// struct Greeting: InlineAnswering {
@@ -11,38 +11,39 @@ import Foundation
 /// }
 /// ```
 ///
-/// It has no `await`: an answer that has to wait for something is not one of these, and
-/// ``RequestInterceptor/startLoading(_:next:)`` gives it. Like `canInit`, it runs wherever the loading system asks: it
-/// must not block, and on Linux not make or resume the task of any session (platform facts P18 and P22). It sees
-/// requests whose `canInit` was `true`, after `canonicalRequest`.
+/// The call has no `await`: if an answer has to wait for something, leave it to
+/// ``RequestInterceptor/startLoading(_:next:)``. Like `canInit`, the method runs on whatever thread the loading system
+/// uses. It must not block, and on Linux it must not make or resume a task of any session (platform facts P18 and P22).
+/// It sees requests for which `canInit` returned `true`, after `canonicalRequest`.
 ///
-/// Only links of which all before them are `InlineAnswering`, too, are asked, and only in sessions on Linux; elsewhere,
-/// and in a direct load, `startLoading` is called. So the two have to agree. Without a `startLoading` of its own a type
-/// answers there what `answerInline` says.
+/// The chain asks an interceptor inline only if all interceptors before it are `InlineAnswering` too, and only in
+/// sessions on Linux; elsewhere, and in direct loads, it calls `startLoading`. Both methods therefore have to agree.
+/// The default `startLoading` does what `answerInline` returns.
 public protocol InlineAnswering: RequestInterceptor {
-  /// The answer to `request`, if it is there.
+  /// Returns the answer to `request`, if it is available at once.
   ///
-  /// Without any effect unless it answers: it may be followed by a call of `startLoading` with the same request.
+  /// The call must have no side effects unless it answers: `startLoading` may follow with the same request.
   ///
-  /// - Throws: What fails the load; see ``RequestInterceptor/startLoading(_:next:)``.
+  /// - Throws: The error that fails the load; see ``RequestInterceptor/startLoading(_:next:)``.
   func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer
 }
 
-/// What an ``InlineAnswering`` interceptor says to a request.
+/// What an ``InlineAnswering`` interceptor does with a request.
 public enum InlineAnswer: Sendable {
-  /// This is the answer.
+  /// Answers the request with this response.
   case response(InterceptedResponse)
-  /// It is for the next link to answer, as it is or changed, and this one need not see the response.
+  /// Passes the request on, changed or unchanged; the interceptor does not see the response.
   case next(InterceptedRequest)
-  /// The answer takes time, or the link wants to see what comes back: `startLoading` is called, outside of the loading
-  /// system's call.
+  /// Leaves the request to `startLoading`, outside the loading system's call, because the answer takes time or the
+  /// interceptor needs to see the response.
   case startLoading
 }
 
 extension InlineAnswering {
-  /// What ``answerInline(_:)`` says.
+  /// Does what ``answerInline(_:)`` returns.
   ///
-  /// - Throws: ``WaylayError/Code/missingAnswer`` when that leaves it to this method, which then has to be implemented.
+  /// - Throws: ``WaylayError/Code/missingAnswer`` if that leaves the answer to this method and the type does not
+  ///   implement it.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension InterceptedRequest {
-  /// What is said of a load rather than to the server.
+  /// Settings of a load that are not sent to the server.
   ///
   /// ```swift
   /// var attempt = request
@@ -9,29 +9,29 @@ extension InterceptedRequest {
   /// return try await next(attempt)
   /// ```
   public struct Options: Sendable, Hashable {
-    /// What a cache may answer, and whether it may ask.
+    /// Whether a cache may answer, and whether the load may use the network.
     public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Seconds without progress after which the load times out; `nil` for those of its session. Zero and less mean
-    /// "never".
+    /// Seconds without progress after which the load times out; `nil` uses the session's timeout. Zero and negative
+    /// values mean "never".
     ///
-    /// The 60 s that `URLRequest` says when nobody has set it count as `nil`.
+    /// The 60 s that a `URLRequest` reports when nobody has set its timeout count as `nil`.
     public var timeout: TimeInterval?
-    /// Whether stored cookies are sent and those of the response stored.
+    /// Whether to send stored cookies and to store those of the response.
     public var handlesCookies = true
-    /// Which networks it may use, for transports that can tell.
+    /// The networks the load may use, for transports that can distinguish them.
     public var networkAccess = NetworkAccess.all
-    /// What it is for, for transports that treat some traffic before other.
+    /// The kind of traffic, for transports that prioritize.
     public var serviceType = URLRequest.NetworkServiceType.default
-    /// The document that the load is for, which decides about cookies of third parties.
+    /// The main document of the load, which determines the rules for third-party cookies.
     public var mainDocumentURL: URL?
 
-    /// Makes the options of a fresh request.
+    /// Makes the options of a new request.
     public init() {}
   }
 
   /// The kinds of network that a request may use.
   public struct NetworkAccess: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The raw bits.
     public let rawValue: Int
 
     /// Makes a set of the given bits.
@@ -41,7 +41,7 @@ extension InterceptedRequest {
 
     /// A cellular network.
     public static let cellular = NetworkAccess(rawValue: 1 << 0)
-    /// A network that costs, as a personal hotspot does. Not known on Linux.
+    /// An expensive network, such as a personal hotspot. Not known on Linux.
     public static let expensive = NetworkAccess(rawValue: 1 << 1)
     /// A network in Low Data Mode. Not known on Linux.
     public static let constrained = NetworkAccess(rawValue: 1 << 2)

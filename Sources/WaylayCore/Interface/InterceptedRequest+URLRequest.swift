@@ -2,13 +2,12 @@ import Foundation
 import HTTPTypes
 
 extension InterceptedRequest {
-  /// Makes a request from one of the loading system, whose `httpBody` or `httpBodyStream` moves into ``body``.
+  /// Makes a request from a `URLRequest`, whose `httpBody` or `httpBodyStream` moves into ``body``.
   ///
   /// - Parameters:
-  ///   - urlRequest: The request. One without a URL, or with a method or a field that no message can have, fails when
-  ///     it is sent.
-  ///   - body: The body, in place of the one that `urlRequest` carries.
-  ///   - context: Whose load it is.
+  ///   - urlRequest: The request. Without a URL, or with an invalid method or header field, it fails when it is sent.
+  ///   - body: The body, in place of the one in `urlRequest`.
+  ///   - context: The context of the session that the load belongs to.
   public init(_ urlRequest: URLRequest, body: MessageBody? = nil, context: LoadContext = LoadContext()) {
     var bare = urlRequest
     // On Linux a change of a request without a URL ends the process.
@@ -22,14 +21,14 @@ extension InterceptedRequest {
     storage = Storage(id: id, context: context, parts: Parts(bare), body: body)
   }
 
-  /// The request as the loading system knows it, for code that has a `URLRequest` to change already.
+  /// The request as a `URLRequest`, for existing code that modifies one.
   ///
-  /// It carries no body: ``body`` does, and a body that is set on it moves there. Fields that occur more than once are
-  /// joined; when it is set, those that have not changed keep their place and stay apart. What has no name in this type
-  /// stays with it, such as the properties that `URLProtocol` knows on Apple platforms.
+  /// It carries no body: ``body`` does, and a body set on it moves there. Repeated fields are joined; when you set the
+  /// request, unchanged fields keep their position and stay separate. The request keeps what this type has no property
+  /// for, such as `URLProtocol` properties on Apple platforms.
   ///
-  /// It carries the loop guard's tag (on Linux in `mainDocumentURL`), by which a request that is made from it is known
-  /// to come from inside this load; ``Options/mainDocumentURL`` is the app's own.
+  /// It carries the loop guard's tag (on Linux in `mainDocumentURL`), which identifies a request made from it as coming
+  /// from inside this load; ``Options/mainDocumentURL`` is the app's own value.
   public var urlRequest: URLRequest {
     get {
       guard let lineage = storage.lineage else { return untagged }

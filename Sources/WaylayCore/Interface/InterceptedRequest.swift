@@ -11,7 +11,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// For the unit test of an interceptor, make one yourself:
+/// To unit-test an interceptor, make a request yourself:
 ///
 /// ```swift
 /// let request = InterceptedRequest(.post, "https://api.example.com/v1/users", fields: [.accept: "application/json"], body: .text("Ada"))
@@ -82,7 +82,7 @@ public struct InterceptedRequest: Sendable {
     }
   }
 
-  /// The load's number: the same across retries, redirects and credentials.
+  /// The load's identifier, which stays the same across retries, redirects and credentials.
   public var id: ID { storage.id }
 
   /// The method.
@@ -101,45 +101,45 @@ public struct InterceptedRequest: Sendable {
     }
   }
 
-  /// The header fields, in order and with duplicates kept: as they go on the wire.
+  /// The header fields as sent on the wire, in order and with duplicates.
   ///
-  /// Those of a request that comes from the loading system, which keeps no order, are sorted by name.
+  /// The loading system keeps no order: the fields of its requests are sorted by name.
   public var fields: HTTPFields {
     get { storage.fields }
     _modify { yield &changed.fields }
   }
 
-  /// The body: the only truth about it, whatever kind of task the request came from.
+  /// The body, whatever kind of task the request comes from.
   public var body: MessageBody {
     get { storage.body }
     _modify { yield &unique.body }
   }
 
-  /// Cache policy, timeout and what else is said of the load rather than to the server.
+  /// Cache policy, timeout and other settings that are not sent to the server.
   public var options: Options {
     get { storage.options }
     _modify { yield &changed.options }
   }
 
-  /// Which try of this hop it is, from 1. Counted by ``InterceptorChain/Next``.
+  /// The number of the attempt in this hop, starting at 1. ``InterceptorChain/Next`` counts it.
   public internal(set) var attempt: Int {
     get { storage.attempt }
     set { unique.attempt = newValue }
   }
 
-  /// How many redirects came before, from 0.
+  /// The number of preceding redirects, starting at 0.
   public internal(set) var hop: Int {
     get { storage.hop }
     set { unique.hop = newValue }
   }
 
-  /// Whose load this is: cookie and credential storage, timeouts, additional header fields.
+  /// The context of the load: cookie and credential storage, timeouts, additional header fields.
   public var context: LoadContext { storage.context }
 
-  /// Seconds without progress after which the request times out: its own ``Options/timeout``, or the session's.
+  /// Seconds without progress after which the request times out: its own ``Options/timeout`` or the session's.
   public var idleTimeout: TimeInterval { options.timeout ?? context.requestTimeout }
 
-  /// Makes a request for a unit test or for a load of one's own.
+  /// Makes a request for a unit test or for your own load.
   ///
   /// - Parameters:
   ///   - method: The method.
@@ -147,7 +147,7 @@ public struct InterceptedRequest: Sendable {
   ///   - fields: The header fields.
   ///   - body: The body.
   ///   - options: Timeout, cache policy and the like.
-  ///   - context: Whose load it is.
+  ///   - context: The context of the session that the load belongs to.
   public init(
     _ method: HTTPRequest.Method, _ url: URL, fields: HTTPFields = [:], body: MessageBody = .empty,
     options: Options = Options(),
@@ -158,9 +158,9 @@ public struct InterceptedRequest: Sendable {
       body: body)
   }
 
-  /// The same with the URL as a literal.
+  /// Makes a request from a URL literal.
   ///
-  /// - Precondition: `url` is one. For a text that is not written in the source, use `URL(string:)`.
+  /// - Precondition: `url` is a valid URL. For text that is not a literal in your source, use `URL(string:)`.
   public init(
     _ method: HTTPRequest.Method, _ url: StaticString, fields: HTTPFields = [:], body: MessageBody = .empty,
     options: Options = Options(),
@@ -170,7 +170,7 @@ public struct InterceptedRequest: Sendable {
     self.init(method, parsed, fields: fields, body: body, options: options, context: context)
   }
 
-  /// A typed note: what one interceptor tells a later one, or a transport.
+  /// A typed annotation, which one interceptor leaves for a later one or for a transport.
   ///
   /// ```swift
   /// enum Tenant: InterceptedRequest.Key { static let defaultValue = "none" }
@@ -178,8 +178,8 @@ public struct InterceptedRequest: Sendable {
   /// request[Tenant.self] = "acme"
   /// ```
   ///
-  /// Notes travel with the request to the links after this one and to the transport, and never reach the wire. A
-  /// redirect starts with the notes that the load began with.
+  /// Annotations travel with the request to the interceptors after this one and to the transport; they are never sent.
+  /// A redirect starts with the annotations that the load began with.
   public subscript<K: Key>(_ key: K.Type) -> K.Value {
     get {
       // Not by `as?` of what may not be there: that is a value of a key whose values are optional.
@@ -196,15 +196,15 @@ public struct InterceptedRequest: Sendable {
     }
   }
 
-  /// The name and type of a note.
+  /// The name and type of an annotation.
   public protocol Key {
-    /// What is noted.
+    /// The type of the annotation's value.
     associatedtype Value: Sendable
-    /// What a request without the note answers.
+    /// The value for a request without the annotation.
     static var defaultValue: Value { get }
   }
 
-  /// The number of a load, unique in the process.
+  /// The identifier of a load, unique in the process.
   public struct ID: Hashable, Sendable, CustomStringConvertible {
     let number: UInt64
 
@@ -218,7 +218,7 @@ public struct InterceptedRequest: Sendable {
         })
     }
 
-    /// The number as text.
+    /// The identifier as text.
     public var description: String { String(number) }
   }
 }

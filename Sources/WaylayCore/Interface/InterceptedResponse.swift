@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// A response on its way back through a chain.
 ///
-/// An interceptor that answers by itself makes one from the request:
+/// An interceptor that answers a request itself makes the response from the request:
 ///
 /// ```swift
 /// return InterceptedResponse(to: request, fields: [.contentType: "application/json"], body: .data(json))
@@ -61,7 +61,7 @@ public struct InterceptedResponse: Sendable {
     }
   }
 
-  /// The status. An answer outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
+  /// The status. A status outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
   public var status: HTTPResponse.Status {
     get { storage.status }
     set { changed.status = newValue }
@@ -73,14 +73,14 @@ public struct InterceptedResponse: Sendable {
     _modify { yield &changed.fields }
   }
 
-  /// The URL that the response is for: the last hop's.
+  /// The URL of the response: that of the last hop.
   public var url: URL {
     get { storage.url }
     set { changed.url = newValue }
   }
 
-  /// The body. Reading it from the network goes on only as it is read, where the transport can hold a server back; a
-  /// body that is dropped unread cancels its transfer.
+  /// The body. Reading it drives the network, if the transport applies backpressure; dropping an unread body cancels
+  /// its transfer.
   public var body: MessageBody {
     get { storage.body }
     _modify { yield &unique.body }
@@ -92,8 +92,8 @@ public struct InterceptedResponse: Sendable {
     set { unique.source = newValue }
   }
 
-  /// Times, address and connection of the exchange, where a transport measured them. The total and the bytes of the
-  /// body are known once the body has been read to its end.
+  /// Timing, address and connection of the exchange, if a transport measured them. The total time and the body's byte
+  /// counts are known after the body has been read to its end.
   public var metrics: LoadMetrics? {
     get { body.metrics ?? storage.metrics }
     set { unique.metrics = newValue }
@@ -102,13 +102,13 @@ public struct InterceptedResponse: Sendable {
   /// Makes a response.
   ///
   /// - Parameters:
-  ///   - status: The status; `200 OK` unless told otherwise.
-  ///   - fields: The header fields. Nothing is added to them: set `Content-Length` and `Content-Type` where the app
+  ///   - status: The status; `200 OK` by default.
+  ///   - fields: The header fields. Nothing is added to them: set `Content-Length` and `Content-Type` if the app
   ///     expects them.
-  ///   - url: The URL the response is for.
+  ///   - url: The URL of the response.
   ///   - body: The body.
-  ///   - source: Where it came from; ``Source/interceptor`` unless told otherwise.
-  ///   - metrics: What a transport measured.
+  ///   - source: Where the response came from; ``Source/interceptor`` by default.
+  ///   - metrics: The measurements of a transport.
   public init(
     status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], url: URL, body: MessageBody = .empty,
     source: Source = .interceptor, metrics: LoadMetrics? = nil
@@ -117,7 +117,7 @@ public struct InterceptedResponse: Sendable {
       status: status, fields: fields, url: url, body: body, source: source, metrics: metrics, trailers: nil)
   }
 
-  /// Makes the answer to a request: the URL is the request's.
+  /// Makes a response to a request, with the request's URL.
   public init(
     to request: InterceptedRequest, status: HTTPResponse.Status = .ok, fields: HTTPFields = [:],
     body: MessageBody = .empty, source: Source = .interceptor
@@ -125,13 +125,13 @@ public struct InterceptedResponse: Sendable {
     self.init(status: status, fields: fields, url: request.url, body: body, source: source)
   }
 
-  /// The trailer fields. Empty until the body has been read to its end.
+  /// The trailer fields, which are empty until the body has been read to its end.
   public var trailers: HTTPFields {
     get { storage.trailers ?? body.trailers }
     set { unique.trailers = newValue }
   }
 
-  /// The projection that the app sees: a field that occurs more than once is joined by `", "`, as `URLSession` does.
+  /// The head as the app sees it: repeated fields are joined with `", "`, as in `URLSession`.
   public var head: HTTPURLResponse {
     // Failable for historical reasons: Foundation documents no input for which it gives nil, and on Linux there is
     // none.
@@ -145,14 +145,14 @@ public struct InterceptedResponse: Sendable {
   /// Makes ``head`` for all copies of the response: for an answer that is given again and again.
   package mutating func keepHead() { unique.head = head }
 
-  /// Where a response came from. A struct, so that modules may add sources.
+  /// Where a response came from. A struct, so that other modules can add sources.
   public struct Source: Hashable, Sendable, CustomStringConvertible {
     /// The source's name.
     public let description: String
-    /// Whether `Set-Cookie` fields of such a response go into the cookie storage. An archive's do not.
+    /// Whether `Set-Cookie` fields of the response go into the cookie storage. Those from an archive do not.
     public let storesCookies: Bool
 
-    /// Makes a source of that name.
+    /// Makes a source with the given name.
     public init(_ description: String, storesCookies: Bool) {
       self.description = description
       self.storesCookies = storesCookies
@@ -160,7 +160,7 @@ public struct InterceptedResponse: Sendable {
 
     /// The network, through a transport.
     public static let network = Source("network", storesCookies: true)
-    /// An interceptor that made the answer up.
+    /// An interceptor that made the response itself.
     public static let interceptor = Source("interceptor", storesCookies: true)
   }
 }

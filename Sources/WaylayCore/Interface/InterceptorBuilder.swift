@@ -1,4 +1,4 @@
-/// Builds the ordered list of a chain's interceptors; conditions, loops and ready-made arrays are allowed.
+/// A result builder for the ordered list of a chain's interceptors, which accepts conditions, loops and arrays.
 ///
 /// ```swift
 /// let chain = InterceptorChain("api") {
@@ -13,13 +13,13 @@ public enum InterceptorBuilder {
   public static func buildExpression(_ interceptor: any RequestInterceptor) -> [any RequestInterceptor] {
     [interceptor]
   }
-  /// A ready-made list.
+  /// An existing list.
   public static func buildExpression(_ interceptors: [any RequestInterceptor]) -> [any RequestInterceptor] {
     interceptors
   }
   /// The empty list.
   public static func buildBlock() -> [any RequestInterceptor] { [] }
-  /// All parts in the order they are written.
+  /// All parts in the order of the source.
   public static func buildBlock(_ parts: [any RequestInterceptor]...) -> [any RequestInterceptor] {
     parts.flatMap { $0 }
   }

@@ -1,12 +1,12 @@
 import Foundation
 
 extension InterceptorChain {
-  /// The rest of the chain as an interceptor sees it, with the transport at its end.
+  /// The rest of the chain as seen by an interceptor, with the transport at its end.
   ///
-  /// Call it again to retry, call it concurrently to hedge, do not call it to answer yourself. Once `startLoading` has
-  /// returned, a call throws ``WaylayError/Code/nextAfterReturn``.
+  /// Call it again to retry, call it concurrently to hedge, or do not call it to answer yourself. After `startLoading`
+  /// has returned, a call throws ``WaylayError/Code/nextAfterReturn``.
   ///
-  /// In the unit test of an interceptor it is a closure:
+  /// In an interceptor's unit test, use a closure:
   ///
   /// ```swift
   /// let next = InterceptorChain.Next { request in
@@ -31,22 +31,22 @@ extension InterceptorChain {
       target = .turn(turn)
     }
 
-    /// The transport that requests for `url` end in: for its ``Transport/capabilities``, and for closing its
-    /// connections.
+    /// The transport for requests to `url`, whose ``Transport/capabilities`` you can read and whose connections you can
+    /// close.
     ///
-    /// Do not load with it: that would pass by the links in between. Call `next`.
+    /// Do not load with it: that bypasses the interceptors in between. Call `next`.
     ///
-    /// - Returns: `nil` where the rest of the chain is a closure, which does not say.
+    /// - Returns: `nil` if the rest of the chain is a closure.
     /// - Throws: ``WaylayError/Code/registryInvalidated``.
     public func transport(for url: URL) throws -> (any Transport)? {
       guard case .turn(let turn) = target else { return nil }
       return try turn.transport(for: url)
     }
 
-    /// Says what becomes of the load's own timeout, should it be over while the interceptor works: an error that tells
-    /// what was tried, with the timeout beneath. `nil` takes it back. Does nothing for a closure.
+    /// Sets the error for the case that the load's own timeout expires while the interceptor works: it can tell what
+    /// was tried, with the timeout as its underlying error. `nil` removes it. Does nothing for a closure.
     ///
-    /// - Parameter makeError: Makes that error of the timeout.
+    /// - Parameter makeError: Makes the error from the timeout.
     public func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
       guard case .turn(let turn) = target else { return }
       turn.onTimeout(makeError)

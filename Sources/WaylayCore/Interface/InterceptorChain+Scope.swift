@@ -1,7 +1,7 @@
 import Foundation
 
 extension InterceptorChain {
-  /// Which requests a chain is for, by scheme, host and path.
+  /// The requests a chain applies to, by scheme, host and path.
   ///
   /// ```swift
   /// let scope = InterceptorChain.Scope.host("api.example.com", "*.cdn.example.com:8443")
@@ -17,10 +17,10 @@ extension InterceptorChain {
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///
-  /// A text that is no host pattern covers nothing, is in ``problems``, and is logged as an error when the chain is
-  /// registered.
+  /// Text that is not a host pattern matches nothing, appears in ``problems``, and is logged as an error when the chain
+  /// is registered.
   ///
-  /// Web-socket requests (`ws`, `wss`) are never covered. For rules that look at headers or the method, use
+  /// WebSocket requests (`ws`, `wss`) are never covered. For rules based on header fields or the method, use
   /// ``RequestInterceptor/canInit(with:)``.
   public struct Scope: Sendable {
     var schemes: Set<String>?
@@ -29,7 +29,7 @@ extension InterceptorChain {
     var paths: [PathRule] = []
     var excludedHosts: [HostPattern] = []
     var excludedPaths: [PathRule] = []
-    /// What was written as a host and is none.
+    /// Errors for the host patterns that could not be parsed.
     public private(set) var problems: [WaylayError] = []
 
     init(schemes: Set<String>?) {
@@ -40,10 +40,10 @@ extension InterceptorChain {
     public static let http = Scope(schemes: ["http", "https"])
     /// Every `https` request.
     public static let https = Scope(schemes: ["https"])
-    /// Every request of whatever scheme, web sockets excepted.
+    /// Every request of any scheme except WebSocket.
     public static let any = Scope(schemes: nil)
 
-    /// Every request of the given schemes, for example `"app"`.
+    /// Every request with the given schemes, such as `"app"`.
     public static func scheme(_ schemes: String...) -> Scope {
       Scope(schemes: Set(schemes.map { $0.lowercased() }))
     }
@@ -53,29 +53,29 @@ extension InterceptorChain {
       Scope.http.narrowed(to: patterns)
     }
 
-    /// `http` and `https` requests with the given paths, on any host.
+    /// `http` and `https` requests with the given paths on any host.
     public static func path(_ patterns: String...) -> Scope {
       var scope = Scope.http
       scope.paths = patterns.map(PathRule.init)
       return scope
     }
 
-    /// The same, narrowed to the given hosts.
+    /// The same scope, narrowed to the given hosts.
     public func host(_ patterns: String...) -> Scope {
       narrowed(to: patterns)
     }
 
-    /// The same, narrowed to the given paths.
+    /// The same scope, narrowed to the given paths.
     public func path(_ patterns: String...) -> Scope {
       with { $0.paths += patterns.map(PathRule.init) }
     }
 
-    /// The same without the given hosts.
+    /// The same scope without the given hosts.
     public func excludingHost(_ patterns: String...) -> Scope {
       with { $0.excludedHosts += $0.hosts(patterns) }
     }
 
-    /// The same without the given paths.
+    /// The same scope without the given paths.
     public func excludingPath(_ patterns: String...) -> Scope {
       with { $0.excludedPaths += patterns.map(PathRule.init) }
     }

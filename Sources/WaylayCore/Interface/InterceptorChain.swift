@@ -1,8 +1,8 @@
 import Foundation
 
-/// An ordered list of interceptors under a name, for the requests that a scope covers.
+/// A named, ordered list of interceptors for the requests that a scope covers.
 ///
-/// Interceptors run as an onion: array order going out, reverse order coming back.
+/// Interceptors nest like layers: array order on the way out, reverse order on the way back.
 ///
 /// ```swift
 /// registry.register(
@@ -12,22 +12,22 @@ import Foundation
 ///   })
 /// ```
 ///
-/// A registry asks its chains newest first; the first whose scope covers a request and one of whose interceptors says
-/// `canInit` owns it.
+/// A registry asks its chains newest first. A request belongs to the first chain whose scope covers it and that has an
+/// interceptor whose `canInit` returns `true`.
 public struct InterceptorChain: Sendable {
   /// The chain's name, unique in its registry.
   public let name: Name
-  /// The requests the chain is for.
+  /// The requests the chain applies to.
   public let scope: Scope
-  /// The links, first to see a request first.
+  /// The interceptors; the first one sees a request first.
   public let interceptors: [any RequestInterceptor]
 
   /// Makes a chain.
   ///
   /// - Parameters:
-  ///   - name: Registering another chain under the same name replaces this one in place.
-  ///   - scope: The requests it is for; every `http` and `https` request unless told otherwise.
-  ///   - interceptors: The links in order.
+  ///   - name: The name. Registering another chain with the same name replaces this one in place.
+  ///   - scope: The requests the chain applies to; every `http` and `https` request by default.
+  ///   - interceptors: The interceptors in order.
   public init(
     _ name: Name, for scope: Scope = .http, @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor]
   ) {
@@ -38,17 +38,17 @@ public struct InterceptorChain: Sendable {
 }
 
 extension InterceptorChain {
-  /// A chain's name. A string literal will do, with values in it or without.
+  /// A chain's name. You can write it as a string literal, with or without interpolation.
   public struct Name: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name as text.
     public let rawValue: String
 
-    /// Makes a name of the given text.
+    /// Makes a name from the given text.
     public init(_ rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// Makes a name of a literal.
+    /// Makes a name from a literal.
     public init(stringLiteral value: String) {
       rawValue = value
     }
@@ -56,7 +56,7 @@ extension InterceptorChain {
     /// The name as text.
     public var description: String { rawValue }
 
-    /// The name of the chain that `InterceptorRegistry { … }` makes.
+    /// The name of the chain made by `InterceptorRegistry { … }`.
     public static let `default`: Name = "default"
   }
 }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Whose load a request belongs to: the storages, header fields and timeouts of the session it came from.
+/// The context of a load: the storages, header fields and timeouts of the session its request comes from.
 ///
-/// On Linux the loading system hides these from a protocol (platform facts P10, P15, P19), so they are taken from the
-/// configuration that was intercepted. Shared by all loads of one session.
+/// On Linux the loading system hides these values from a protocol (platform facts P10, P15, P19), so they come from the
+/// intercepted configuration. All loads of one session share a context.
 public final class LoadContext: Sendable {
-  /// Where cookies are read and stored; `nil` for none.
+  /// The cookie storage to read and write; `nil` for none.
   public let cookieStorage: HTTPCookieStorage?
-  /// Whether stored cookies are sent.
+  /// Whether to send stored cookies.
   public let sendsCookies: Bool
-  /// Which cookies are stored; `.never` for none.
+  /// Which cookies to store; `.never` for none.
   public let cookieAcceptPolicy: HTTPCookie.AcceptPolicy
-  /// Where credentials are looked up; `nil` for none.
+  /// The credential storage; `nil` for none.
   public let credentialStorage: URLCredentialStorage?
-  /// Header fields that every request gets which does not set them itself.
+  /// Header fields added to every request that does not set them itself.
   public let additionalHeaders: [String: String]
-  /// The cache policy of requests that have none of their own, which are those with `useProtocolCachePolicy`.
+  /// The cache policy for requests with `useProtocolCachePolicy`, which have none of their own.
   public let cachePolicy: URLRequest.CachePolicy
-  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` goes first, unless it is
-  /// the 60 s that nobody has set.
+  /// Seconds without progress after which a load times out. A request's own `timeoutInterval` takes precedence unless
+  /// it is the default of 60 s.
   public let requestTimeout: TimeInterval
-  /// Seconds after which a load times out, whatever its progress.
+  /// Seconds after which a load times out, regardless of progress.
   public let resourceTimeout: TimeInterval
-  /// How many cookies are stored, and how large the heads may be that the installation's own transport takes.
+  /// How many cookies are stored, and how large the heads may be that the installation's own transport accepts.
   public let limits: MessageLimits
 
   /// Makes the context of a session with the given configuration.
@@ -42,8 +42,7 @@ public final class LoadContext: Sendable {
     resourceTimeout = configuration.timeoutIntervalForResource
   }
 
-  /// Makes a context without storages and header fields, and with the timeouts of a fresh session: what unit tests
-  /// want.
+  /// Makes a context without storages and header fields, and with a new session's timeouts, for unit tests.
   public init() {
     limits = MessageLimits()
     cookieStorage = nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The one shape of an error in this package: what an app finds beneath the `URLError` that its load fails with.
+/// The common protocol of this package's errors, which an app finds beneath the `URLError` of a failed load.
 ///
 /// ```swift
 /// do {
@@ -11,36 +11,36 @@ import Foundation
 /// }
 /// ```
 ///
-/// Conform to it with the errors of an interceptor that others are to use. They reach the app beneath a `URLError` with
-/// the code `unknown`; to choose the code, throw a `URLError` with yours under `NSUnderlyingErrorKey`.
+/// Conform the errors of your own interceptor to it if others use the interceptor. They reach the app beneath a
+/// `URLError` with the code `unknown`; to choose the code, throw a `URLError` with your error under
+/// `NSUnderlyingErrorKey`.
 ///
-/// What an error of this shape says of itself is shown in logs, events and other errors: `message` and `description`
-/// carry no credentials, no query values and no bodies.
+/// Logs, events and other errors show what an error of this kind says: `message` and `description` contain no
+/// credentials, query values or bodies.
 public protocol LoadError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-  /// What kind of failure it was.
+  /// The kind of failure.
   associatedtype Code: Hashable & Sendable
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   var code: Code { get }
-  /// What happened and what to do about it, for a person.
+  /// A human-readable text: what happened and what to do about it.
   var message: String { get }
-  /// The URL of the request that failed, where it is about one.
+  /// The URL of the failed request, if the error is about one.
   var url: URL? { get }
-  /// The load it happened in, where it is about one.
+  /// The load that failed, if the error is about one.
   var requestID: InterceptedRequest.ID? { get }
-  /// The error that was thrown first, where there was one.
+  /// The original error, if there is one.
   var underlying: (any Error)? { get }
-  /// Whether the origin could not be reached, or did not answer as HTTP asks: whether trying later, or what is stored,
-  /// may help. Default: `false`.
+  /// Whether the origin could not be reached or did not give a valid HTTP response, so that trying later or a stored
+  /// response may help. Default: `false`.
   var isNetworkFailure: Bool { get }
 }
 
 extension LoadError {
-  /// `false`: something else went wrong.
+  /// `false`: the failure has another reason.
   public var isNetworkFailure: Bool { false }
 
-  /// Type, code, message and what is known of the place, on one line. URLs are shown without user info, query values
-  /// and fragment.
+  /// Type, code, message and known context on one line. URLs appear without user info, query values and fragment.
   public var description: String {
     var text = "\(Self.self).\(code): \(message.withRedactedURLs)"
     if let url { text += " [\(url.redacted)]" }
@@ -48,7 +48,7 @@ extension LoadError {
     return text
   }
 
-  /// The description: what is beneath may hold anything, and is not in it.
+  /// The same as the description, which leaves out the underlying error because that may contain anything.
   public var debugDescription: String { description }
 
   /// The message, with its URLs redacted in the same way.
@@ -56,22 +56,22 @@ extension LoadError {
 }
 
 extension URLError {
-  /// The error of a given type that this one was made from, however deep it lies.
+  /// Returns the error of a given type that this error was made from, at any depth.
   ///
   /// ```swift
   /// if let refusal = error.cause(as: TokenError.self) { signOut(because: refusal) }
   /// ```
   ///
-  /// Looks through `NSUnderlyingErrorKey` and ``LoadError/underlying``.
+  /// The search follows `NSUnderlyingErrorKey` and ``LoadError/underlying``.
   public func cause<Cause: Error>(as type: Cause.Type = Cause.self) -> Cause? {
     firstCause { $0 as? Cause }
   }
 
-  /// The outermost error of an interceptor, a transport or the core that this one was made from.
+  /// The outermost error of an interceptor, a transport or the core that this error was made from.
   public var loadError: (any LoadError)? { firstCause { $0 as? any LoadError } }
 
-  /// Whether it says that the origin could not be reached, or did not answer as HTTP asks. An interceptor's own error,
-  /// thrown for reasons of its own, is none.
+  /// Whether the error says that the origin could not be reached or did not give a valid HTTP response. An error that
+  /// an interceptor throws for its own reasons is not one.
   public var isNetworkFailure: Bool {
     // A link that has given up says why beneath.
     loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)

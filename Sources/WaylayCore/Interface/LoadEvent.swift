@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// One thing that happened in a load, for whoever watches.
+/// An event in a load, for observers.
 ///
 /// ```swift
 /// for await event in registry.events() where event.kind == .failed {
@@ -9,28 +9,28 @@ import HTTPTypes
 /// }
 /// ```
 ///
-/// Watching changes nothing: to change a request or a response, write a ``RequestInterceptor``.
+/// Observing changes nothing: to change a request or a response, write a ``RequestInterceptor``.
 public struct LoadEvent: Sendable {
   /// The load.
   public let id: InterceptedRequest.ID
   /// What happened.
   public let kind: Kind
-  /// The method of the request as the app made it.
+  /// The method of the app's original request.
   public let method: String
-  /// The URL of the request as the app made it.
+  /// The URL of the app's original request.
   public let url: URL?
-  /// The chain that owns the load; `nil` for the bare transport, and at the start.
+  /// The chain that owns the load; `nil` for the bare transport, and for the start event.
   public let chain: InterceptorChain.Name?
-  /// The status of the response that the event is about, where there is one.
+  /// The status of the response that the event is about, if any.
   public let status: HTTPResponse.Status?
   /// Where that response came from.
   public let source: InterceptedResponse.Source?
-  /// What went wrong, where something did.
+  /// What went wrong, if anything did.
   public let error: (any Error)?
   /// The time since the load started.
   public let elapsed: Duration
 
-  /// A kind of event. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The kind's name.
     public let description: String
@@ -39,19 +39,19 @@ public struct LoadEvent: Sendable {
     public static let started = Kind(description: "started")
     /// A redirect is being followed; the event carries the redirect's status.
     public static let redirected = Kind(description: "redirected")
-    /// The head of the last response is there.
+    /// The head of the last response arrived.
     public static let responded = Kind(description: "responded")
     /// The body was read to its end.
     public static let finished = Kind(description: "finished")
     /// The load failed or was cancelled.
     public static let failed = Kind(description: "failed")
-    /// An interceptor's answer was dropped, because its load had been cancelled.
+    /// An interceptor's answer was dropped because its load had been cancelled.
     public static let answerDropped = Kind(description: "answerDropped")
   }
 }
 
 extension LoadEvent: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The event on one line, as a log may show it: the URL and the error are redacted.
+  /// The event on one line, suitable for a log: the URL and the error are redacted.
   public var description: String {
     var text = "load \(id) \(kind): \(method) \(url?.redacted ?? "no URL")"
     if let chain { text += ", chain \(chain)" }
@@ -61,16 +61,16 @@ extension LoadEvent: CustomStringConvertible, CustomDebugStringConvertible {
     return text + ", after \(elapsed)"
   }
 
-  /// The same.
+  /// The same text as the description.
   public var debugDescription: String { description }
 }
 
-/// The keys of a log line's metadata. They are stable: filter on them.
+/// The metadata keys of a log line. They are stable: filter on them.
 ///
-/// A load logs one line at `.debug` when it ends. URLs are logged without user info and query values; header fields and
-/// bodies never are.
+/// A load logs one line at `.debug` when it ends. URLs appear without user info and query values; header fields and
+/// bodies are never logged.
 public enum LogKey {
-  /// The load's number.
+  /// The load's identifier.
   public static let load = "waylay.load"
   /// The chain that owned it.
   public static let chain = "waylay.chain"

@@ -1,28 +1,29 @@
 import Foundation
 
-/// What a transport measured of one exchange. All durations are since the transport was asked; `nil` is "not known".
+/// The measurements a transport made of one exchange. All durations count from the call of the transport; `nil` means
+/// "not known".
 public struct LoadMetrics: Sendable, Hashable {
-  /// When the host's addresses were known.
+  /// When the host's addresses were resolved.
   public var nameLookup: Duration?
   /// When the connection was open.
   public var connect: Duration?
-  /// When TLS was agreed on.
+  /// When the TLS handshake was complete.
   public var secureConnection: Duration?
-  /// When the response's head was there.
+  /// When the response's head arrived.
   public var firstByte: Duration?
-  /// When the body had ended.
+  /// When the body ended.
   public var total: Duration?
-  /// Bytes of the request's body that were sent.
+  /// The number of request body bytes sent.
   public var requestBodyBytes: Int64?
-  /// Bytes of the response's body that were received.
+  /// The number of response body bytes received.
   public var responseBodyBytes: Int64?
-  /// The address that was dialled, as `ip:port`.
+  /// The dialed address, as `ip:port`.
   public var address: String?
-  /// Whether an open connection was used again.
+  /// Whether the exchange reused an open connection.
   public var isConnectionReused: Bool?
-  /// The protocol, as in ALPN: `http/1.1`, `h2`.
+  /// The protocol's ALPN name: `http/1.1`, `h2`.
   public var protocolName: String?
 
-  /// Makes metrics in which nothing is known.
+  /// Makes metrics without any measurements.
   public init() {}
 }

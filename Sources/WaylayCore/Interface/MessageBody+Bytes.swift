@@ -4,7 +4,7 @@ extension MessageBody {
   /// The body byte by byte.
   public var bytes: Bytes { Bytes(body: self) }
 
-  /// The body line by line: without the line ends, which may be LF, CR LF or CR.
+  /// The body line by line, without the line endings, which may be LF, CR LF or CR.
   ///
   /// ```swift
   /// for try await line in response.body.lines where line.hasPrefix("data: ") { print(line.dropFirst(6)) }
@@ -48,7 +48,7 @@ extension MessageBody {
 
   /// A body as a sequence of lines.
   public struct Lines: AsyncSequence, Sendable {
-    /// A line; bytes that are not UTF-8 are repaired.
+    /// A line; invalid UTF-8 is repaired.
     public typealias Element = String
     let body: MessageBody
 

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 extension MessageBody {
-  /// Starts reading. A one-shot body is taken by the first call of the iterator's `next()`, not by this one.
+  /// Starts reading. The first call of the iterator's `next()` consumes a one-shot body; this call does not.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(storage)
   }

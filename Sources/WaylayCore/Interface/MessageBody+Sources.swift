@@ -4,22 +4,20 @@ extension MessageBody {
   /// Bytes that are read from a file or a stream at once.
   static let chunkSize = 64 * 1024
 
-  /// The bytes of an `InputStream`, which can be read once.
+  /// The bytes of an `InputStream`, as a body that can be read once.
   ///
-  /// Reading happens on a queue of its own, because a stream may block. The stream must not be used by anybody else
-  /// from now on.
+  /// A separate queue reads the stream, because a stream may block. Do not use the stream elsewhere after this call.
   public static func stream(reading stream: InputStream, length: Int64? = nil) -> MessageBody {
     let reader = InputStreamReader(stream)
     return MessageBody(storage: .source(Source(oneShot: length) { Chunks { try await reader.next() } }))
   }
 
-  /// The bytes of `original` as somebody who reads it hands them on, with its trailers and its metrics. It can be read
-  /// once.
+  /// The bytes of `original` as its reader passes them on, with its trailers and metrics. The body can be read once.
   ///
   /// - Parameters:
-  ///   - original: The body that is read.
-  ///   - length: How many bytes come, where that is known.
-  ///   - next: Gives the next bytes; `nil` at the end. It is called by one reader at a time.
+  ///   - original: The body to read.
+  ///   - length: The number of bytes, if known.
+  ///   - next: Returns the next bytes; `nil` at the end. One reader at a time calls it.
   public static func relaying(
     _ original: MessageBody, length: Int64?, _ next: @escaping @Sendable () async throws -> Data?
   ) -> MessageBody {

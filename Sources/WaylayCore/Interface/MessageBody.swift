@@ -9,10 +9,10 @@ import HTTPTypes
 /// let text = String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self)
 /// ```
 ///
-/// Data, files and replayable streams can be read any number of times, at the same time too. A one-shot stream can be
-/// read once: whoever comes second gets ``WaylayError/Code/bodyConsumed`` with the first reader's name.
+/// Data, files and replayable streams can be read any number of times, also concurrently. A one-shot stream can be read
+/// once: a second reader gets ``WaylayError/Code/bodyConsumed`` with the first reader's name.
 public struct MessageBody: AsyncSequence, Sendable {
-  /// A chunk. Never empty.
+  /// A chunk, which is never empty.
   public typealias Element = Data
 
   /// Two cases of one word or two, because bodies are copied with every request and response.
@@ -31,12 +31,12 @@ public struct MessageBody: AsyncSequence, Sendable {
     MessageBody(storage: .data(data))
   }
 
-  /// The UTF-8 form of `text`.
+  /// The UTF-8 bytes of `text`.
   public static func text(_ text: String) -> MessageBody {
     .data(Data(text.utf8))
   }
 
-  /// The contents of a file, read as they are needed. A file that cannot be read fails the reader, not this call.
+  /// The contents of a file, read on demand. If the file cannot be read, the reader fails, not this call.
   public static func file(_ url: URL) -> MessageBody {
     let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size]) as? NSNumber
     return MessageBody(storage: .source(Source(file: url, length: size?.int64Value)))
@@ -45,21 +45,21 @@ public struct MessageBody: AsyncSequence, Sendable {
   /// A stream that can be read once.
   ///
   /// - Parameters:
-  ///   - chunks: The chunks. The sequence is asked for its next chunk only when the reader wants one.
-  ///   - length: The number of bytes, where it is known; a negative number means that it is not.
+  ///   - chunks: The chunks. The sequence is asked for the next chunk only when the reader wants one.
+  ///   - length: The number of bytes, if known; a negative number means unknown.
   public static func stream<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> MessageBody
   where Chunks.Element == Data {
     MessageBody(storage: .source(Source(oneShot: length) { MessageBody.Chunks(chunks) }))
   }
 
-  /// A stream that can be made anew for every reader.
+  /// A stream that is created anew for every reader.
   public static func stream<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replaying make: @escaping @Sendable () -> Chunks
   ) -> MessageBody where Chunks.Element == Data {
     MessageBody(storage: .source(Source(replayable: length) { MessageBody.Chunks(make()) }))
   }
 
-  /// The number of bytes, where it is known before reading.
+  /// The number of bytes, if known before reading.
   public var length: Int64? {
     switch storage {
     case .data(let data): Int64(data.count)
@@ -67,20 +67,20 @@ public struct MessageBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Whether the body can be read again, as a retry or a redirect needs.
+  /// Whether the body can be read again, as retries and redirects require.
   public var isReplayable: Bool {
     if case .source(let source) = storage { source.isReplayable } else { true }
   }
 
-  /// Whether the body is known to have no bytes.
+  /// Whether the body is known to be empty.
   public var isEmpty: Bool { length == 0 }
 
-  /// The bytes, when they are in memory already; `nil` when they have to be read.
+  /// The bytes if they are already in memory; otherwise `nil`.
   public var inMemory: Data? {
     if case .data(let data) = storage { data } else { nil }
   }
 
-  /// The file that has the bytes, when the body is one.
+  /// The file, if the body is one.
   public var fileURL: URL? {
     if case .source(let source) = storage { source.file } else { nil }
   }
@@ -100,10 +100,10 @@ public struct MessageBody: AsyncSequence, Sendable {
     if case .source(let source) = storage { source.metrics } else { nil }
   }
 
-  /// All bytes in one piece.
+  /// Reads the whole body into memory.
   ///
-  /// - Parameter limit: The most bytes that are wanted; there is no default, because what a server sends may not end.
-  /// - Throws: ``WaylayError/Code/bodyTooLarge`` at the first byte over the limit.
+  /// - Parameter limit: The maximum number of bytes. There is no default, because a server may send without end.
+  /// - Throws: ``WaylayError/Code/bodyTooLarge`` at the first byte beyond the limit.
   public func collect(upTo limit: Int) async throws -> Data {
     if let data = inMemory {
       guard data.count <= limit else { throw Self.tooLarge(limit, length: Int64(data.count)) }
@@ -120,8 +120,7 @@ public struct MessageBody: AsyncSequence, Sendable {
     return collected
   }
 
-  /// Lets go of a body that nobody will read: a short one is read to its end, so that its connection can serve another
-  /// request.
+  /// Discards a body that nobody will read: a short body is read to its end, so that its connection can be reused.
   public func discard() async {
     guard inMemory == nil, let length, (0...64 * 1024).contains(length) else { return }
     _ = try? await collect(upTo: Int(length))

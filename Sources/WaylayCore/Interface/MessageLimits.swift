@@ -1,5 +1,5 @@
-/// How large the heads, trailers and cookies of a message may be: a server decides what it sends, and this decides what
-/// is taken.
+/// Limits for the heads, trailers and cookies of a message: a server decides what it sends, and the limits decide what
+/// is accepted.
 ///
 /// ```swift
 /// var limits = MessageLimits()
@@ -7,41 +7,42 @@
 /// let registry = InterceptorRegistry(limits: limits) { RetryOnUnavailable() }
 /// ```
 ///
-/// A response over a limit fails its load, and a response whose trailers are over it fails its body: with a
-/// ``TransportError`` of the code `dataLengthExceedsMaximum` and a ``WaylayError`` of the code
-/// ``WaylayError/Code/limitExceeded`` beneath, which names the limit. A request over a limit is not sent, and fails
-/// with ``WaylayError/Code/limitExceeded``. Cookies over theirs are not stored, as RFC 6265, section 6.1, has it; a
-/// line at `.warning` says so.
+/// A response over a limit fails its load, and a response whose trailers are over a limit fails its body: with a
+/// ``TransportError`` of the code `dataLengthExceedsMaximum`, and beneath it a ``WaylayError`` of the code
+/// ``WaylayError/Code/limitExceeded`` that names the limit. A request over a limit is not sent, and fails with
+/// ``WaylayError/Code/limitExceeded``. Cookies over their limits are not stored, as RFC 6265, section 6.1, allows; a
+/// line at `.warning` reports it.
 ///
-/// A registry hands its limits to the transports that it makes; a transport of your own has them in its options.
-/// libcurl has limits beside these that cannot be raised: 100 KiB for one field and, since 8.3, 300 KiB for a head.
-/// Exceeding them fails a load in the same way.
+/// A registry passes its limits to the transports that it makes; your own transport takes them in its options. libcurl
+/// has further limits that cannot be raised: 100 KiB for one field and, since 8.3, 300 KiB for a head. Exceeding them
+/// fails a load in the same way.
 public struct MessageLimits: Sendable, Hashable {
-  /// The most lines that the fields of one head may have, or those behind one body. A field that goes on in other lines
-  /// counts once for each. Default: 2 000. Kept between 1 and 65 534, the most that `HTTPFields` holds.
+  /// The maximum number of field lines in one head, or in the trailers of one body. A folded field counts once for each
+  /// line. Default: 2 000. Clamped to 1…65 534, the most that `HTTPFields` holds.
   public var fieldCount = 2_000 {
     didSet { fieldCount = min(max(fieldCount, 1), Self.mostFields) }
   }
 
-  /// The most bytes of one head, status line included, or of the fields behind one body. Default: 256 KiB. At least 1.
+  /// The maximum number of bytes in one head, including the status line, or in the trailers of one body. Default: 256
+  /// KiB. At least 1.
   public var fieldBytes = 256 * 1024 {
     didSet { fieldBytes = max(fieldBytes, 1) }
   }
 
-  /// The most interim responses (1xx; RFC 9110, section 15.2) before the final one; together they may have as many
-  /// bytes as one head. Default: 50. At least 0.
+  /// The maximum number of interim responses (1xx; RFC 9110, section 15.2) before the final one; together they may have
+  /// as many bytes as one head. Default: 50. At least 0.
   public var interimResponseCount = 50 {
     didSet { interimResponseCount = max(interimResponseCount, 0) }
   }
 
-  /// The most cookies that one response may set, and that are stored for one host; further ones are ignored. Default:
-  /// 180, as in browsers. At least 0.
+  /// The maximum number of cookies that one response may set, and that are stored for one host; further ones are
+  /// ignored. Default: 180, as in browsers. At least 0.
   public var cookieCount = 180 {
     didSet { cookieCount = max(cookieCount, 0) }
   }
 
-  /// The most bytes that name and value of a cookie may have together; a larger one is ignored. Default: 4 096, what
-  /// RFC 6265, section 6.1, asks for at least. At least 0.
+  /// The maximum number of bytes of a cookie's name and value together; larger cookies are ignored. Default: 4 096, the
+  /// minimum that RFC 6265, section 6.1, requires. At least 0.
   public var cookieBytes = 4096 {
     didSet { cookieBytes = max(cookieBytes, 0) }
   }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// One link of an ``InterceptorChain``: it may answer a request, change it, send it on, retry it, or change the
+/// One link of an ``InterceptorChain``, which can answer a request, change it, send it on, retry it, or change the
 /// response on its way back.
 ///
-/// It mirrors `URLProtocol` verb by verb, so that whoever knows one knows the other:
+/// Its methods correspond to those of `URLProtocol`:
 ///
 /// | `URLProtocol` | `RequestInterceptor` |
 /// |---|---|
@@ -14,7 +14,7 @@ import Foundation
 ///
 /// ### Use an existing interceptor
 ///
-/// ``LoopGuard`` stops a load that comes through the same chain twice.
+/// ``LoopGuard`` stops a load that passes through the same chain twice.
 ///
 /// ### Implement a custom interceptor
 ///
@@ -28,31 +28,31 @@ import Foundation
 /// }
 /// ```
 ///
-/// An interceptor is shared by all loads of its chain, which run at the same time: keep its state in an actor or behind
-/// a lock. To watch traffic without changing it, subscribe to ``InterceptorRegistry/events(bufferingNewest:)`` instead.
+/// All loads of a chain share its interceptors and run concurrently: keep an interceptor's state in an actor or behind
+/// a lock. To observe traffic without changing it, use ``InterceptorRegistry/events(bufferingNewest:)`` instead.
 public protocol RequestInterceptor: Sendable {
-  /// The name that errors and logs use. Default: the type's name.
+  /// The name in errors and logs. Default: the type's name.
   var name: String { get }
 
   /// Whether this interceptor takes part in the load of `request`. Default: `true`.
   ///
-  /// Pure: it may be asked on any thread, and more than once for one request.
+  /// The method must be pure: it may be called on any thread, and more than once for one request.
   func canInit(with request: URLRequest) -> Bool
 
-  /// The form of `request` that equal requests share. Default: `request` itself.
+  /// Returns the canonical form of `request`, which equal requests share. Default: `request` itself.
   ///
-  /// Pure and idempotent. It is folded through the accepting interceptors in chain order, before any
-  /// ``startLoading(_:next:)``.
+  /// The method must be pure and idempotent. The chain applies it for all accepting interceptors in chain order, before
+  /// any ``startLoading(_:next:)``.
   func canonicalRequest(for request: URLRequest) -> URLRequest
 
-  /// Loads `request`: answers it, or calls `next` and returns what comes back, changed or not.
+  /// Loads `request`: answers it, or calls `next` and returns the response, changed or unchanged.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, do not call it to answer
-  ///     yourself, and do not call it after returning.
-  /// - Returns: The response that the link before this one sees.
-  /// - Throws: A `URLError` reaches the app as it is. Any other error is wrapped in a `URLError` under
+  ///   - next: The rest of the chain, with the transport at its end. Call it again to retry, or do not call it to
+  ///     answer yourself. Do not call it after returning.
+  /// - Returns: The response, as the previous interceptor sees it.
+  /// - Throws: A `URLError` reaches the app unchanged. Any other error is wrapped in a `URLError` under
   ///   `NSUnderlyingErrorKey`.
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse
 }

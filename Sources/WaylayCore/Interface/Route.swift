@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where the connection of a request leads: one address to dial in place of what the URL's host resolves to.
+/// Where a request connects: one address to dial in place of those that the URL's host resolves to.
 ///
-/// The URL stays untouched, and with it the `Host` field, the server name of TLS, the name that the certificate is
-/// checked against, cookies, redirects and errors. A route decides where the socket goes, and nothing else.
+/// The URL stays unchanged, and with it the `Host` field, the TLS server name, the name that the certificate is
+/// verified against, cookies, redirects and errors. A route determines only where the socket connects.
 ///
 /// ```swift
 /// struct Dial: RequestInterceptor {
@@ -17,38 +17,37 @@ import Foundation
 /// }
 /// ```
 ///
-/// A route is bound to the host and port of the URL that a request has when the route is put on it: were a later link
-/// to change the URL's host, the request would reach an address that was meant for another. Such a request is not sent,
-/// and fails with ``WaylayError/Code/routeMismatch``, unless the link takes the route off or sets another.
+/// A route is bound to the host and port of the request's URL at the time you set it: if a later interceptor changed
+/// the URL's host, the request would otherwise reach an address meant for another host. Such a request is not sent, and
+/// fails with ``WaylayError/Code/routeMismatch``, unless the interceptor removes the route or sets another.
 ///
-/// A transport without ``TransportCapabilities/routes`` fails such a request rather than dial another address. Whoever
-/// has several addresses calls `next` with one after the other, or with several at once behind a ``DialGate``. A
-/// redirect starts without a route.
+/// A transport without ``TransportCapabilities/routes`` fails a request with a route instead of dialing another
+/// address. To try several addresses, call `next` with one after the other, or with several at once behind a
+/// ``DialGate``. A redirect starts without a route.
 public struct Route: Sendable, Hashable {
   /// The address to dial: an IPv4 or IPv6 literal, without brackets.
   public let address: String
   /// The port to dial; `nil` for the URL's.
   public let port: Int?
-  /// What lets one of several attempts through.
+  /// The gate that lets one of several attempts through.
   public let gate: DialGate?
-  /// How long the connection may take to be open, TLS included, before the attempt fails with `timedOut` and nothing
-  /// sent; `nil` for as long as the transport waits anyway. A connection that is open already takes no time.
+  /// How long opening the connection may take, TLS included, before the attempt fails with `timedOut` and nothing sent;
+  /// `nil` uses the transport's own timeout. A connection that is already open takes no time.
   public let connectTimeout: Duration?
-  /// Called when the connection is open and verified, on a thread of the transport: before the gate is claimed, and so
-  /// only with one.
+  /// Called when the connection is open and verified, on a thread of the transport, before the attempt claims the gate;
+  /// without a gate it is not called.
   public var whenConnected: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
-  /// Whether a connection that was kept is out of the question: one is opened for this attempt.
+  /// Whether the attempt opens a new connection instead of reusing one.
   public var isFresh = false
-  /// Asked when the attempt is ended from our side: whether its connection, on which nothing has come since, is held to
-  /// be dead.
+  /// Asked when this side ends the attempt: whether its connection, which has received nothing since, is presumed dead.
   public var isSuspect: (@Sendable () -> Bool)?
 
   /// Makes a route.
   ///
-  /// - Throws: ``WaylayError/Code/invalidRequest`` for what is not the literal of an address, a name for example, or
-  ///   not a port.
+  /// - Throws: ``WaylayError/Code/invalidRequest`` for text that is not an address literal, such as a name, and for an
+  ///   invalid port.
   public init(_ address: String, port: Int? = nil, gate: DialGate? = nil, connectTimeout: Duration? = nil) throws {
     var bytes = in6_addr()
     guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
@@ -65,14 +64,14 @@ public struct Route: Sendable, Hashable {
     self.connectTimeout = connectTimeout
   }
 
-  /// Whether both lead to the same address and port, through the same gate, in the same time; for which host does not
-  /// matter.
+  /// Whether both routes lead to the same address and port, through the same gate, with the same timeout; the host they
+  /// are bound to does not matter.
   public static func == (one: Route, other: Route) -> Bool {
     one.address == other.address && one.port == other.port && one.gate === other.gate
       && one.connectTimeout == other.connectTimeout
   }
 
-  /// Hashes address and port.
+  /// Hashes the address and port.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(address)
     hasher.combine(port)
@@ -103,14 +102,14 @@ extension Route {
 
 /// A route is a note on a request: `request[Route.self]` is ``InterceptedRequest/route``.
 extension Route: InterceptedRequest.Key {
-  /// A request without the note is dialled where its host resolves to.
+  /// A request without a route dials the addresses that its host resolves to.
   public static let defaultValue: Route? = nil
 }
 
 extension InterceptedRequest {
-  /// Where the connection of this request leads; `nil` for wherever the URL's host resolves to.
+  /// Where the request connects; `nil` for any address that the URL's host resolves to.
   ///
-  /// Setting it binds the route to the host and port of the URL that the request has at that time.
+  /// Setting the route binds it to the host and port of the request's current URL.
   public var route: Route? {
     get { self[Route.self] }
     set { self[Route.self] = newValue }
@@ -119,10 +118,10 @@ extension InterceptedRequest {
 
 /// Lets one of several attempts send the request: the first whose connection is open and, with TLS, verified.
 ///
-/// Give the routes of concurrent `next` calls the same gate. The first to claim it sends the request; the others end
-/// before any byte of theirs is sent, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An
-/// attempt that fails before it has sent anything gives the gate back; one that has sent something keeps it. A gate
-/// serves the attempts of one request; the next request gets another.
+/// Give the routes of concurrent `next` calls the same gate. The first attempt to claim it sends the request; the
+/// others end before they send a byte, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An
+/// attempt that fails before it has sent anything releases the gate; one that has sent something keeps it. A gate
+/// serves the attempts of one request; use a new gate for the next request.
 public final class DialGate: Sendable {
   /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for
   /// it.
@@ -141,16 +140,16 @@ public final class DialGate: Sendable {
 
   private let owner = Locked<Owner?>(nil)
 
-  /// Makes a gate that nobody has claimed.
+  /// Makes an unclaimed gate.
   public init() {}
 
-  /// Whether an attempt has claimed it.
+  /// Whether an attempt has claimed the gate.
   public var isClaimed: Bool { owner.withLock { $0 != nil } }
 
-  /// The route of the attempt that has claimed it, if one has.
+  /// The route of the attempt that has claimed the gate, if any.
   public var claimant: Route? { owner.withLock { $0 }?.ticket.route }
 
-  /// Whether the attempt that has claimed it is on a connection that was open before.
+  /// Whether the attempt that has claimed the gate reuses a connection.
   public var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
 
   /// Claims the gate: `true` for the first, and for the same one again.

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The end of every chain: what puts a request on the wire and reads the response.
+/// The end of every chain, which sends a request and reads the response.
 ///
 /// ### Use an existing transport
 ///
-/// A registry that is given none uses `CurlTransport` on Linux and ``URLSessionTransport`` on Apple platforms.
+/// By default, a registry uses `CurlTransport` on Linux and ``URLSessionTransport`` on Apple platforms.
 ///
 /// ### Implement a custom transport
 ///
@@ -18,52 +18,51 @@ import Foundation
 /// }
 /// ```
 ///
-/// A transport follows no redirects and keeps no cookies: the core does, hop by hop. It answers no challenges: a 401 is
-/// a response. It throws ``TransportError``. What it needs to know of the load, and tells it, is in the request:
+/// A transport follows no redirects and keeps no cookies: the core does both, hop by hop. It answers no challenges: a
+/// 401 is a response. It throws ``TransportError``. The request connects it to its load:
 /// ``InterceptedRequest/observer``.
 public protocol Transport: Sendable {
-  /// What the transport can do beyond the plain exchange.
+  /// What the transport supports beyond a plain exchange.
   var capabilities: TransportCapabilities { get }
 
-  /// Sends `request` and returns as soon as the response's head is there; the body streams.
+  /// Sends `request` and returns as soon as the response's head arrives; the body streams.
   ///
-  /// Cancelling the calling task ends the exchange; so does dropping the response's body.
+  /// Cancelling the calling task ends the exchange, and so does dropping the response's body.
   func load(_ request: InterceptedRequest) async throws -> InterceptedResponse
 
-  /// Closes the kept connections to an address and port on which nothing is happening, so that the next request opens
-  /// another one.
+  /// Closes the idle connections to an address and port, so that the next request opens a new one.
   ///
-  /// An exchange that runs on such a connection goes on. Default: nothing.
+  /// An exchange in progress on such a connection continues. Default: does nothing.
   ///
   /// - Parameters:
   ///   - address: An IPv4 or IPv6 literal, without brackets.
-  ///   - port: The port that was dialled.
+  ///   - port: The dialed port.
   func closeIdleConnections(to address: String, port: Int)
 
-  /// Closes all connections, those in use too, because the network is another one; the next request opens a new one.
-  /// Default: nothing.
+  /// Closes all connections, including those in use, because the network has changed; the next request opens a new one.
+  /// Default: does nothing.
   ///
-  /// An exchange that runs on such a connection fails with `networkConnectionLost`, unless it can be begun anew.
+  /// An exchange in progress on such a connection fails with `networkConnectionLost` unless it can start over.
   func closeConnections()
 
-  /// Ends all exchanges and closes all connections. Loads that come later fail. Default: nothing.
+  /// Ends all exchanges and closes all connections. Later loads fail. Default: does nothing.
   func invalidate()
 }
 
 extension Transport {
-  /// Nothing.
+  /// Does nothing.
   public func closeIdleConnections(to address: String, port: Int) {}
 
-  /// Nothing.
+  /// Does nothing.
   public func closeConnections() {}
 
-  /// Nothing.
+  /// Does nothing.
   public func invalidate() {}
 }
 
-/// What a transport can do beyond the plain exchange.
+/// What a transport supports beyond a plain exchange.
 public struct TransportCapabilities: OptionSet, Sendable {
-  /// The bits.
+  /// The raw bits.
   public let rawValue: Int
 
   /// Makes a set of the given bits.
@@ -71,14 +70,14 @@ public struct TransportCapabilities: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
-  /// Holds a server back when the body is read slowly: memory stays bounded.
+  /// Applies backpressure to the server when the body is read slowly, so that memory stays bounded.
   public static let backPressure = TransportCapabilities(rawValue: 1 << 0)
-  /// Sends a request body of unknown length while it is being produced.
+  /// Sends a request body of unknown length while it is produced.
   public static let streamedUploads = TransportCapabilities(rawValue: 1 << 1)
-  /// Measures ``LoadMetrics`` below the head and the total.
+  /// Measures ``LoadMetrics`` beyond the head and the total.
   public static let connectionMetrics = TransportCapabilities(rawValue: 1 << 2)
   /// Dials the address of a ``Route``.
   public static let routes = TransportCapabilities(rawValue: 1 << 3)
-  /// Holds a request back at a ``DialGate`` until its connection is open and verified.
+  /// Holds a request at a ``DialGate`` until its connection is open and verified.
   public static let gates = TransportCapabilities(rawValue: 1 << 4)
 }

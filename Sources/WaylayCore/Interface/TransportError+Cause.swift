@@ -1,7 +1,7 @@
 import Foundation
 
 extension TransportError {
-  /// Why a network gave no answer. A struct, so that causes may be added.
+  /// Why the network gave no response. A struct, so that new causes can be added.
   ///
   /// ```swift
   /// } catch let error as TransportError where error.cause == .refused {
@@ -10,7 +10,7 @@ extension TransportError {
     /// The cause's name.
     public let description: String
 
-    /// Makes a cause of that name.
+    /// Makes a cause with the given name.
     public init(_ description: String) {
       self.description = description
     }
@@ -19,7 +19,7 @@ extension TransportError {
     ///
     /// Check the spelling of the host, the network and its DNS. `HostRewriter` can answer from addresses you trust.
     public static let hostNotFound = Cause("hostNotFound")
-    /// The host was reached, and nothing listens at the port.
+    /// The host was reached, but nothing listens on the port.
     ///
     /// Check the port, and whether the server runs.
     public static let refused = Cause("refused")
@@ -29,63 +29,63 @@ extension TransportError {
     public static let unreachable = Cause("unreachable")
     /// The connection was closed or reset before the response was complete.
     ///
-    /// Retry when ``TransportError/requestBytesSent`` is zero or the method is idempotent. If it happens each time,
-    /// look at the server or a proxy between.
+    /// Retry if ``TransportError/requestBytesSent`` is zero or the method is idempotent. If it happens every time,
+    /// check the server or a proxy in between.
     public static let reset = Cause("reset")
-    /// Nothing happened for too long in this attempt.
+    /// The attempt made no progress for too long.
     ///
-    /// Look at ``TransportError/phase``: a timeout while connecting points to the network or the address, one while
+    /// Check ``TransportError/phase``: a timeout while connecting points to the network or the address, one while
     /// receiving to the server.
     public static let timedOut = Cause("timedOut")
-    /// The peer does not speak TLS at this port.
+    /// The peer does not speak TLS on this port.
     ///
-    /// Check scheme and port: `https` to a port that serves plain `http`, or a captive portal.
+    /// Check scheme and port: the cause may be `https` to a port that serves plain `http`, or a captive portal.
     public static let notTLS = Cause("notTLS")
-    /// Client and server could not agree on TLS.
+    /// The TLS handshake between client and server failed.
     ///
-    /// Check the TLS versions and ciphers that the server offers, and the name the certificate is asked for.
+    /// Check the server's TLS versions and ciphers, and the server name that the client requests.
     public static let handshakeFailed = Cause("handshakeFailed")
-    /// The certificate is not signed by a trusted authority, or is not valid for another reason.
+    /// The certificate is not signed by a trusted authority, or is invalid for another reason.
     ///
-    /// Install the authority in the system, or pass your own with `CurlTransport.Options` on Linux. Never switch the
-    /// check off.
+    /// Install the authority in the system, or pass your own with `CurlTransport.Options` on Linux. Never disable
+    /// verification.
     public static let certificateUntrusted = Cause("certificateUntrusted")
     /// The certificate is valid, but for another host.
     ///
-    /// The request reached another server: check DNS, the route and the virtual host. It is also what a hijacked
-    /// connection looks like.
+    /// The request reached another server: check DNS, the route and the virtual host. A hijacked connection looks the
+    /// same.
     public static let certificateNameMismatch = Cause("certificateNameMismatch")
     /// The certificate has expired.
     ///
-    /// Renew the certificate of the server; check the clock of this machine.
+    /// Renew the server's certificate; check the clock of this machine.
     public static let certificateExpired = Cause("certificateExpired")
     /// The certificate is not valid yet.
     ///
     /// Check the clock of this machine, then the server's certificate.
     public static let certificateNotYetValid = Cause("certificateNotYetValid")
-    /// The server asks for a client certificate, or refuses the one it got.
+    /// The server requires a client certificate, or rejected the one it received.
     ///
-    /// Provide a certificate the server accepts.
+    /// Provide a certificate that the server accepts.
     public static let clientCertificate = Cause("clientCertificate")
-    /// The response breaks the rules of HTTP or of its content coding.
+    /// The response violates the rules of HTTP or of its content coding.
     ///
-    /// Look at what the server sends, with `curl -v` for example: often it is a proxy, or a server that speaks another
-    /// protocol.
+    /// Look at what the server sends, for example with `curl -v`: often the sender is a proxy, or a server that speaks
+    /// another protocol.
     public static let protocolViolation = Cause("protocolViolation")
-    /// The response is over one of the ``MessageLimits``.
+    /// The response exceeds one of the ``MessageLimits``.
     ///
     /// Raise the limit that the message names if you trust the server.
     public static let limitExceeded = Cause("limitExceeded")
-    /// The exchange was given up from this side.
+    /// This side cancelled the exchange.
     ///
     /// Nothing to do: another attempt was faster, or the app cancelled.
     public static let cancelled = Cause("cancelled")
-    /// The transport cannot tell, or the cause lies in the request.
+    /// The transport cannot tell, or the request itself is the cause.
     ///
     /// Read ``TransportError/message`` and ``TransportError/underlying``.
     public static let unknown = Cause("unknown")
 
-    /// Whether it is about the certificate that the server has shown.
+    /// Whether the cause is the server's certificate.
     public var isCertificate: Bool {
       [.certificateUntrusted, .certificateNameMismatch, .certificateExpired, .certificateNotYetValid].contains(self)
     }

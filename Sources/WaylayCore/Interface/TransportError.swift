@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a transport throws when the network did not give an answer.
+/// The error a transport throws when the network gives no response.
 ///
-/// An interceptor that retries looks at ``requestBytesSent``: at zero nothing has left this machine, so even a `POST`
-/// may go out again.
+/// An interceptor that retries checks ``requestBytesSent``: at zero, nothing has left this machine, so that even a
+/// `POST` may be sent again.
 ///
 /// ```swift
 /// do {
@@ -13,23 +13,23 @@ import Foundation
 /// }
 /// ```
 ///
-/// It reaches the app as a `URLError` with ``code``, and itself under `NSUnderlyingErrorKey`.
+/// The app receives a `URLError` with ``code``, and this error under `NSUnderlyingErrorKey`.
 public struct TransportError: LoadError {
-  /// How far the exchange had come. A struct, so that phases may be added.
+  /// How far the exchange had progressed. A struct, so that new phases can be added.
   public struct Phase: Hashable, Sendable, CustomStringConvertible {
     /// The phase's name.
     public let description: String
 
-    /// Makes a phase of that name.
+    /// Makes a phase with the given name.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// Looking up the host's addresses.
+    /// Resolving the host's addresses.
     public static let resolving = Phase("resolving")
     /// Opening the connection.
     public static let connecting = Phase("connecting")
-    /// Agreeing on TLS and verifying the certificate.
+    /// Performing the TLS handshake and verifying the certificate.
     public static let securing = Phase("securing")
     /// Sending the request.
     public static let sending = Phase("sending")
@@ -39,35 +39,35 @@ public struct TransportError: LoadError {
     public static let unknown = Phase("unknown")
   }
 
-  /// The `URLError` code that an app sees.
+  /// The `URLError` code that the app sees.
   public let code: URLError.Code
-  /// Why there was no answer.
+  /// Why there was no response.
   public let cause: Cause
-  /// How far the exchange had come.
+  /// How far the exchange had progressed.
   public let phase: Phase
-  /// Bytes of the request that left this machine; `nil` when the transport cannot tell.
+  /// The number of request bytes that left this machine; `nil` if the transport cannot tell.
   public let requestBytesSent: Int64?
-  /// The address that was dialled, as `ip:port`, where it is known.
+  /// The dialed address, as `ip:port`, if known.
   public let address: String?
   /// What happened, in the transport's own words.
   public let message: String
-  /// The error of the library beneath.
+  /// The underlying library's error.
   public let underlying: (any Error)?
-  /// The URL of the request that got no answer; known once the error has left the transport at the end of a chain.
+  /// The URL of the failed request, set after the error has left the transport at the end of a chain.
   public internal(set) var url: URL?
-  /// The load of that request, as well.
+  /// The load of that request, set at the same time.
   public internal(set) var requestID: InterceptedRequest.ID?
 
   /// Makes a transport error.
   ///
   /// - Parameters:
-  ///   - code: What an app sees.
-  ///   - cause: Why there was no answer; what the code says, or a `POSIXError` beneath, unless told otherwise.
-  ///   - phase: How far the exchange had come.
-  ///   - requestBytesSent: Bytes of the request that left this machine; `nil` when that is not known.
-  ///   - address: The address that was dialled, as `ip:port`.
+  ///   - code: The code that the app sees.
+  ///   - cause: Why there was no response; derived from the code or an underlying `POSIXError` by default.
+  ///   - phase: How far the exchange had progressed.
+  ///   - requestBytesSent: The number of request bytes that left this machine; `nil` if unknown.
+  ///   - address: The dialed address, as `ip:port`.
   ///   - message: What happened.
-  ///   - underlying: The error of the library beneath.
+  ///   - underlying: The underlying library's error.
   public init(
     _ code: URLError.Code, cause: Cause? = nil, phase: Phase = .unknown, requestBytesSent: Int64? = nil,
     address: String? = nil,
@@ -84,8 +84,8 @@ public struct TransportError: LoadError {
 }
 
 extension TransportError {
-  /// Cause, message, phase, address and code on one line, with the URL and the load where they are known. URLs are
-  /// shown without user info, query values and fragment.
+  /// Cause, message, phase, address and code on one line, with the URL and the load if known. URLs appear without user
+  /// info, query values and fragment.
   public var description: String {
     let place = [phase == .unknown ? nil : phase.description, address, "URLError \(code.rawValue)"]
     var text =
@@ -95,7 +95,7 @@ extension TransportError {
     return text
   }
 
-  /// Unless it is about the request, or about the app, rather than the network.
+  /// Whether the error is about the network rather than about the request or the app.
   public var isNetworkFailure: Bool { !Self.ofRequest.contains(code) }
 
   private static let ofRequest: Set<URLError.Code> = [

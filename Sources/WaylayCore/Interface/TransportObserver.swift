@@ -1,7 +1,7 @@
 import Foundation
 
-/// The load that a request at a transport belongs to, as far as the transport is concerned: what it tells it, and what
-/// it has to know.
+/// The transport's connection to the load of a request: it reports progress to the load and tells the transport what it
+/// needs to know.
 ///
 /// ```swift
 /// func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
@@ -16,25 +16,23 @@ public struct TransportObserver: Sendable {
   let load: Load
   /// Where the code that sends the request is, for protocol classes of others beneath a session.
   let lineage: Lineage?
-  /// Whether the load itself ends the exchange when nothing happens for the request's
-  /// ``InterceptedRequest/idleTimeout``. Otherwise, as for an attempt that an interceptor has given a timeout of its
-  /// own, that is the transport's business.
+  /// Whether the load itself ends the exchange after the request's ``InterceptedRequest/idleTimeout`` without progress.
+  /// Otherwise the transport does, for example for an attempt to which an interceptor gave a timeout of its own.
   public let watchesTimeout: Bool
 
-  /// Something was sent or has come: the idle timeout begins anew.
+  /// Reports that bytes were sent or received, which restarts the idle timeout.
   public func progressed() {
     load.touch()
   }
 
-  /// So many bytes of the request's body have been sent, from its beginning: the app hears of it, and the idle timeout
-  /// begins anew.
+  /// Reports the total number of request body bytes sent, which informs the app and restarts the idle timeout.
   public func sent(_ total: Int64) {
     load.sent(total)
   }
 }
 
 extension InterceptedRequest {
-  /// Who hears of the exchange: set where a request reaches the transport at the end of its chain; `nil` for any other.
+  /// The observer of the exchange, set where a request reaches the transport at the end of its chain; otherwise `nil`.
   public var observer: TransportObserver? { storage.observer }
 
   /// The request for a transport: without the loop guard's tag, which is for nobody outside.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What went wrong inside an interceptor chain, with everything that was known at the failure.
+/// A failure inside an interceptor chain, with everything known about it.
 ///
 /// An app finds it beneath the `URLError` that its task fails with:
 ///
@@ -14,19 +14,19 @@ import Foundation
 /// }
 /// ```
 ///
-/// An interceptor that wants to fail a load with a reason of its own throws a `URLError`, not this type.
+/// To fail a load for a reason of its own, an interceptor throws a `URLError`, not this type.
 public struct WaylayError: LoadError {
-  /// What kind of failure it was. New codes may be added in any release.
+  /// The kind of failure. New codes may be added in any release.
   public let code: Code
-  /// What happened and what to do about it, for a person. Carries no credentials and no query values.
+  /// A human-readable text: what happened and what to do about it. Contains no credentials and no query values.
   public let message: String
-  /// The name of the interceptor the failure is about, where there is one.
+  /// The name of the interceptor that the failure is about, if any.
   public let interceptor: String?
-  /// The URL of the request that failed.
+  /// The URL of the failed request.
   public let url: URL?
-  /// The load it happened in.
+  /// The load that failed.
   public let requestID: InterceptedRequest.ID?
-  /// The error that was thrown first, where there was one.
+  /// The original error, if there is one.
   public let underlying: (any Error)?
 
   /// Makes an error of the given kind.
@@ -49,101 +49,102 @@ extension WaylayError {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name. Modules beside the core add their own this way.
+    /// Makes a code with the given name. Other modules add their own codes this way.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// The request cannot be sent as it is: it has no URL, its method or a header field would break out of its line, or
-    /// its ``Route`` is not an IP address with a port.
+    /// The request cannot be sent: it has no URL, its method or a header field would break out of its line, or its
+    /// ``Route`` is not an IP address with a port.
     ///
-    /// Correct what the message names. An interceptor that changes requests is the usual culprit;
+    /// Correct what the message names. Usually an interceptor that changes requests is the cause;
     /// ``WaylayError/interceptor`` names it.
     public static let invalidRequest = Code("invalidRequest")
-    /// An interceptor answered with something that no HTTP client can present, for example with the status 99.
+    /// An interceptor gave a response that no HTTP client can present, for example with the status 99.
     ///
     /// Answer with a status from 200 to 599.
     public static let invalidResponse = Code("invalidResponse")
     /// `next` was called after `startLoading` had returned.
     ///
-    /// Await each call of `next` before `startLoading` returns; use a task group rather than an unstructured task.
+    /// Await each call of `next` before `startLoading` returns; use a task group instead of an unstructured task.
     public static let nextAfterReturn = Code("nextAfterReturn")
-    /// An interceptor answered a load that had been cancelled; the answer was dropped.
+    /// An interceptor answered a load that had been cancelled; its answer was dropped.
     ///
-    /// Nothing is lost: the app sees a cancelled task. In long work, check `Task.isCancelled` and let
-    /// `CancellationError` through.
+    /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and rethrow
+    /// `CancellationError`.
     public static let answeredAfterCancellation = Code("answeredAfterCancellation")
-    /// A body that can be read only once was read a second time.
+    /// A one-shot body was read a second time.
     ///
-    /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` says
+    /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` tells
     /// whether it is.
     public static let bodyConsumed = Code("bodyConsumed")
-    /// A body is larger than the limit it was collected with.
+    /// A body exceeds the limit it was collected with.
     ///
     /// Raise the limit of `collect(upTo:)`, or read the body chunk by chunk.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// The file or stream of a body could not be read, or it held another number of bytes than announced.
+    /// The file or stream of a body could not be read, or its number of bytes differs from the announced length.
     ///
     /// See ``WaylayError/underlying``: check the file and its permissions, and announce the true length of a stream, or
     /// none.
     public static let bodyUnreadable = Code("bodyUnreadable")
-    /// Nothing happened for longer than the request's timeout, or the whole load took longer than the resource timeout.
+    /// The load made no progress for longer than the request's timeout, or took longer overall than the resource
+    /// timeout.
     ///
-    /// The message says both timeouts and what was running: an interceptor, the transport or the reading of the body.
+    /// The message states both timeouts and what was running: an interceptor, the transport or the reading of the body.
     /// Look there first, then raise `timeoutInterval` or `timeoutIntervalForResource`.
     public static let timedOut = Code("timedOut")
-    /// A load came back into interception more often than is allowed.
+    /// A load re-entered interception more often than allowed.
     ///
-    /// An interceptor loads through the session it intercepts. Let it use a session of its own, or call `next`; the
+    /// An interceptor loads through the session that it intercepts. Give it a session of its own, or call `next`; the
     /// message shows the path.
     public static let loopDetected = Code("loopDetected")
-    /// A redirect that the policy does not allow, such as one from `https` to `http`.
+    /// The policy does not allow the redirect, such as one from `https` to `http`.
     ///
     /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
     public static let redirectRefused = Code("redirectRefused")
-    /// A download task's file cannot be handed over with this version of Foundation on Linux.
+    /// This version of Foundation on Linux does not let Waylay hand over a download task's file.
     ///
     /// Use `registry.download(for:to:)` or a data task, and update Waylay.
     public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
-    /// Foundation's internals on Linux are not what this version of Waylay knows.
+    /// Foundation's internals on Linux differ from what this version of Waylay expects.
     ///
     /// Update Waylay, or pin the toolchain; direct loads through the registry are not affected.
     public static let foundationChanged = Code("foundationChanged")
-    /// A message is over one of the ``MessageLimits``.
+    /// A message exceeds one of the ``MessageLimits``.
     ///
-    /// The message names the limit. Have the server send less, or raise the limit if you trust it.
+    /// The message names the limit. Make the server send less, or raise the limit if you trust it.
     public static let limitExceeded = Code("limitExceeded")
-    /// The URL of a request names another host or port than the one its ``Route`` was made for.
+    /// The request's URL has another host or port than the one its ``Route`` was made for.
     ///
     /// Set the route after the URL, or remove it when an interceptor changes the host.
     public static let routeMismatch = Code("routeMismatch")
-    /// The transport cannot do what the request needs: see ``TransportCapabilities``.
+    /// The transport does not support what the request needs: see ``TransportCapabilities``.
     ///
-    /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of
-    /// your choice: allow the fallback of the policy, or leave the host to the system.
+    /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of your
+    /// choice: allow the policy's fallback, or leave the host to the system.
     public static let transportIncapable = Code("transportIncapable")
-    /// The registry was invalidated, and a session made from it was used afterwards.
+    /// A session was used after its registry had been invalidated.
     ///
     /// Make a new session from a live registry, and invalidate a registry only after its sessions.
     public static let registryInvalidated = Code("registryInvalidated")
-    /// An interceptor left its answer to `startLoading` and does not implement it: see ``InlineAnswering``.
+    /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineAnswering``.
     ///
     /// Implement `startLoading`, or answer in `answerInline`.
     public static let missingAnswer = Code("missingAnswer")
-    /// A text that is neither the name of a host, nor the literal of an address, nor a ``HostPattern``.
+    /// The text is neither a host name, nor an address literal, nor a ``HostPattern``.
     ///
-    /// Write the host alone, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
+    /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
     public static let invalidHost = Code("invalidHost")
     /// A downloaded file, or a temporary one, could not be written.
     ///
-    /// Check that the folder exists, that the process may write there, and that the disk has room; see
+    /// Check that the folder exists, that the process may write there, and that the disk has space; see
     /// ``WaylayError/underlying``.
     public static let fileNotWritten = Code("fileNotWritten")
   }
 }
 
 extension WaylayError {
-  /// Of this type only that nothing has come for too long.
+  /// Whether the load timed out, the only network failure of this type.
   public var isNetworkFailure: Bool { code == .timedOut }
 
   /// The `URLError` code that an app sees for this failure.

@@ -1,13 +1,13 @@
 import Foundation
 
-/// An interceptor that says which WebSocket tasks must not be opened.
+/// An interceptor that can refuse WebSocket tasks.
 ///
-/// No chain serves a WebSocket task: it goes the system's own way. An interceptor that promises what such a task would
-/// break is asked before.
+/// No chain handles a WebSocket task: it bypasses interception. An interceptor whose promises such a task would break
+/// is asked first.
 public protocol WebSocketValidating: RequestInterceptor {
-  /// Told of a WebSocket task whose handshake, were it a plain request, the interceptor would take part in.
+  /// Checks a WebSocket task in whose handshake the interceptor would take part if it were a plain request.
   ///
   /// - Parameter request: The handshake, with `ws` or `wss`.
-  /// - Throws: Why the task must not be opened. Whoever throws has said so aloud: the task has no place for the reason.
+  /// - Throws: Why the task must not be opened. Report the reason before you throw it: the task cannot carry it.
   func validate(webSocket request: URLRequest) throws
 }

@@ -1,12 +1,11 @@
 import Foundation
 
-/// The credential that a request carries because a challenge was answered with it, for the links that see the request
-/// again.
+/// The credential of a request that answers a challenge, for the interceptors that see the request again.
 ///
-/// A `Digest` field is another one with each request, and the same user has one of each: whoever tells users apart goes
-/// by this. Its description says nothing of it, so that it is printed nowhere.
+/// One user's `Digest` field differs with each request: use this credential to distinguish users. Its description
+/// reveals nothing, so that it is not printed anywhere.
 public struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The name.
+  /// The user name.
   public let user: String
   /// The password.
   public let password: String
@@ -17,29 +16,29 @@ public struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflec
     self.init(user: user, password: password)
   }
 
-  /// Makes the note of a credential.
+  /// Makes an annotation from a credential.
   public init(user: String, password: String) {
     self.user = user
     self.password = password
   }
 
-  /// Says nothing of it.
+  /// A fixed text that reveals nothing.
   public var description: String { "a credential" }
-  /// Shows nothing of it.
+  /// A mirror without children, which reveals nothing.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Where ``AnsweredChallenge`` is noted.
+/// The key of the ``AnsweredChallenge`` annotation.
 public enum AnsweredChallengeKey: InterceptedRequest.Key {
-  /// A request without the note answers no challenge.
+  /// A request without the annotation answers no challenge.
   public static let defaultValue: AnsweredChallenge? = nil
 }
 
 extension LoadContext {
-  /// What the session could answer a challenge of `url`'s origin with, without asking anybody: the URL's user info,
-  /// else what its storage holds for the origin.
+  /// The credentials with which the session could answer a challenge from `url`'s origin without asking anybody: the
+  /// URL's user info, otherwise those in its storage for the origin.
   ///
-  /// - Parameter url: What is to be loaded.
+  /// - Parameter url: The URL to load.
   public func challengeAnswers(for url: URL) -> [AnsweredChallenge] {
     if let credential = url.userInfo { return [credential].compactMap(AnsweredChallenge.init) }
     guard let storage = credentialStorage, let host = url.host?.lowercased() else { return [] }

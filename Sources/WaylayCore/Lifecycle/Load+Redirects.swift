@@ -3,10 +3,9 @@ import HTTPTypes
 
 /// How redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
-  /// The most redirects that one load follows; one more fails it with `URLError.httpTooManyRedirects`.
+  /// The maximum number of redirects in one load; one more fails it with `URLError.httpTooManyRedirects`.
   public var maximumHops: Int
-  /// Whether a redirect may lead from `https` to `http`. Off unless turned on: what was asked for under TLS stays
-  /// there.
+  /// Whether a redirect may lead from `https` to `http`. Off by default: a request made over TLS stays on TLS.
   public var allowsDowngrade: Bool
 
   /// Makes a policy.

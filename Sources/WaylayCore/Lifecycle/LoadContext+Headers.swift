@@ -107,12 +107,12 @@ extension LoadContext {
     return storeCookies(of: response, url, request.mainDocumentURL)
   }
 
-  /// Stores the cookies of a response that no link above will see, because another answer was given: for what goes on
-  /// behind it.
+  /// Stores the cookies of a response that no interceptor above sees because another answer was given, such as the
+  /// response to background work.
   ///
-  /// Those of a response that goes back through the chain are stored by the core.
+  /// The core stores the cookies of a response that returns through the chain.
   ///
-  /// - Returns: How many were ignored, because they or all together were over one of the ``MessageLimits``.
+  /// - Returns: How many cookies were ignored because one or all together exceeded one of the ``MessageLimits``.
   @discardableResult
   public func storeCookies(of response: InterceptedResponse, for request: InterceptedRequest) -> Int {
     guard request.options.handlesCookies else { return 0 }

@@ -93,7 +93,7 @@ final class Turn: @unchecked Sendable {
 extension InterceptorChain.Next {
   /// Sends `request` down the rest of the chain.
   ///
-  /// - Throws: What the rest of the chain throws; ``TransportError`` when the network gave no answer.
+  /// - Throws: What the rest of the chain throws; ``TransportError`` if the network gave no response.
   public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     switch target {
     case .closure(let load): try await load(request)
@@ -101,12 +101,12 @@ extension InterceptorChain.Next {
     }
   }
 
-  /// Sends `request` down the rest of the chain, after `startLoading` has returned too: for work that goes on behind an
-  /// answer, such as a revalidation.
+  /// Sends `request` down the rest of the chain, even after `startLoading` has returned, for background work such as a
+  /// revalidation.
   ///
-  /// Nobody watches over it any more, and the app's cancelling does not reach it: whoever starts it owns its task,
-  /// cancels it, and gives the request a timeout of its own (``InterceptedRequest/Options/timeout``). Cookies of the
-  /// response are for the caller to store: ``LoadContext/storeCookies(of:for:)``.
+  /// The load no longer supervises this request, and cancellation by the app does not reach it: the caller owns its
+  /// task, cancels it, and gives the request a timeout of its own (``InterceptedRequest/Options/timeout``). The caller
+  /// also stores the cookies of the response: ``LoadContext/storeCookies(of:for:)``.
   ///
   /// - Throws: What the rest of the chain throws.
   public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {

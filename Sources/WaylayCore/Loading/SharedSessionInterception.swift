@@ -1,7 +1,7 @@
 import Foundation
 
 extension InterceptorRegistry {
-  /// Sends the requests of `URLSession.shared` through the registry's chains, for code that insists on that session.
+  /// Sends the requests of `URLSession.shared` through the registry's chains, for code that only uses that session.
   ///
   /// ```swift
   /// let interception = registry.interceptSharedSession()
@@ -9,16 +9,16 @@ extension InterceptorRegistry {
   /// let (data, _) = try await URLSession.shared.data(from: url)
   /// ```
   ///
-  /// This is as global as the session: everything in the process that uses `URLSession.shared` is intercepted, whoever
-  /// wrote it, and two tests that run in parallel meet here. Call it at launch, before requests run, because the
-  /// loading system does not expect its classes to change under it; and prefer a session of your own, made from
-  /// `configuration.intercepted(by:)`, wherever the code lets you pass one.
+  /// Its effect is as global as the session: everything in the process that uses `URLSession.shared` is intercepted,
+  /// and tests that run in parallel share the interception. Call it at launch, before any request runs, because the
+  /// loading system does not expect its classes to change later. Where the code lets you pass a session, prefer your
+  /// own, made from `configuration.intercepted(by:)`.
   ///
-  /// The interception called for last is asked first. Cookies, header fields and timeouts are those of the shared
-  /// session. On Linux it changes the configuration of the live session (platform fact P11); on Apple platforms it
+  /// The most recent interception is asked first. Cookies, header fields and timeouts are those of the shared session.
+  /// On Linux the call changes the configuration of the live session (platform fact P11); on Apple platforms it
   /// registers the protocol class, as `URLProtocol.registerClass(_:)` documents.
   ///
-  /// - Returns: What undoes it. Dropping it undoes nothing.
+  /// - Returns: An object that ends the interception. Dropping it ends nothing.
   public func interceptSharedSession() -> SharedSessionInterception {
     let protocolClass = makeProtocolClass(configuration: URLSession.shared.configuration.copied)
     SharedSession.insert(protocolClass, into: .shared)
@@ -48,9 +48,9 @@ extension InterceptorRegistry {
   }
 }
 
-/// The interception of `URLSession.shared` by a registry, until it is ended.
+/// The interception of `URLSession.shared` by a registry, until you end it.
 ///
-/// Several of them are best ended in reverse order: a later one leads through those that were there before it.
+/// End several interceptions in reverse order: a later one leads through the earlier ones.
 public final class SharedSessionInterception: Sendable {
   private let protocolClass: Locked<URLProtocol.Type?>
   private let sessions: [URLSession]
@@ -60,10 +60,10 @@ public final class SharedSessionInterception: Sendable {
     self.sessions = sessions
   }
 
-  /// Gives the shared session back what it had before. Loads under way go on; a second call does nothing.
+  /// Restores the shared session. Loads in progress continue; a second call does nothing.
   ///
-  /// A registry that is invalidated before does not end it: the shared session then fails its loads, closed, until this
-  /// is called.
+  /// Invalidating the registry first does not end the interception: the shared session then fails its loads until you
+  /// call this method.
   public func end() {
     let ended = protocolClass.withLock { protocolClass in
       defer { protocolClass = nil }

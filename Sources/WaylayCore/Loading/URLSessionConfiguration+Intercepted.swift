@@ -1,25 +1,25 @@
 import Foundation
 
 extension URLSessionConfiguration {
-  /// A copy whose sessions send their requests through the registry's chains.
+  /// Returns a copy whose sessions send their requests through the registry's chains.
   ///
   /// ```swift
   /// let session = URLSession(configuration: .default.intercepted(by: registry))
   /// ```
   ///
-  /// Each call makes an installation of its own: two sessions with different registries never meet, however equal their
+  /// Each call makes its own installation: two sessions with different registries never interfere, even with equal
   /// requests. `a.intercepted(by: inner).intercepted(by: outer)` nests them: the registry named last owns a request,
-  /// and its transport leads through the one before. Protocol classes that are in the configuration already are still
-  /// asked before the network.
+  /// and its transport leads through the one before. Protocol classes already in the configuration are still asked
+  /// before the network.
   ///
-  /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and looking one up costs
-  /// more than an interceptor does (platform facts P22, P24).
+  /// On Linux the copy has no `urlCache`: the loading system there never stores a response, and a lookup costs more
+  /// than an interceptor does (platform facts P22, P24).
   ///
-  /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy as on any
-  /// configuration, before the session is made from it.
+  /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy, as on any
+  /// configuration, before you make the session.
   ///
   /// Background configurations run outside the app's process and cannot be intercepted: on Apple platforms the system
-  /// does not ask, and the registry's logger gets an error. On Linux they cannot be made.
+  /// does not ask, and the registry logs an error. On Linux background configurations do not exist.
   public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
     let copy = copied
     // The installation keeps the copy itself, so that what is set on it from now on counts.
@@ -31,11 +31,11 @@ extension URLSessionConfiguration {
 }
 
 extension InterceptorRegistry {
-  /// A protocol class for `configuration.protocolClasses`, for code that insists on setting them itself.
+  /// A protocol class for `configuration.protocolClasses`, for code that sets them itself.
   ///
-  /// Each read makes an installation with a class of its own, with the registry's own configuration for what the
+  /// Each read makes an installation with its own class, which uses the registry's own configuration for what the
   /// loading system hides (cookies, additional header fields, timeouts). Prefer `configuration.intercepted(by:)`, which
-  /// takes these from the session's configuration.
+  /// uses the session's configuration.
   public var protocolClass: URLProtocol.Type {
     makeProtocolClass(configuration: configuration.withLock { $0.copied })
   }

@@ -6,7 +6,7 @@ import Foundation
 /// session's task.
 extension InterceptorRegistry {
   /// Loads `request` through the chain that accepts it, or through the bare transport, and returns as soon as the head
-  /// is there.
+  /// arrives.
   ///
   /// ```swift
   /// let response = try await registry.load(URLRequest(url: url))
@@ -14,14 +14,14 @@ extension InterceptorRegistry {
   /// ```
   ///
   /// Redirects are followed; cookies, additional header fields and timeouts are those of the registry's configuration.
-  /// A response whose body is dropped unread cancels its transfer.
+  /// Dropping a response with an unread body cancels its transfer.
   ///
-  /// - Throws: A `URLError`, with the cause under `NSUnderlyingErrorKey`; so does the body.
+  /// - Throws: A `URLError`, with the cause under `NSUnderlyingErrorKey`. Reading the body throws the same.
   public func load(_ request: URLRequest) async throws -> InterceptedResponse {
     try await load(request, body: nil)
   }
 
-  /// The same with a body of its own, which may be a file or a stream.
+  /// Loads `request` with a separate body, which may be a file or a stream.
   public func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
     let installation = try directInstallation(for: request)
     let decision = Installation.Decision(request, in: installation, bySession: false)
@@ -73,29 +73,29 @@ extension InterceptorRegistry {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - limit: The most bytes that are collected; 1 GiB unless told otherwise.
+  ///   - limit: The maximum number of bytes to collect; 1 GiB by default.
   public func data(for request: URLRequest, upTo limit: Int = 1 << 30) async throws -> (Data, HTTPURLResponse) {
     let response = try await load(request)
     return (try await Self.collect(response, upTo: limit), response.head)
   }
 
-  /// Loads `request` and returns its bytes as they come.
+  /// Loads `request` and returns its bytes as they arrive.
   public func bytes(for request: URLRequest) async throws -> (MessageBody.Bytes, HTTPURLResponse) {
     let response = try await load(request)
     return (response.body.bytes, response.head)
   }
 
-  /// Sends `body` along with `request` and returns the whole answer.
+  /// Sends `body` with `request` and returns the whole response.
   public func upload(for request: URLRequest, from body: Data) async throws -> (Data, HTTPURLResponse) {
     try await upload(for: request, from: .data(body))
   }
 
-  /// Sends the contents of a file along with `request` and returns the whole answer.
+  /// Sends the contents of a file with `request` and returns the whole response.
   public func upload(for request: URLRequest, fromFile file: URL) async throws -> (Data, HTTPURLResponse) {
     try await upload(for: request, from: .file(file))
   }
 
-  /// Sends `body`, which may be a stream, along with `request` and returns the whole answer.
+  /// Sends `body`, which may be a stream, with `request` and returns the whole response.
   public func upload(
     for request: URLRequest, from body: MessageBody, upTo limit: Int = 1 << 30
   ) async throws -> (Data, HTTPURLResponse) {

@@ -1,14 +1,14 @@
 import Foundation
 
 extension InterceptorRegistry {
-  /// How far a download has come.
+  /// The progress of a download.
   public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes written.
+    /// The number of bytes written.
     public let receivedBytes: Int64
-    /// Bytes expected, where the server said how many.
+    /// The expected number of bytes, if the server sent it.
     public let expectedBytes: Int64?
 
-    /// The part that is done, from 0 to 1, where it can be known.
+    /// The completed fraction, from 0 to 1, if known.
     public var fraction: Double? {
       expectedBytes.map { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : 1 }
     }
@@ -20,8 +20,8 @@ extension InterceptorRegistry {
   /// let head = try await registry.download(for: request, to: file) { print($0.fraction ?? 0) }
   /// ```
   ///
-  /// The file appears whole or not at all: the body is written beside `destination` and moved there at the end, in
-  /// place of what was there. The body of an error status is written too, so look at the head.
+  /// The file appears completely or not at all: the body is written next to `destination` and then moved there,
+  /// replacing any existing file. The body of an error status is written too, so check the head.
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -1,9 +1,9 @@
 import Foundation
 public import Logging
 
-/// The ordered chains that a session's requests run through.
+/// The ordered chains that handle a session's requests.
 ///
-/// Build one, put it in a session configuration, and use `URLSession` as before:
+/// Make a registry, add it to a session configuration, and use `URLSession` as before:
 ///
 /// ```swift
 /// let registry = InterceptorRegistry {
@@ -14,14 +14,13 @@ public import Logging
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// Chains are asked newest first; the first that accepts a request owns it. A request that no chain accepts is never
-/// touched. Registering while requests run is safe and takes effect for the next request.
+/// The registry asks chains newest first; the first that accepts a request owns it. A request that no chain accepts
+/// stays untouched. Registering is thread-safe while requests run, and takes effect for the next request.
 ///
 /// An installation in a session's configuration keeps its registry alive until ``invalidate()``, so a registry made
-/// inline does not die under its session. Sessions that are made by the thousand, in tests for example, should be
-/// matched by a call of it. On Linux connections and their thread go with the last session that has used them, unless
-/// the registry was given its transport. A registry that makes direct loads alone ends when it is let go, with its
-/// connections.
+/// inline does not die before its session. If you make sessions by the thousand, for example in tests, call it for
+/// each. On Linux, connections and their thread end with the last session that has used them, unless you gave the
+/// registry its transport. A registry used only for direct loads ends when it is released, and closes its connections.
 public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
@@ -59,15 +58,13 @@ public final class InterceptorRegistry: Sendable {
   /// Makes a registry.
   ///
   /// - Parameters:
-  ///   - transport: What puts requests on the wire, in every session and in direct loads. Default: one per
-  ///     installation, with the configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on
-  ///     Apple platforms.
-  ///   - configuration: The storages, header fields and timeouts of direct loads (``load(_:)`` and its kin).
-  ///   - logger: Where a line per load goes, at `.debug`; see ``LogKey``. Default: nowhere.
+  ///   - transport: The transport for every session and for direct loads. Default: one per installation, with the
+  ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
+  ///   - configuration: The storages, header fields and timeouts of direct loads, such as ``load(_:)``.
+  ///   - logger: Receives one line per load, at `.debug`; see ``LogKey``. Default: none.
   ///   - redirects: How redirects are followed.
-  ///   - limits: How large heads may be and how many cookies are stored; for the transports that the registry makes
-  ///     itself.
-  ///   - interceptors: When there are any, they become one chain named `default`, for every `http` and `https` request.
+  ///   - limits: The limits for heads and cookies, for the transports that the registry makes itself.
+  ///   - interceptors: If there are any, they form one chain named `default`, for every `http` and `https` request.
   public convenience init(
     transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
@@ -97,7 +94,7 @@ public final class InterceptorRegistry: Sendable {
     if !links.isEmpty { register(InterceptorChain(.default) { links }) }
   }
 
-  /// Adds a chain in front of the others. A chain of the same name is replaced where it stands.
+  /// Adds a chain in front of the others. It replaces a chain of the same name in place.
   public func register(_ chain: InterceptorChain) {
     for problem in chain.scope.problems {
       logger?.error("the chain \"\(chain.name)\" does not cover all that was meant: \(problem.message)")
@@ -111,12 +108,12 @@ public final class InterceptorRegistry: Sendable {
     }
   }
 
-  /// Removes the chain of that name, if there is one. Loads that run in it go on.
+  /// Removes the chain with the given name, if any. Its loads in progress continue.
   public func unregister(_ name: InterceptorChain.Name) {
     changeChains { $0.removeAll { $0.name == name } }
   }
 
-  /// The registered chains, in the order in which they are asked.
+  /// The registered chains, in the order in which the registry asks them.
   public var chains: [InterceptorChain] { state.withLock { $0.index }.chains }
 
   private func changeChains(_ change: (inout [InterceptorChain]) -> Void) {
@@ -130,9 +127,9 @@ public final class InterceptorRegistry: Sendable {
   /// The chains and subscribers of this moment. The locks are held for a copy of a reference each.
   var snapshot: Snapshot { Snapshot(index: state.withLock { $0.index }, subscribers: hub.subscribers) }
 
-  /// What happens in the loads that start from now on.
+  /// The events of loads that start from now on.
   ///
-  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<LoadEvent> {
     hub.subscribe(bufferingNewest: limit)
   }
@@ -148,11 +145,11 @@ public final class InterceptorRegistry: Sendable {
   /// registry that is to let nothing out.
   package func coverOwnRequests() { settings.withLock { $0.coversItself = true } }
 
-  /// Ends the registry: loads that run fail, and every protocol class of it fails its loads from now on, closed rather
-  /// than open.
+  /// Ends the registry: its loads in progress fail, and its protocol classes fail all later loads instead of letting
+  /// them through.
   ///
-  /// Connections are closed and everything an installation holds is freed. A transport that was given to the registry
-  /// is left to whoever made it, who may use it elsewhere.
+  /// Connections close and installations release everything they hold. A transport that you passed to the registry
+  /// stays open, since you may use it elsewhere.
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The transport over one inner `URLSession`.
+/// A transport over one inner `URLSession`.
 ///
-/// It is what a registry uses on Apple platforms, and on Linux where libcurl cannot be used or foreign protocol classes
-/// are to be asked: one per installation, never one per request, so that connections are reused. The inner session
-/// knows none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no
+/// A registry uses it on Apple platforms, and on Linux if libcurl is not available or foreign protocol classes are to
+/// be asked. There is one per installation, never one per request, so that connections are reused. The inner session
+/// uses none of Waylay's protocol classes, follows no redirects, keeps no cookies, caches nothing and answers no
 /// challenges; foreign protocol classes of the configuration are still asked before the network.
 ///
-/// On Linux an inner session has limits that no code around it can lift (platform facts U1 to U6): a slow reader does
-/// not hold the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not
-/// work; and a request body that is a stream is written to a temporary file first, because the loading system reads it
-/// on the one queue that all sessions share.
+/// On Linux an inner session has limitations that no code around it can lift (platform facts U1 to U6): a slow reader
+/// does not hold the server back, so a large body is buffered; IPv6 literals and private certificate authorities do not
+/// work; and a streamed request body is first written to a temporary file, because the loading system reads it on the
+/// one queue that all sessions share.
 public final class URLSessionTransport: Transport {
   private struct State {
     var session: URLSession?
@@ -23,12 +23,12 @@ public final class URLSessionTransport: Transport {
   private let hasForeignClasses: Bool
   private let limits: MessageLimits
 
-  /// Makes a transport; the inner session is opened on the first load.
+  /// Makes a transport, which opens its inner session on the first load.
   ///
   /// - Parameters:
-  ///   - configuration: Timeouts, proxies, TLS and connection limits of the inner session. Its storages are not used.
-  ///   - limits: How large heads may be that are sent and taken. The inner session has read a head before they are
-  ///     looked at.
+  ///   - configuration: The timeouts, proxies, TLS settings and connection limits of the inner session. Its storages
+  ///     are not used.
+  ///   - limits: The limits for heads, sent and received. They apply after the inner session has read a head.
   public init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
     self.limits = limits
     let inner = configuration.copied
@@ -46,10 +46,10 @@ public final class URLSessionTransport: Transport {
     invalidate()
   }
 
-  /// Streams a body of known length; see the type for what the platforms differ in.
+  /// The capabilities: bodies of known length stream; see the type for the differences between platforms.
   public var capabilities: TransportCapabilities { PlatformExchange.capabilities }
 
-  /// Sends `request`; returns when the response's head is there.
+  /// Sends `request`; returns when the response's head arrives.
   public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     guard request.route == nil else {
       throw WaylayError(

@@ -7,13 +7,13 @@
     public import FoundationNetworking
   #endif
 
-  /// What puts requests on the wire when a registry was given no transport.
+  /// The default transport of a registry.
   public enum PlatformTransport {
-    /// A session of its own.
+    /// Makes a transport over a separate session.
     ///
     /// - Parameters:
-    ///   - configuration: Settings of the session that it stands for.
-    ///   - limits: How large messages may be.
+    ///   - configuration: The settings of the session that it serves.
+    ///   - limits: The limits for messages.
     ///   - logger: Not used here.
     public static func make(
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?

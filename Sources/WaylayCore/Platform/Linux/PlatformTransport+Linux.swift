@@ -2,17 +2,17 @@
   import Foundation
   public import Logging
 
-  /// What puts requests on the wire when a registry was given no transport.
+  /// The default transport of a registry.
   public enum PlatformTransport {
     private static let hasWarned = Locked(false)
 
-    /// libcurl, unless it cannot be found or other protocol classes are to be asked before the network, which only a
-    /// session does.
+    /// Makes a libcurl transport, unless libcurl is not found or other protocol classes are to be asked before the
+    /// network, which only a session does.
     ///
     /// - Parameters:
-    ///   - configuration: Settings of the session that it stands for.
-    ///   - limits: How large messages may be.
-    ///   - logger: Told when libcurl cannot be used.
+    ///   - configuration: The settings of the session that it serves.
+    ///   - limits: The limits for messages.
+    ///   - logger: Logs when libcurl cannot be used.
     public static func make(
       _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
     ) -> any Transport {

@@ -7,12 +7,12 @@
   internal import CWaylayCurl
   public import Foundation
 
-  /// The transport on libcurl, the default on Linux: the engine that `URLSession` uses there, without the limits of
+  /// A transport over libcurl, the default on Linux: the engine beneath `URLSession` there, without the limitations of
   /// `URLSession`.
   ///
-  /// Bodies stream both ways in bounded memory: a reader who is slow holds the server back, and a request body is sent
-  /// while it is produced. IPv6 literals work, errors of TLS can be told apart, and a ``Route`` dials another address
-  /// while the certificate is still checked against the URL's host.
+  /// Bodies stream both ways in bounded memory: a slow reader holds the server back, and a request body is sent while
+  /// it is produced. IPv6 literals work, TLS errors are distinguishable, and a ``Route`` dials another address while
+  /// the certificate is still verified against the URL's host.
   ///
   /// ```swift
   /// var options = CurlTransport.Options()
@@ -20,30 +20,30 @@
   /// let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { RetryOnUnavailable() }
   /// ```
   ///
-  /// libcurl is the copy that FoundationNetworking has loaded (platform fact U7). Where it cannot be found,
-  /// ``isAvailable`` is `false`, and a registry uses ``URLSessionTransport``; so it does for sessions that have
-  /// protocol classes of others, which libcurl cannot ask. Not on Apple platforms. There is no option that turns the
-  /// verification of certificates off.
+  /// The transport uses the copy of libcurl that FoundationNetworking has loaded (platform fact U7). If it is not
+  /// found, ``isAvailable`` is `false`, and a registry uses ``URLSessionTransport``; it also does so for sessions with
+  /// protocol classes of others, which libcurl cannot ask. Not available on Apple platforms. No option disables
+  /// certificate verification.
   public final class CurlTransport: Transport {
-    /// What a transport can be told.
+    /// The options of a transport.
     public struct Options: Sendable {
-      /// Certificate authorities to trust beside the system's, each as PEM text. For a company's own, or a test
-      /// server's.
+      /// Certificate authorities to trust in addition to the system's, each as PEM text, such as a company's own or a
+      /// test server's.
       public var additionalAuthorities: [Data] = []
-      /// The most connections to one host at a time. Default: that of the configuration.
+      /// The maximum number of connections to one host at a time. Default: the configuration's.
       public var maximumConnectionsPerHost: Int?
-      /// Seconds until a connection has to be open, TLS included. Default: the request's timeout.
+      /// The timeout in seconds for opening a connection, TLS included. Default: the request's timeout.
       public var connectTimeout: TimeInterval?
-      /// Bytes of a response that wait for a slow reader before the server is held back; at least 1.
+      /// The number of response bytes buffered for a slow reader before the server is held back; at least 1.
       public var bufferSize = 256 * 1024
-      /// How large the heads and trailers may be that are sent and received.
+      /// The limits for heads and trailers, sent and received.
       public var limits = MessageLimits()
 
-      /// Makes options that change nothing.
+      /// Makes the default options.
       public init() {}
     }
 
-    /// Whether libcurl has been found, and is 7.68 or later.
+    /// Whether libcurl was found, version 7.68 or later.
     public static var isAvailable: Bool { waylay_curl_load() }
 
     /// Why libcurl cannot be used; `nil` when it can.
@@ -51,7 +51,7 @@
       isAvailable ? nil : String(cString: waylay_curl_problem())
     }
 
-    /// The version of libcurl, `7.88.1` for example.
+    /// The version of libcurl, such as `7.88.1`.
     public static var libraryVersion: String? { isAvailable ? String(cString: waylay_curl_version()) : nil }
 
     /// Whether libcurl asks before it sends a request on an open connection (7.80, U10).
@@ -61,11 +61,11 @@
     private let loop: CurlLoop
     let authorities: CurlAuthorities
 
-    /// Makes a transport; its thread starts with the first load, and ends when there is nothing to do for a while.
+    /// Makes a transport; its thread starts with the first load and ends after a while without work.
     ///
     /// - Parameters:
-    ///   - configuration: The number of connections for each host. Its storages are not used.
-    ///   - options: What else it is to do.
+    ///   - configuration: The number of connections per host. Its storages are not used.
+    ///   - options: Further options.
     public init(configuration: URLSessionConfiguration = .default, options: Options = Options()) {
       var options = options
       // Without room for a byte every body would be held back for good.
@@ -80,13 +80,13 @@
       loop.invalidate()
     }
 
-    /// All of them, but for ``TransportCapabilities/gates`` where libcurl is older than 7.80.
+    /// All capabilities, except ``TransportCapabilities/gates`` if libcurl is older than 7.80.
     public var capabilities: TransportCapabilities {
       let all: TransportCapabilities = [.backPressure, .streamedUploads, .connectionMetrics, .routes]
       return Self.hasPrerequest ? all.union(.gates) : all
     }
 
-    /// Sends `request`; returns when the response's head is there.
+    /// Sends `request`; returns when the response's head arrives.
     public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
       if let reason = Self.unavailableReason {
         throw TransportError(
@@ -109,7 +109,7 @@
       }
     }
 
-    /// Ends all exchanges and closes all connections. Loads that come later fail.
+    /// Ends all exchanges and closes all connections. Later loads fail.
     public func invalidate() {
       loop.invalidate()
     }
@@ -120,29 +120,29 @@
       loop.rest()
     }
 
-    /// Ends the connections to an address, kept ones and those in use, so that nothing goes there any more on an old
-    /// connection; transfers on them fail with `networkConnectionLost`.
+    /// Closes all connections to an address, idle or in use, so that nothing more is sent there on an old connection;
+    /// transfers on them fail with `networkConnectionLost`.
     ///
     /// - Parameter address: An IPv4 or IPv6 literal, without brackets.
-    /// - Returns: How many connections there were.
+    /// - Returns: The number of connections closed.
     @discardableResult
     public func closeConnections(to address: String) -> Int {
       loop.closeConnections(to: address)
     }
 
-    /// Ends all connections, kept ones and those in use: for a network that has changed, where nothing comes on them
-    /// any more.
+    /// Closes all connections, idle or in use, because the network has changed and they receive nothing more.
     ///
-    /// An exchange that has received nothing yet, and may be sent again, begins anew; others fail with
+    /// An exchange that has received nothing yet and may be sent again starts over; others fail with
     /// `networkConnectionLost`.
     public func closeConnections() {
       _ = loop.closeConnections(to: nil)
     }
 
-    /// Closes the kept connections to an address and port; those in use go on. It is done before a load that begins
-    /// after this call.
+    /// Closes the idle connections to an address and port; those in use continue. It takes effect before any load that
+    /// starts after this call.
     ///
-    /// Needs libcurl 7.80 or later, which says what connection a request is sent on; with an older one it does nothing.
+    /// Requires libcurl 7.80 or later, which reports the connection that a request is sent on; with an older version
+    /// the call does nothing.
     public func closeIdleConnections(to address: String, port: Int) {
       guard Self.isAvailable, Self.hasPrerequest else { return }
       loop.send(.closeIdle(address: address, port: port))

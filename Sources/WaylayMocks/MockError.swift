@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is wrong with a mock, with the place where it was written.
+/// An error in a mock, with the source location where it was written.
 ///
 /// ```swift
 /// do {
@@ -10,20 +10,20 @@ import Foundation
 /// }
 /// ```
 ///
-/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error, and a closure that
-/// wants to fail a load like a broken network returns `MockResponse.error(_:)` instead.
+/// A mock never traps on bad input: a status of 99 or a missing file fails the load with this error. To simulate a
+/// broken network, a closure returns `MockResponse.error(_:)` instead.
 public struct MockError: LoadError {
-  /// What kind of mistake it was.
+  /// The kind of error.
   public let code: Code
   /// What happened and what to do about it.
   public let message: String
-  /// Where the stub was written, where that is known.
+  /// Where the stub was written, if known.
   public var location: MockSourceLocation?
-  /// The error beneath, where there was one.
+  /// The underlying error, if there is one.
   public let underlying: (any Error)?
-  /// The URL of the request that failed, where it is about one.
+  /// The URL of the failed request, if the error is about one.
   public internal(set) var url: URL?
-  /// The load it happened in, where it is about one.
+  /// The load that failed, if the error is about one.
   public internal(set) var requestID: InterceptedRequest.ID?
   /// Whether it lies beneath an error that says the same.
   private var isBeneath = false
@@ -54,43 +54,43 @@ public struct MockError: LoadError {
 }
 
 extension MockError {
-  /// The kinds of mistake. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// The kinds of errors. A struct rather than an enum, so that new ones do not break a `switch`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name.
+    /// Makes a code with the given name.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// A stub gives an answer that cannot be sent, for example with the status 99 or a header field without a name.
+    /// A stub gives a response that cannot be sent, for example with the status 99 or a header field without a name.
     ///
-    /// Correct the stub at the place that the message names.
+    /// Correct the stub at the location in the message.
     public static let invalidResponse = Code("invalidResponse")
-    /// A delay below zero, or a bandwidth that is not a positive number.
+    /// A delay is negative, or a bandwidth is not a positive number.
     ///
     /// Give a positive `Duration`, and bytes per second above zero.
     public static let invalidTiming = Code("invalidTiming")
-    /// A value could not be encoded, or data are not the JSON they should be.
+    /// A value could not be encoded, or data that should be JSON is not.
     ///
-    /// The message names the place in the JSON, or the value that `Encodable` refused.
+    /// The message names the location in the JSON, or the value that `Encodable` rejected.
     public static let invalidJSON = Code("invalidJSON")
-    /// A file of a stub or fixture is missing or cannot be read.
+    /// A file of a stub or fixture is missing or unreadable.
     ///
     /// Check the path; in a package, add the file to `resources:` of the test target and load it from `Bundle.module`.
     public static let unreadableFile = Code("unreadableFile")
     /// A cassette cannot be written, or another cassette is writing the same file.
     ///
-    /// Give each test a cassette of its own, and check that the folder can be written.
+    /// Give each test its own cassette, and check that the folder is writable.
     public static let unwritableFile = Code("unwritableFile")
-    /// A cassette is older than it may be.
+    /// A cassette exceeds its maximum age.
     ///
     /// Record it again: `WAYLAY_RECORD=all swift test`, or raise its maximum age.
     public static let expiredCassette = Code("expiredCassette")
-    /// A template has an unknown placeholder, or one whose value the request does not have.
+    /// A template has an unknown placeholder, or one whose value is missing from the request.
     ///
-    /// The message lists the placeholders that exist; correct the name, or send the value.
+    /// The message lists the known placeholders; correct the name, or send the value.
     public static let invalidTemplate = Code("invalidTemplate")
     /// A URL pattern cannot be parsed.
     ///
@@ -98,11 +98,11 @@ extension MockError {
     public static let invalidPattern = Code("invalidPattern")
     /// A regular expression cannot be compiled.
     ///
-    /// Correct it; in a string literal, `#"\d+"#` saves escaping backslashes.
+    /// Correct the expression; in a string literal, `#"\d+"#` avoids escaping backslashes.
     public static let invalidRegex = Code("invalidRegex")
     /// A count is not positive.
     ///
-    /// Give a count of 1 or more; leave the stub out if it must never answer.
+    /// Give a count of 1 or more; if the stub must never answer, remove it.
     public static let invalidCount = Code("invalidCount")
     /// A stub names a state that its scenario does not have.
     ///
@@ -110,44 +110,44 @@ extension MockError {
     public static let unknownState = Code("unknownState")
     /// No stub, and no entry of a cassette, matches the request.
     ///
-    /// The report shows the closest stub, what differs, and a stub to paste. Add it, or correct the request.
+    /// The report shows the closest stub, the differences, and a stub to paste. Add it, or correct the request.
     public static let unmatched = Code("unmatched")
-    /// The stubs or cassette entries for the request have answered as often as they were to.
+    /// The matching stubs or cassette entries have answered as often as specified.
     ///
-    /// The code asks more often than the test expects: raise the count, or find the extra request.
+    /// The code sends more requests than the test expects: raise the count, or find the extra request.
     public static let usedUp = Code("usedUp")
-    /// A request's body is longer than the mock reads.
+    /// A request's body is longer than the mock's limit.
     ///
-    /// Raise `bodyLimit`, or match without looking at the body.
+    /// Raise `bodyLimit`, or match without inspecting the body.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// A call that the test waited for did not come.
+    /// An expected call did not come.
     ///
-    /// Check that the code under test uses the mocked session, and the method and path it asks for.
+    /// Check that the code under test uses the mocked session, and which method and path it requests.
     public static let callMissing = Code("callMissing")
-    /// There was another number of calls than the test expects.
+    /// The number of calls differs from what the test expects.
     ///
-    /// The report lists the calls that came; correct the expectation or the code.
+    /// The report lists the calls received; correct the expectation or the code.
     public static let callCount = Code("callCount")
-    /// A body is not the form it should be.
+    /// A body is not a valid form of the expected type.
     ///
     /// Check the `Content-Type` and the encoding of the form that the code sends.
     public static let invalidForm = Code("invalidForm")
-    /// A fixture cannot be understood.
+    /// A fixture cannot be parsed.
     ///
-    /// The message names the file and the place; compare with the format of the tool it comes from.
+    /// The message names the file and the location; compare it with the format of the tool that the fixture comes from.
     public static let invalidFixture = Code("invalidFixture")
   }
 }
 
 extension MockError {
-  /// Code, message and place; the place on a line of its own after a message of several lines.
-  /// Beneath a `URLError`, whose text has all of it, the first line.
+  /// Code, message and location; after a message of several lines, the location is on its own line. Beneath a
+  /// `URLError`, which has the full text, the first line only.
   public var description: String {
     guard isBeneath, let end = message.firstIndex(of: "\n") else { return "MockError.\(code): \(placed)" }
     return "MockError.\(code): \(message[..<end])"
   }
 
-  /// Message and place.
+  /// Message and location.
   public var errorDescription: String? { placed }
 
   private var placed: String {

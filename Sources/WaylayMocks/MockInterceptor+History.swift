@@ -1,18 +1,18 @@
 extension MockInterceptor {
-  /// Every request the mock was asked, oldest first; also those that no stub was for.
+  /// All requests that the mock received, oldest first, including those that no stub matches.
   public var calls: [RecordedCall] { state.withLock { $0.calls } }
 
-  /// The requests that a pattern is for, oldest first.
+  /// Returns the requests that match a pattern, oldest first.
   public func calls(to pattern: RequestPattern) -> [RecordedCall] {
     calls.filter { pattern.matches($0.facts) }
   }
 
-  /// The requests of that method for that URL, oldest first.
+  /// Returns the requests with the given method for the given URL, oldest first.
   public func calls(to method: HTTPRequest.Method, _ url: some URLPatternConvertible) -> [RecordedCall] {
     calls(to: RequestPattern(method, url))
   }
 
-  /// The requests for that URL, oldest first.
+  /// Returns the requests for the given URL, oldest first.
   public func calls(to url: some URLPatternConvertible) -> [RecordedCall] {
     calls(to: RequestPattern(url))
   }

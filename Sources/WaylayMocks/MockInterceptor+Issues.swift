@@ -1,10 +1,10 @@
 import IssueReporting
 
 extension MockInterceptor {
-  /// What was not as the stubs say it should be: requests that no stub is for, stubs that are wrong, and required stubs
-  /// that nobody used.
+  /// The deviations from what the stubs expect: requests that no stub matches, stubs with mistakes, and unused required
+  /// stubs.
   ///
-  /// Those of this mock's own stubs and requests; ask when everything that uses the mock is done.
+  /// The list covers this mock's own stubs and requests; read it when everything that uses the mock is done.
   public var issues: [MockIssue] {
     let (entries, calls, noted) = state.withLock { state in
       (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues)
@@ -30,7 +30,7 @@ extension MockInterceptor {
   /// Makes a text that people read: what the mock's author wants to see is not masked in it.
   func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$shownNames.withValue(shownNames, operation: make) }
 
-  /// Reports each of the ``issues`` as a failure of the test that runs, at its place.
+  /// Reports each of the ``issues`` as a failure of the running test, at its location.
   public func reportIssues() {
     for issue in issues {
       reportIssue(

@@ -1,8 +1,8 @@
 extension MockInterceptor {
-  /// Answers `request` by the first stub that is for it.
+  /// Answers `request` with the first matching stub.
   ///
-  /// - Throws: A `URLError` with a ``MockError`` beneath it when no stub is for the request, or when the stub is wrong;
-  ///   what the stub's closure throws.
+  /// - Throws: A `URLError` with a ``MockError`` beneath it if no stub matches the request, or if the stub has a
+  ///   mistake; what the stub's closure throws.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -13,8 +13,9 @@ extension MockInterceptor {
     return try await load(request, body, next)
   }
 
-  /// An answer that is the same for every request and there at once, where no code but the package's own has to run for
-  /// it: none is computed, waits, streams or has a predicate. Everything else is for `startLoading`.
+  /// Answers inline if the answer is the same for every request, ready at once, and needs no code from outside the
+  /// package: it is not computed, does not wait or stream, and has no predicate. Everything else goes to
+  /// `startLoading`.
   public func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
     guard let body = request.body.inMemory else { return .startLoading }
     let facts = RequestFacts(request, body: body)

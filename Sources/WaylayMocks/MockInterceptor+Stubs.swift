@@ -1,18 +1,18 @@
 extension MockInterceptor {
-  /// Adds a stub, which is asked before those that are there. Requests that run are not affected.
+  /// Adds a stub, which takes precedence over the existing ones. Requests in progress are not affected.
   @discardableResult
   public func add(_ stub: Stub) -> StubHandle {
     StubHandle(mock: self, entries: add([stub]))
   }
 
-  /// Adds stubs, which are asked before those that are there; the later of them before the earlier. Those for one and
-  /// the same request that say how often they answer (`.once`, `.times`) answer in the order they are written.
+  /// Adds stubs, which take precedence over the existing ones; later stubs take precedence over earlier ones. Stubs
+  /// with a limited count (`.once`, `.times`) for the same requests answer in the order they are written.
   @discardableResult
   public func add(@StubBuilder _ stubs: () throws -> [Stub]) rethrows -> StubHandle {
     StubHandle(mock: self, entries: add(try stubs()))
   }
 
-  /// Adds stubs for as long as `operation` runs.
+  /// Adds stubs while `operation` runs.
   ///
   /// ```swift
   /// try mock.withStubs { Stub(.get, "/users/:id") { .status(503) } } operation: {
@@ -20,8 +20,8 @@ extension MockInterceptor {
   /// }
   /// ```
   ///
-  /// Required ones that nobody used are noted as ``issues``. The stubs are the whole mock's: whatever runs at the same
-  /// time sees them.
+  /// Required stubs that stay unused become ``issues``. The stubs belong to the whole mock: everything that runs at the
+  /// same time sees them.
   public func withStubs<Result>(
     @StubBuilder _ stubs: () throws -> [Stub], operation: () throws -> Result
   ) rethrows -> Result {
@@ -30,7 +30,7 @@ extension MockInterceptor {
     return try operation()
   }
 
-  /// Adds stubs for as long as `operation` runs.
+  /// Adds stubs while `operation` runs.
   public func withStubs<Result>(
     @StubBuilder _ stubs: () throws -> [Stub], operation: () async throws -> Result
   ) async rethrows -> Result {
@@ -39,7 +39,7 @@ extension MockInterceptor {
     return try await operation()
   }
 
-  /// Removes all stubs. Requests that have been matched are answered all the same.
+  /// Removes all stubs. Requests that have already been matched are still answered.
   public func removeAll() {
     state.withLock { state in
       for entry in state.entries { entry.isRemoved = true }
@@ -48,7 +48,7 @@ extension MockInterceptor {
     }
   }
 
-  /// Forgets the history, the issues, the counts and the states of scenarios. The stubs stay, and begin anew: one that
+  /// Clears the history, the issues, the counts and the states of scenarios. The stubs stay and start over: one that
   /// was used up answers again.
   public func reset() {
     state.withLock { state in
@@ -59,14 +59,14 @@ extension MockInterceptor {
     }
   }
 
-  /// The state that a scenario is in: its first until a stub has led to another.
+  /// Returns the current state of a scenario: its first state until a stub has led to another.
   public func state(of scenario: Scenario) -> String? {
     state.withLock { $0.scenarios[scenario.name] } ?? scenario.states.first
   }
 
   /// Puts a scenario into a state.
   ///
-  /// - Throws: ``MockError/Code/unknownState`` when the scenario has no such state.
+  /// - Throws: ``MockError/Code/unknownState`` if the scenario has no such state.
   public func setState(
     _ name: String, of scenario: Scenario, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line,

@@ -1,8 +1,8 @@
 import IssueReporting
 
 extension MockInterceptor {
-  /// Reports a failure of the test that runs unless a pattern's requests came so many times; the report lists what was
-  /// asked, and how it differs.
+  /// Reports a failure of the running test unless requests matching a pattern came the given number of times; the
+  /// report lists the requests received and how they differ.
   ///
   /// ```swift
   /// mock.verify(.post, "/orders", count: 1)
@@ -11,9 +11,9 @@ extension MockInterceptor {
   ///
   /// - Parameters:
   ///   - pattern: The requests.
-  ///   - count: How many there are to be; `nil` for at least one.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - count: The expected number; `nil` for at least one.
+  ///   - fileID: The file to report the failure at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public func verify(
@@ -25,7 +25,8 @@ extension MockInterceptor {
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Reports a failure of the test that runs unless requests of that method for that URL came so many times.
+  /// Reports a failure of the running test unless requests with that method for that URL came the given number of
+  /// times.
   public func verify(
     _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, count: Int? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
@@ -33,8 +34,8 @@ extension MockInterceptor {
     verify(RequestPattern(method, url), count: count, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Reports a failure of the test that runs unless requests for these patterns came in this order; others may have
-  /// come between.
+  /// Reports a failure of the running test unless requests for these patterns came in this order; other requests may
+  /// come in between.
   public func verifyOrder(
     _ patterns: [RequestPattern], fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line,
@@ -44,17 +45,17 @@ extension MockInterceptor {
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Reports a failure of the test that runs when requests came that none of these patterns is for; without patterns,
-  /// when any came.
+  /// Reports a failure of the running test if requests came that match none of these patterns; without patterns, if any
+  /// came.
   ///
   /// ```swift
   /// mock.verifyNothingElse(besides: [RequestPattern(.post, "/orders")])
   /// ```
   ///
   /// - Parameters:
-  ///   - patterns: The requests that may have come, and need not.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - patterns: The requests that are allowed but not required.
+  ///   - fileID: The file to report the failure at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public func verifyNothingElse(

@@ -1,5 +1,5 @@
 extension MockInterceptor {
-  /// Waits until the mock has been asked so many requests that a pattern is for; those that came before count.
+  /// Waits until the mock has received the given number of requests matching a pattern; earlier requests count.
   ///
   /// ```swift
   /// model.save()   // starts a task of its own
@@ -9,15 +9,16 @@ extension MockInterceptor {
   ///
   /// - Parameters:
   ///   - pattern: The requests.
-  ///   - count: How many there are to be.
+  ///   - count: The expected number.
   ///   - timeout: How long to wait.
-  ///   - clock: What to wait on; a test of a time-out brings a clock of its own.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - clock: The clock to wait on; to test a timeout, pass your own.
+  ///   - fileID: The file to report the failure at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
-  /// - Returns: The last of them.
-  /// - Throws: ``MockError/Code/callMissing`` after the time, with what was asked instead; `CancellationError`.
+  /// - Returns: The last of the requests.
+  /// - Throws: ``MockError/Code/callMissing`` after the timeout, with the requests that came instead;
+  ///   `CancellationError`.
   @discardableResult
   public func waitForCall(
     to pattern: RequestPattern, count: Int = 1, timeout: Duration = .seconds(10),
@@ -43,7 +44,7 @@ extension MockInterceptor {
     }
   }
 
-  /// Waits for requests of that method for that URL.
+  /// Waits for requests with the given method for the given URL.
   @discardableResult
   public func waitForCall(
     to method: HTTPRequest.Method, _ url: some URLPatternConvertible, count: Int = 1, timeout: Duration = .seconds(10),

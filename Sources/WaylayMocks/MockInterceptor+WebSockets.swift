@@ -1,6 +1,6 @@
 extension MockInterceptor: WebSocketValidating {
-  /// A WebSocket task goes past every chain, to the network: unless what no stub is for may pass through, it is
-  /// refused, and that is an issue.
+  /// Refuses a WebSocket task with an issue, because it bypasses every chain on its way to the network, unless
+  /// unmatched requests may pass through.
   public func validate(webSocket request: URLRequest) throws {
     if case .passThrough = unmatched.kind { return }
     let call = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil, isOwn: false, [:])

@@ -1,4 +1,4 @@
-/// Answers requests by stubs, without a network, and remembers what was asked.
+/// Answers requests with stubs, without a network, and records the requests.
 ///
 /// ```swift
 /// let mock = MockInterceptor {
@@ -10,12 +10,12 @@
 /// #expect(mock.calls(to: .get, "/users/:id").count == 1)
 /// ```
 ///
-/// The stub with the highest priority is asked first, and of equal ones the newest; in a list the later is the newer,
-/// but for several with `.once` or `.times` for the same requests, which answer as they are written. A request that no
-/// stub is for fails, and ``issues`` says what came nearest. In tests, the trait of `WaylayTesting` makes a mock for
-/// each and reports its issues.
+/// The stub with the highest priority is asked first; among stubs of equal priority, the newest is. In a list, later
+/// stubs are newer, except that several stubs with `.once` or `.times` for the same requests answer in the order they
+/// are written. A request that no stub matches fails, and ``issues`` names the closest stub. In tests, the trait of
+/// `WaylayTesting` makes a mock for each test and reports its issues.
 ///
-/// Each mock has stubs, counts, scenarios and a history of its own: two tests that run at the same time never meet.
+/// Each mock has its own stubs, counts, scenarios and history: tests that run in parallel do not interfere.
 public final class MockInterceptor: InlineAnswering {
   struct State {
     var index = StubIndex()
@@ -28,7 +28,7 @@ public final class MockInterceptor: InlineAnswering {
     var waiters = Waiters()
   }
 
-  /// The name that errors, logs and reports use.
+  /// The name in errors, logs and reports.
   public let name: String
   /// Where the mock was made.
   public let location: MockSourceLocation
@@ -44,16 +44,16 @@ public final class MockInterceptor: InlineAnswering {
   /// Makes a mock.
   ///
   /// - Parameters:
-  ///   - name: The name that errors, logs and reports use.
-  ///   - unmatched: What becomes of a request that no stub is for; it fails unless told otherwise.
-  ///   - clock: What delayed answers wait on.
-  ///   - seed: The same seed gives the same random delays; `nil` for other ones each time.
-  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
-  ///   - showing: The names of query items, fields and JSON members whose values reports show although they sound
-  ///     secret: `sort_key` or `pin`, for example. Letter case does not count.
-  ///   - stubs: The stubs; the later is asked before the earlier.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - name: The name in errors, logs and reports.
+  ///   - unmatched: What to do with a request that no stub matches; it fails by default.
+  ///   - clock: The clock that delayed answers wait on.
+  ///   - seed: The same seed gives the same random delays; `nil` gives different ones each time.
+  ///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
+  ///   - showing: Names of query items, fields and JSON members whose values reports show although the names sound
+  ///     secret, such as `sort_key` or `pin`. The names are case-insensitive.
+  ///   - stubs: The stubs; later ones take precedence.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public convenience init(
@@ -70,7 +70,7 @@ public final class MockInterceptor: InlineAnswering {
       stubs: try stubs())
   }
 
-  /// Makes a mock without stubs: `add` brings some later.
+  /// Makes a mock without stubs: `add` some later.
   public convenience init(
     _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail,
     clock: any Clock<Duration> = ContinuousClock(),
@@ -101,6 +101,7 @@ public final class MockInterceptor: InlineAnswering {
     add(stubs)
   }
 
-  /// What delayed answers wait on: the clock the mock was made with. In a test with several cases each has its own.
+  /// The clock that delayed answers wait on, as passed to the initializer. In a parameterized test, each case has its
+  /// own.
   public var clock: any Clock<Duration> { environment.clock }
 }

@@ -34,15 +34,16 @@ struct MockCredentials: Sendable {
 }
 
 extension MockResponse {
-  /// The same for whoever brings user and password; everybody else gets a 401 with a Basic challenge.
+  /// The same response for requests with the right user and password; any other request gets a 401 with a Basic
+  /// challenge.
   ///
   /// ```swift
   /// Stub(.get, "/account") { .json(account).requiringBasic(user: "ada", password: "s3cret") }
   /// ```
   ///
-  /// The challenge is answered as one from the network: by the task's delegate, the session's credential storage, or
-  /// the URL's user info. All of it happens inside the load, offline, and is one use of the stub. Without right
-  /// credentials the app gets the 401.
+  /// The challenge is answered like one from the network: by the task's delegate, the session's credential storage, or
+  /// the URL's user info. All of this happens inside the load, offline, and counts as one use of the stub. Without the
+  /// right credentials the app gets the 401.
   public func requiringBasic(user: String, password: String, realm: String = "mock") -> MockResponse {
     with { copy in
       let credentials = MockCredentials(user: user, password: password, realm: realm)

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension MockResponse: CustomStringConvertible {
-  /// The answer in a few words, for reports. Carries no body and no credentials.
+  /// A short description of the response for reports, without body and credentials.
   public var description: String {
     if let defect { return "broken answer: \(defect.message)" }
     let waits = timing.firstByte.map { " after \($0)" } ?? ""

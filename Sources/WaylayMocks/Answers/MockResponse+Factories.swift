@@ -2,19 +2,19 @@ public import Foundation
 public import HTTPTypes
 
 extension MockResponse {
-  /// A response with that status and no body.
+  /// A response with the given status and no body.
   ///
   /// - Parameter code: 200 to 999; any other fails the load with ``MockError/Code/invalidResponse``.
   public static func status(_ code: Int) -> MockResponse {
     MockResponse(.message(Message())).status(code)
   }
 
-  /// A response with that status and no body.
+  /// A response with the given status and no body.
   public static func status(_ status: HTTPResponse.Status) -> MockResponse {
     MockResponse(.message(Message())).status(status)
   }
 
-  /// A response with a text in UTF-8.
+  /// A response with text in UTF-8.
   public static func text(_ text: String, status: Int = 200) -> MockResponse {
     .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
   }
@@ -23,22 +23,22 @@ extension MockResponse {
   ///
   /// - Parameters:
   ///   - data: The body.
-  ///   - type: The value of `Content-Type`; without one the field is left out.
+  ///   - type: The value of `Content-Type`; `nil` omits the field.
   ///   - status: The status.
   public static func data(_ data: Data, type: String? = nil, status: Int = 200) -> MockResponse {
     body(.data(data), type: type, status: status)
   }
 
-  /// A response with a value as JSON.
+  /// A response with a value encoded as JSON.
   ///
   /// ```swift
   /// Stub(.get, "/users/:id") { .json(User(name: "Ada")) }
   /// ```
   ///
   /// - Parameters:
-  ///   - value: The value. One that cannot be encoded fails the load with ``MockError/Code/invalidJSON``.
+  ///   - value: The value. If it cannot be encoded, the load fails with ``MockError/Code/invalidJSON``.
   ///   - status: The status.
-  ///   - encoder: What encodes it, at once; by default keys are sorted, so that equal values are equal bytes.
+  ///   - encoder: The encoder, which runs at once; the default sorts keys, so that equal values give equal bytes.
   public static func json(_ value: some Encodable, status: Int = 200, encoder: JSONEncoder? = nil) -> MockResponse {
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
@@ -59,10 +59,10 @@ extension MockResponse {
     .data(Data(value.node.text.utf8), type: "application/json", status: status)
   }
 
-  /// A response with a text that is JSON already, byte for byte.
+  /// A response with text that is already JSON, sent byte for byte.
   ///
-  /// A text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send
-  /// broken JSON on purpose, use ``text(_:status:)`` with a header field.
+  /// Text that is not JSON fails the load with ``MockError/Code/invalidJSON`` and the line in the text; to send broken
+  /// JSON on purpose, use ``text(_:status:)`` with a header field.
   public static func json(text: String, status: Int = 200) -> MockResponse {
     var response = MockResponse.data(Data(text.utf8), type: "application/json", status: status)
     do {
@@ -73,9 +73,9 @@ extension MockResponse {
     return response
   }
 
-  /// A response with whatever body: data, a file, or a stream.
+  /// A response with any body: data, a file, or a stream.
   ///
-  /// A stream that can be read once serves one request; use `MessageBody.stream(length:replaying:)` for more.
+  /// A one-shot stream serves one request; use `MessageBody.stream(length:replaying:)` for more.
   public static func body(_ body: MessageBody, type: String? = nil, status: Int = 200) -> MockResponse {
     let response = MockResponse(.message(Message(body: .message(body)))).status(status)
     return type.map { response.header("Content-Type", $0) } ?? response
@@ -83,7 +83,7 @@ extension MockResponse {
 
   /// A redirect.
   ///
-  /// The loading system follows it, through the mock again: the target needs a stub of its own.
+  /// The loading system follows the redirect through the mock again: the target needs its own stub.
   ///
   /// - Parameters:
   ///   - target: The value of `Location`, absolute or relative to the request's URL.
@@ -98,18 +98,18 @@ extension MockResponse {
     return response
   }
 
-  /// An answer that is computed from the request.
+  /// A response computed from the request.
   ///
   /// ```swift
   /// .computed { request in .text("call \(request.call) of \(request.parameters["id"] ?? "?")") }
   /// ```
   ///
-  /// What the closure throws fails the load: a `URLError` as it is.
+  /// An error from the closure fails the load; a `URLError` is passed on unchanged.
   public static func computed(_ make: @escaping @Sendable (MockRequest) throws -> MockResponse) -> MockResponse {
     MockResponse(.computed(make))
   }
 
-  /// An answer that is computed from the request, and takes its time.
+  /// A response computed from the request asynchronously.
   public static func computed(_ make: @escaping @Sendable (MockRequest) async throws -> MockResponse) -> MockResponse {
     MockResponse(.awaited(make))
   }

@@ -2,12 +2,12 @@ public import Foundation
 import HTTPTypes
 
 extension MockResponse {
-  /// A response with the contents of a file, read as they are needed.
+  /// A response with the contents of a file, read on demand.
   ///
   /// - Parameters:
-  ///   - url: The file. One that is not there when a request comes fails the load with
+  ///   - url: The file. If it does not exist when a request arrives, the load fails with
   ///     ``MockError/Code/unreadableFile``.
-  ///   - type: The value of `Content-Type`; by default what the file's extension says, for the usual ones.
+  ///   - type: The value of `Content-Type`; by default derived from common file extensions.
   ///   - status: The status.
   public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> MockResponse {
     let fileType = type ?? MediaType.of(pathExtension: url.pathExtension)
@@ -16,13 +16,13 @@ extension MockResponse {
     return fileType.map { response.header("Content-Type", $0) } ?? response
   }
 
-  /// A response with a resource of a bundle, read as it is needed.
+  /// A response with a resource of a bundle, read on demand.
   ///
   /// ```swift
   /// Stub(.get, "/users") { .resource("users", withExtension: "json", in: .module) }
   /// ```
   ///
-  /// One that the bundle does not have fails the load with ``MockError/Code/unreadableFile``.
+  /// A resource that the bundle does not contain fails the load with ``MockError/Code/unreadableFile``.
   public static func resource(
     _ name: String, withExtension pathExtension: String? = nil, subdirectory: String? = nil, in bundle: Bundle,
     status: Int = 200

@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 extension MockResponse {
-  /// The same with another status, 200 to 999.
+  /// The same response with another status, 200 to 999.
   public func status(_ code: Int) -> MockResponse {
     guard (200...999).contains(code) else {
       return with { $0.note(MockError(.invalidResponse, "\(code) is no status of a response: use 200 to 599.")) }
@@ -9,32 +9,32 @@ extension MockResponse {
     return status(HTTPResponse.Status(code: code))
   }
 
-  /// The same with another status.
+  /// The same response with another status.
   public func status(_ status: HTTPResponse.Status) -> MockResponse {
     guard (200...999).contains(status.code) else { return self.status(status.code) }
     return edited { $0.status = status }
   }
 
-  /// The same with a header field, in place of any of that name.
+  /// The same response with a header field, which replaces any of the same name.
   ///
   /// - Parameters:
-  ///   - name: The field's name. One that no field can have fails the load with ``MockError/Code/invalidResponse``.
+  ///   - name: The field's name. An invalid name fails the load with ``MockError/Code/invalidResponse``.
   ///   - value: The value, without line breaks.
   public func header(_ name: String, _ value: String) -> MockResponse {
     field(name, value) { $0.fields[$1.name] = $1.value }
   }
 
-  /// The same with a header field, in place of any of that name.
+  /// The same response with a header field, which replaces any of the same name.
   public func header(_ name: HTTPField.Name, _ value: String) -> MockResponse {
     header(name.rawName, value)
   }
 
-  /// The same with these header fields, each in place of any of that name.
+  /// The same response with these header fields, each of which replaces any of the same name.
   public func headers(_ fields: [String: String]) -> MockResponse {
     fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
   }
 
-  /// The same with one more header field, beside those of that name.
+  /// The same response with an additional header field, which keeps those of the same name.
   public func addingHeader(_ name: String, _ value: String) -> MockResponse {
     if case .message(let message) = content, message.fields.count >= MessageLimits.mostFields {
       return with {
@@ -47,13 +47,13 @@ extension MockResponse {
     return field(name, value) { if $0.fields.count < MessageLimits.mostFields { $0.fields.append($1) } }
   }
 
-  /// The same without the header fields of that name.
+  /// The same response without the header fields of the given name.
   public func removingHeader(_ name: String) -> MockResponse {
     guard let name = HTTPField.Name(name) else { return self }
     return edited { $0.fields[name] = nil }
   }
 
-  /// The same with one more `Set-Cookie`, which goes into the session's cookie storage.
+  /// The same response with an additional `Set-Cookie` field, which goes into the session's cookie storage.
   ///
   /// ```swift
   /// .status(204).cookie("session=42; Path=/; HttpOnly").cookie("theme=dark")

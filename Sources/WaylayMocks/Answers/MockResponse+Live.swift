@@ -2,24 +2,24 @@ import Foundation
 import HTTPTypes
 
 extension MockResponse {
-  /// What the rest of the chain answers, from the network in the end, to be changed on its way back.
+  /// The response of the rest of the chain, ultimately from the network, for you to change on its way back.
   ///
   /// ```swift
   /// Stub(.get, "/me") { .live.mergingJSON(["plan": "premium"]).header("X-Patched", "1") }
   /// Stub(.get, "/health") { .live.status(503) }
   /// ```
   ///
-  /// Without changes the request passes through.
+  /// Without changes, the request passes through.
   public static var live: MockResponse { MockResponse(.live) }
 
-  /// The same with its JSON changed by a merge patch (RFC 7396): members of the patch replace those of the answer,
-  /// `null` removes one.
+  /// The same response with its JSON changed by a merge patch (RFC 7396): members of the patch replace those of the
+  /// response, and `null` removes a member.
   ///
   /// - Parameters:
-  ///   - patch: The patch, encoded as JSON. An optional that is `nil` becomes `null` in a dictionary, and is left out
-  ///     of most structs.
-  ///   - limit: The most bytes of the answer that are collected; 16 MiB unless told otherwise.
-  /// - Returns: An answer that fails with ``MockError/Code/invalidJSON`` when what comes is not JSON.
+  ///   - patch: The patch, encoded as JSON. A `nil` optional becomes `null` in a dictionary, and is omitted from most
+  ///     structs.
+  ///   - limit: The maximum number of response bytes to collect; 16 MiB by default.
+  /// - Returns: A response that fails with ``MockError/Code/invalidJSON`` if the original is not JSON.
   public func mergingJSON(_ patch: some Encodable, upTo limit: Int = 16 << 20) -> MockResponse {
     do {
       return merging(try JSONNode(parsing: JSONEncoder.sorted.encode(patch)), limit)
@@ -30,7 +30,7 @@ extension MockResponse {
     }
   }
 
-  /// The same with its JSON changed by a merge patch written as literals.
+  /// The same response with its JSON changed by a merge patch written as literals.
   ///
   /// ```swift
   /// .live.mergingJSON(["name": "Ada", "age": 36, "address": nil])
@@ -39,7 +39,7 @@ extension MockResponse {
     merging(patch.node, limit)
   }
 
-  /// The same with its JSON changed by a merge patch that is a text.
+  /// The same response with its JSON changed by a merge patch written as text.
   ///
   /// ```swift
   /// .live.mergingJSON(text: #"{"name": "Ada", "address": null}"#)
@@ -54,7 +54,7 @@ extension MockResponse {
     }
   }
 
-  /// The same after a change that may look at everything, the request included.
+  /// The same response after a change that can inspect everything, including the request.
   ///
   /// ```swift
   /// .live.changed { response, _ in

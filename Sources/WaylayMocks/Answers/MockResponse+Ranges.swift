@@ -2,16 +2,16 @@ import Foundation
 import HTTPTypes
 
 extension MockResponse {
-  /// The same, serving the part that a `Range` field asks for (RFC 9110, section 14).
+  /// The same response, limited to the part that a `Range` field asks for (RFC 9110, section 14).
   ///
   /// ```swift
   /// Stub(.get, "/video.mp4") { .file(video).header("ETag", "\"v1\"").servingRanges() }
   /// ```
   ///
-  /// From a `GET`'s answer with the status 200 and a body of known length comes a 206 with `Content-Range`; a 416 when
-  /// the range lies behind the end; the whole when `If-Range` names another `ETag` (compared strongly) or
-  /// `Last-Modified`. Several ranges at once, other units and broken fields get the whole, as the standard allows. A
-  /// file is read only where it is asked for.
+  /// For a `GET` whose response has the status 200 and a body of known length, the result is a 206 with
+  /// `Content-Range`; a 416 if the range lies beyond the end; or the whole body if `If-Range` names another `ETag`
+  /// (compared strongly) or `Last-Modified`. Several ranges at once, other units and malformed fields get the whole
+  /// body, as the standard allows. Only the requested part of a file is read.
   public func servingRanges() -> MockResponse {
     with { $0.servesRanges = true }
   }

@@ -2,7 +2,7 @@ public import Foundation
 import HTTPTypes
 
 extension MockResponse {
-  /// A whole HTTP message, as it is on the wire or as `curl -i` prints it.
+  /// A complete HTTP message, as sent on the wire or as printed by `curl -i`.
   ///
   /// ```swift
   /// Stub(.get, "/users/42") {
@@ -15,25 +15,25 @@ extension MockResponse {
   /// }
   /// ```
   ///
-  /// Of several heads, as `curl -iL` prints them for interim answers, redirects, challenges and proxies, the last
-  /// counts. Lines of the head end with CRLF or LF. A body in the chunked coding is decoded; one that curl has decoded
-  /// already is taken as it is. `Content-Length` is set to what the body has, so that a message can be edited. A body
-  /// that is still compressed fails the load: save it with `curl --compressed`.
+  /// If there are several heads, as `curl -iL` prints them for interim responses, redirects, challenges and proxies,
+  /// the last one counts. Lines of the head end with CRLF or LF. A chunked body is decoded; a body that curl has
+  /// already decoded is used unchanged. `Content-Length` is set to the actual length of the body, so that you can edit
+  /// a message. A body that is still compressed fails the load: save it with `curl --compressed`.
   ///
-  /// What cannot be read fails the load with ``MockError/Code/invalidResponse`` and the line.
+  /// A message that cannot be parsed fails the load with ``MockError/Code/invalidResponse`` and the line.
   public static func raw(_ message: String) -> MockResponse {
     raw(Data(message.utf8))
   }
 
-  /// A whole HTTP message in bytes.
+  /// A complete HTTP message as bytes.
   public static func raw(_ message: Data) -> MockResponse {
     raw(message, in: "a raw message") { head in .data(message.dropFirst(head.end)) }
   }
 
-  /// A whole HTTP message from a file, whose head is read now and whose body, unless it is short or chunked, when it is
-  /// needed.
+  /// A complete HTTP message from a file. The head is read at once; the body is read on demand unless it is short or
+  /// chunked.
   ///
-  /// A file that is not there fails the load with ``MockError/Code/unreadableFile``.
+  /// A missing file fails the load with ``MockError/Code/unreadableFile``.
   public static func raw(contentsOf file: URL) -> MockResponse {
     do {
       let whole = try MessageBody.existing(file)

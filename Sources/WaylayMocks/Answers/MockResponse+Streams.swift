@@ -1,17 +1,17 @@
 public import Foundation
 
 extension MockResponse {
-  /// A response that comes in these chunks.
+  /// A response that arrives in the given chunks.
   ///
-  /// A data delegate gets them one by one, `data(for:)` all of them as one.
+  /// A data delegate receives them one by one, `data(for:)` all of them at once.
   ///
   /// ```swift
   /// Stub(.get, "/log") { .chunks(["first line\n", "second line\n"], every: .seconds(1)) }
   /// ```
   ///
   /// - Parameters:
-  ///   - chunks: The chunks; empty ones are left out.
-  ///   - pause: The time between two of them.
+  ///   - chunks: The chunks; empty ones are omitted.
+  ///   - pause: The time between two chunks.
   ///   - type: The value of `Content-Type`.
   ///   - status: The status.
   public static func chunks(
@@ -21,31 +21,31 @@ extension MockResponse {
     return .body(body, type: type, status: status).pausing(pause)
   }
 
-  /// A response that comes in these chunks of text.
+  /// A response that arrives in the given chunks of text.
   public static func chunks(
     _ chunks: [String], every pause: MockDelay? = nil, type: String? = "text/plain; charset=utf-8", status: Int = 200
   ) -> MockResponse {
     .chunks(chunks.map { Data($0.utf8) }, every: pause, type: type, status: status)
   }
 
-  /// A response that comes in these chunks, so long after one another.
+  /// A response that arrives in the given chunks, with a fixed pause between them.
   public static func chunks(
     _ chunks: [Data], every pause: Duration, type: String? = nil, status: Int = 200
   ) -> MockResponse {
     .chunks(chunks, every: .fixed(pause), type: type, status: status)
   }
 
-  /// A response that comes in these chunks of text, so long after one another.
+  /// A response that arrives in the given chunks of text, with a fixed pause between them.
   public static func chunks(
     _ chunks: [String], every pause: Duration, type: String? = "text/plain; charset=utf-8", status: Int = 200
   ) -> MockResponse {
     .chunks(chunks, every: .fixed(pause), type: type, status: status)
   }
 
-  /// A response whose chunks come from an asynchronous sequence, asked for as they are read.
+  /// A response whose chunks come from an asynchronous sequence, on demand.
   ///
-  /// A sequence that can be read once, such as an `AsyncStream`, serves one request: make it in the stub's closure,
-  /// once for each.
+  /// A one-shot sequence, such as an `AsyncStream`, serves one request: make it in the stub's closure, once per
+  /// request.
   public static func stream<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, type: String? = nil, status: Int = 200
   ) -> MockResponse where Chunks.Element == Data {
@@ -58,19 +58,19 @@ extension MockResponse {
   /// Stub(.get, "/prices") { .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd) }
   /// ```
   ///
-  /// A real server leaves the stream open: add ``MockFault/stalledAtEnd`` for that.
+  /// A real server keeps the stream open: add ``MockFault/stalledAtEnd`` for that.
   public static func events(_ events: [ServerSentEvent], every pause: MockDelay? = nil) -> MockResponse {
     var response = MockResponse.eventStream(.stream { Elements(list: events.map(\.encoded)) }).pausing(pause)
     for event in events { response.note(event.defect) }
     return response
   }
 
-  /// A response with Server-Sent Events, so long after one another.
+  /// A response with Server-Sent Events, with a fixed pause between them.
   public static func events(_ events: [ServerSentEvent], every pause: Duration) -> MockResponse {
     .events(events, every: .fixed(pause))
   }
 
-  /// A response with Server-Sent Events from an asynchronous sequence, each sent as it comes.
+  /// A response with Server-Sent Events from an asynchronous sequence, each sent as soon as it is available.
   public static func events<Events: AsyncSequence & Sendable>(_ events: Events) -> MockResponse
   where Events.Element == ServerSentEvent {
     .eventStream(

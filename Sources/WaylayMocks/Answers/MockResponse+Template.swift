@@ -1,5 +1,5 @@
 extension MockResponse {
-  /// A response with a text that is filled in from the request.
+  /// A response with text filled in from the request.
   ///
   /// ```swift
   /// Stub(.get, "/users/:id") {
@@ -18,10 +18,9 @@ extension MockResponse {
   /// | `{{body.user.name}}`, `{{body.items[0]}}` | a value of the JSON body: texts as they are, anything else as JSON |
   /// | `{{call}}` | how often the stub was called before, from 0 |
   ///
-  /// `{{query.page|1}}` falls back to `1`, and `\{{` stands for two braces. In a JSON type, texts are escaped as JSON
-  /// strings need it; the quotes round them belong to the template. An unknown placeholder, and a value that the
-  /// request lacks, fail the load with ``MockError/Code/invalidTemplate``. For anything that needs a condition or a
-  /// loop, use a closure.
+  /// `{{query.page|1}}` falls back to `1`, and `\{{` gives two literal braces. With a JSON type, values are escaped for
+  /// JSON strings; the surrounding quotes belong in the template. An unknown placeholder, and a value missing from the
+  /// request, fail the load with ``MockError/Code/invalidTemplate``. For conditions and loops, use a closure.
   ///
   /// - Parameters:
   ///   - text: The template.

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// What a stub answers: a response, a failure, or a recipe for one, with the time it takes.
+/// What a stub answers: a response, a failure, or a recipe for one, together with its timing.
 ///
 /// ```swift
 /// let found = MockResponse.json(["name": "Ada"]).header("ETag", "\"1\"").delay(.milliseconds(200))
@@ -17,11 +17,12 @@ import HTTPTypes
 /// | from the real answer | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and the others |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
-/// A value: make it once and use it for any number of requests. A mistake in it, a status of 99 or a value that cannot
-/// be encoded, is kept and fails the load with a ``MockError`` that names the stub; nothing traps.
+/// A mock response is a value: make it once and use it for any number of requests. A mistake in it, such as a status of
+/// 99 or a value that cannot be encoded, is kept and fails the load with a ``MockError`` that names the stub; nothing
+/// traps.
 ///
-/// `Content-Length` is set by itself where the length is known; an answer to `HEAD`, and one with the status 204 or
-/// 304, loses its body.
+/// `Content-Length` is set automatically if the length is known; a response to `HEAD`, or with the status 204 or 304,
+/// loses its body.
 public struct MockResponse: Sendable {
   /// Where an answer comes from.
   enum Content: Sendable {

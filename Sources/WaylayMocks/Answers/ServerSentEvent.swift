@@ -1,20 +1,20 @@
 import Foundation
 
-/// An event of an event stream, as `EventSource` reads it (WHATWG HTML, section 9.2).
+/// An event of an event stream, as `EventSource` parses it (WHATWG HTML, section 9.2).
 ///
 /// ```swift
 /// let events: [ServerSentEvent] = [.init("ready"), .init("42", event: "price", id: "7"), .comment("still here")]
 /// ```
 public struct ServerSentEvent: Sendable {
-  /// The event's data; lines are sent one by one. `nil` for an event that is only a comment or a time to wait.
+  /// The event's data; each line is sent separately. `nil` for an event that has only a comment or a retry time.
   public var data: String?
-  /// The event's type; a reader takes none as `message`.
+  /// The event's type; readers treat a missing type as `message`.
   public var event: String?
-  /// What a reader sends as `Last-Event-ID` when it connects again.
+  /// The value that a reader sends as `Last-Event-ID` when it reconnects.
   public var id: String?
-  /// How long a reader waits before it connects again, in whole milliseconds.
+  /// How long a reader waits before it reconnects, in whole milliseconds.
   public var retry: Duration?
-  /// A line that readers skip: it keeps a connection alive.
+  /// A comment line, which readers skip; it keeps a connection alive.
   public var comment: String?
 
   private var mistake: MockError?
@@ -25,7 +25,7 @@ public struct ServerSentEvent: Sendable {
   ///   - data: The data.
   ///   - event: The type, without line breaks.
   ///   - id: The identifier, without line breaks and NUL.
-  ///   - retry: The time to wait before connecting again, zero or more.
+  ///   - retry: The time to wait before reconnecting, zero or more.
   public init(_ data: String? = nil, event: String? = nil, id: String? = nil, retry: Duration? = nil) {
     self.data = data
     self.event = event
@@ -33,7 +33,7 @@ public struct ServerSentEvent: Sendable {
     self.retry = retry
   }
 
-  /// An event whose data are a value as JSON. One that cannot be encoded fails the load with
+  /// An event whose data is a value encoded as JSON. A value that cannot be encoded fails the load with
   /// ``MockError/Code/invalidJSON``.
   public static func json(_ value: some Encodable, event: String? = nil, id: String? = nil) -> ServerSentEvent {
     var result = ServerSentEvent(event: event, id: id)
@@ -47,12 +47,12 @@ public struct ServerSentEvent: Sendable {
     return result
   }
 
-  /// An event whose data are a JSON value written as literals.
+  /// An event whose data is a JSON value written as literals.
   public static func json(_ value: JSONValue, event: String? = nil, id: String? = nil) -> ServerSentEvent {
     ServerSentEvent(value.node.text, event: event, id: id)
   }
 
-  /// A line that readers skip.
+  /// A comment line, which readers skip.
   public static func comment(_ text: String) -> ServerSentEvent {
     var event = ServerSentEvent()
     event.comment = text

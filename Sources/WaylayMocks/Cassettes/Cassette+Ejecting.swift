@@ -3,10 +3,10 @@ import IssueReporting
 import WaylayHAR
 
 extension Cassette {
-  /// What was not as it should be: requests that no entry is for, a file that is not there, expired or unreadable, and
-  /// entries that nobody has asked for.
+  /// The problems found: requests without a matching entry, a file that is missing, expired or unreadable, and entries
+  /// that were never requested.
   ///
-  /// Ask when everything that uses the cassette is done.
+  /// Read it when everything that uses the cassette is done.
   public var issues: [MockIssue] {
     let (noted, unused) = state.withLock { ($0.issues, $0.tracks.filter { $0.uses == 0 }) }
     guard !unused.isEmpty, options.unused.kind != .ignore, options.unused.kind != .prune || claim == nil else {
@@ -29,7 +29,8 @@ extension Cassette {
 
   private var tracksCount: Int { state.withLock { $0.tracks.count } }
 
-  /// Reports each of the ``issues`` as a failure of the test that runs, or as a warning, at the cassette's place.
+  /// Reports each of the ``issues`` as a failure of the running test, or as a warning, at the cassette's source
+  /// location.
   public func reportIssues() {
     for issue in issues {
       reportIssue(
@@ -38,13 +39,13 @@ extension Cassette {
     }
   }
 
-  /// Ends the recording, and writes the file if there is something to be written.
+  /// Ends the recording, and writes the file if there is anything to write.
   ///
-  /// Call it when all that was asked has ended: an exchange that runs is not recorded, and is among the ``issues``. A
-  /// second call does nothing. A cassette that is let go without a call does the same, with nobody to throw to.
+  /// Call it after all requests have ended: an exchange still in progress is not recorded, and is among the ``issues``.
+  /// A second call does nothing. A cassette that is released without a call does the same, but cannot throw.
   ///
-  /// - Throws: ``MockError`` with ``MockError/Code/bodyTooLarge`` or ``MockError/Code/unwritableFile``. The file that
-  ///   was there is as it was.
+  /// - Throws: ``MockError`` with ``MockError/Code/bodyTooLarge`` or ``MockError/Code/unwritableFile``. An existing
+  ///   file stays unchanged.
   public func eject() throws {
     guard let (recorded, unused, isUnfinished, defect) = close() else { return }
     defer { claim?.release() }

@@ -3,10 +3,10 @@ import WaylayHAR
 import WaylayRecording
 
 extension Cassette {
-  /// Plays the entry that is for a request, or records what becomes of it.
+  /// Plays the entry that matches a request, or records the exchange.
   ///
-  /// - Throws: A `URLError` with a ``MockError`` beneath it for a request that no entry is for; what the recorded
-  ///   exchange failed with; while it records, what the rest of the chain throws.
+  /// - Throws: A `URLError` with a ``MockError`` beneath it if no entry matches the request; the error that the
+  ///   recorded exchange failed with; while recording, what the rest of the chain throws.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -87,7 +87,8 @@ extension InterceptedResponse {
 }
 
 extension Cassette: WebSocketValidating {
-  /// A WebSocket task goes past every chain, to the network: it can be neither recorded nor played, so it is refused.
+  /// Refuses a WebSocket task: it bypasses every chain on its way to the network, so it can be neither recorded nor
+  /// played.
   public func validate(webSocket request: URLRequest) throws {
     let url = request.url.map { Redaction.shown($0) } ?? "no URL"
     let message = """

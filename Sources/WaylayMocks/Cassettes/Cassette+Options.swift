@@ -1,14 +1,14 @@
 extension Cassette {
   /// What a cassette records.
   public struct Mode: Hashable, Sendable, CustomStringConvertible {
-    /// The mode's name, as `WAYLAY_RECORD` has it.
+    /// The mode's name, as used in `WAYLAY_RECORD`.
     public let description: String
 
-    /// Plays, and never records, whatever `WAYLAY_RECORD` says: for files that were written by hand or by a browser.
+    /// Plays and never records, whatever `WAYLAY_RECORD` says: for files written by hand or by a browser.
     public static let none = Mode(description: "none")
-    /// Records when there is no file; plays when there is one.
+    /// Records if there is no file; plays if there is one.
     public static let once = Mode(description: "once")
-    /// Plays what the file has, and records what it does not have.
+    /// Plays the entries in the file, and records requests that it does not contain.
     public static let newEpisodes = Mode(description: "newEpisodes")
     /// Plays nothing and records everything: the new file replaces the old one.
     public static let all = Mode(description: "all")
@@ -18,11 +18,11 @@ extension Cassette {
     /// WAYLAY_RECORD=all swift test --filter LoginTests
     /// ```
     ///
-    /// The variable stands above the other modes as well, except for ``none``.
+    /// The variable overrides the other modes as well, except for ``none``.
     public static let environment = Mode(description: "environment")
   }
 
-  /// A part of a request that is compared with what was recorded.
+  /// A part of a request that must equal the recorded one.
   public struct Aspect: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case method, url, host, path, query, body
@@ -35,64 +35,64 @@ extension Cassette {
     public static let method = Aspect(kind: .method)
     /// Scheme, host, port and path.
     public static let url = Aspect(kind: .url)
-    /// The host alone.
+    /// The host only.
     public static let host = Aspect(kind: .host)
-    /// The path alone, for recordings of one server that are to answer for another.
+    /// The path only, so that recordings of one server can answer for another.
     public static let path = Aspect(kind: .path)
     /// The query: its items by name, in any order.
     public static let query = Aspect(kind: .query)
-    /// The body: JSON by value, forms by their fields, multipart forms by their parts, and anything else by its bytes.
+    /// The body: JSON by value, forms by field, multipart forms by part, and anything else by bytes.
     public static let body = Aspect(kind: .body)
     /// A header field.
     public static func header(_ name: String) -> Aspect { Aspect(kind: .header(name.lowercased())) }
   }
 
-  /// How old a recording may become, and what happens then.
+  /// The maximum age of a recording, and what happens to older ones.
   public struct Expiry: Sendable, Hashable {
-    /// What happens when a recording is older.
+    /// What happens to an older recording.
     public enum Action: Sendable, Hashable {
-      /// An issue of the kind `expired`, which `WaylayTesting` reports as a warning.
+      /// Reports an issue of the kind `expired`, which `WaylayTesting` reports as a warning.
       case warn
-      /// Its requests fail.
+      /// Fails its requests.
       case fail
-      /// It is recorded anew where its mode records anything, and warned of where not.
+      /// Records it again if the mode records anything; otherwise reports the issue as for `warn`.
       case record
     }
 
     let age: TimeInterval
     let action: Action
 
-    /// Has a recording expire so many days after its oldest entry.
+    /// Makes a recording expire the given number of days after its oldest entry.
     public static func days(_ days: Double, then action: Action) -> Expiry {
       Expiry(age: days * 86_400, action: action)
     }
   }
 
-  /// How long answers take when they are played.
+  /// How long responses take on playback.
   public struct Timing: Sendable, Hashable {
     let factor: Double
 
-    /// They are there at once.
+    /// Responses arrive at once.
     public static let none = Timing(factor: 0)
-    /// As long as when they were recorded: until the head, and for the body.
+    /// Responses take as long as when they were recorded: until the head, and for the body.
     public static let recorded = Timing(factor: 1)
-    /// So many times as long as when they were recorded. Less than 0, and what is no number, are 0.
+    /// Responses take a multiple of the recorded time. Negative factors and NaN count as 0.
     public static func scaled(by factor: Double) -> Timing { Timing(factor: factor > 0 ? factor : 0) }
   }
 
-  /// What becomes of entries that no request has asked for.
+  /// What happens to entries that no request has asked for.
   public struct Unused: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case ignore, warn, fail, prune }
 
     let kind: Kind
 
-    /// Nothing.
+    /// Ignores them.
     public static let ignore = Unused(kind: .ignore)
-    /// They are an issue, which `WaylayTesting` reports as a warning.
+    /// Reports an issue, which `WaylayTesting` reports as a warning.
     public static let warn = Unused(kind: .warn)
-    /// They are an issue, which fails the test.
+    /// Reports an issue, which fails the test.
     public static let fail = Unused(kind: .fail)
-    /// They are taken out of the file where the mode records anything, and are an issue as for ``warn`` where not.
+    /// Removes them from the file if the mode records anything; otherwise reports an issue as for ``warn``.
     public static let prune = Unused(kind: .prune)
   }
 
@@ -106,24 +106,24 @@ extension Cassette {
   /// let cassette = Cassette("login", options: options)
   /// ```
   public struct Options: Sendable {
-    /// What of a request has to be as it was recorded. Of entries that are equally for a request, one with its body is
-    /// played before others.
+    /// The parts of a request that must match the recording. Among equally matching entries, one with the same body is
+    /// played first.
     public var matching: Set<Aspect> = [.method, .url, .query]
-    /// What is taken out of the recording, and out of requests before they are compared.
+    /// What to remove from the recording, and from requests before they are compared.
     public var redaction = Redaction.standard
-    /// How old a recording may become. Default: as old as it likes.
+    /// The maximum age of a recording. Default: no limit.
     public var expiry: Expiry?
-    /// How long answers take. Default: they are there at once.
+    /// How long responses take. Default: they arrive at once.
     public var timing = Timing.none
-    /// What becomes of entries that nobody has asked for.
+    /// What happens to entries that were never requested.
     public var unused = Unused.warn
-    /// Whether the last entry for a request answers further ones, too.
+    /// Whether the last matching entry also answers further requests.
     public var allowsRepeats = false
-    /// The bytes of one body that are kept. With a longer one, nothing of the recording is.
+    /// The maximum number of bytes kept of one body. If a body is longer, nothing is recorded.
     public var bodyLimit = 32 << 20
-    /// What answers wait on.
+    /// The clock that responses wait on.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// What time it is, for the times of entries and for their age.
+    /// The current time, for the times of entries and for their age.
     public var now: @Sendable () -> Date = { Date() }
 
     /// Makes the options of a cassette that compares method, URL and query.

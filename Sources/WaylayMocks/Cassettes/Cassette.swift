@@ -1,7 +1,7 @@
 import IssueReporting
 import WaylayHAR
 
-/// Records exchanges with the network into an HTTP archive, and plays them back without it.
+/// Records network exchanges to an HTTP archive, and plays them back without the network.
 ///
 /// ```swift
 /// let cassette = Cassette("login.har", mode: .once)
@@ -10,19 +10,19 @@ import WaylayHAR
 /// try cassette.eject()
 /// ```
 ///
-/// In tests, the trait `.cassette("login")` of `WaylayTesting` makes one for each, ejects it and reports its
-/// ``issues``.
+/// In tests, the trait `.cassette("login")` of `WaylayTesting` makes a cassette for each test, ejects it and reports
+/// its ``issues``.
 ///
-/// A request is answered by the first entry that is for it, as far as ``Options/matching`` says, and that has not been
-/// played: identical requests get their answers in the order in which they were recorded, and one more fails. A
-/// request that failed when it was recorded fails again.
+/// A request is answered by the first entry that matches by ``Options/matching`` and has not been played: identical
+/// requests get their responses in recorded order, and one more request fails. A request that failed when it was
+/// recorded fails again.
 ///
-/// What is a secret by ``Options/redaction`` is never written. It is taken out of what is asked, too, before that is
-/// compared, so a cassette replays with other credentials than those it was recorded with.
+/// Secrets, as defined by ``Options/redaction``, are never written. They are also removed from requests before these
+/// are compared, so a cassette can replay with other credentials than the recorded ones.
 ///
-/// The file of a relative path is looked up beside the source file that makes the cassette, in a folder `Cassettes`, or
-/// `__Cassettes__` where that is there; an absolute path is taken as it is. It is written when the cassette is
-/// ejected, all of it or nothing: until then what was there stays, also when the process is killed.
+/// A relative path is resolved in the folder `Cassettes`, or `__Cassettes__` if that exists, next to the source file
+/// that makes the cassette; an absolute path is used unchanged. The file is written atomically when the cassette is
+/// ejected: until then an existing file stays, even if the process is killed.
 public final class Cassette: RequestInterceptor {
   struct State {
     /// What can be played, the oldest first.
@@ -35,7 +35,7 @@ public final class Cassette: RequestInterceptor {
     var isEjected = false
   }
 
-  /// The name that errors, logs and reports use.
+  /// The name in errors, logs and reports.
   public let name: String
   /// The file.
   public let file: URL
@@ -52,14 +52,14 @@ public final class Cassette: RequestInterceptor {
 
   /// Makes a cassette, and reads its file.
   ///
-  /// Nothing is thrown: what is wrong with the file fails the requests, and is among the ``issues``.
+  /// The initializer does not throw: problems with the file fail the requests, and are among the ``issues``.
   ///
   /// - Parameters:
-  ///   - path: The file; `.har` may be left out.
-  ///   - mode: What is recorded. Nothing, unless `WAYLAY_RECORD` says otherwise.
-  ///   - options: What is compared, redacted, reported, and how old a recording may be.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path, beside which the cassette's is.
+  ///   - path: The file; the extension `.har` is optional.
+  ///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
+  ///   - options: What to compare, redact and report, and the maximum age of a recording.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file, next to which the cassette's file lies.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public convenience init(

@@ -1,21 +1,20 @@
 public import WaylayHAR
 
 extension Stub {
-  /// Swift source of a stub that answers as an exchange of an HTTP archive was answered, ready to be pasted into a
-  /// test.
+  /// Returns Swift source of a stub that reproduces an exchange of an HTTP archive, ready to paste into a test.
   ///
   /// ```swift
   /// print(Stub.source(for: Redaction.standard.redacted(entry)) ?? "// was not answered")
   /// ```
   ///
-  /// The request is written as reports write it for one that has no stub: fields and form items whose names say that
-  /// they are secret are asked for, with whatever value. What the answer holds is in it as the entry has it: redact the
-  /// entry first. A body of more than 64 KiB is left out, with a comment that says so.
+  /// The request is written as in reports on unmatched requests: fields and form items with names that indicate a
+  /// secret match any value. The response is written unchanged: redact the entry first. A body of more than 64 KiB is
+  /// omitted, with a comment that says so.
   ///
   /// - Parameters:
   ///   - entry: The exchange.
-  ///   - showsSecrets: Whether values of secret names are written too.
-  /// - Returns: `nil` for an exchange that was not answered, or whose request is none of HTTP.
+  ///   - showsSecrets: Whether to write values of secret names too.
+  /// - Returns: `nil` for an exchange without a response, or whose request is not HTTP.
   public static func source(for entry: HAR.Entry, showsSecrets: Bool = false) -> String? {
     let (asked, answer) = (entry.request, entry.response)
     guard 200...999 ~= answer.status, let method = HTTPRequest.Method(asked.method), let url = URL(string: asked.url),

@@ -1,4 +1,4 @@
-/// A clock whose time passes when a test says so.
+/// A clock whose time a test advances.
 ///
 /// ```swift
 /// let clock = MockClock()
@@ -9,27 +9,27 @@
 /// let (data, _) = try await answer
 /// ```
 ///
-/// With ``init(isAutomatic:)`` nobody need advance it: whoever sleeps makes the time pass, at once. Use a manual clock
-/// to look at what happens before the time is up, an automatic one when only the answer matters. It drives the delays
-/// of mocks, not the timeouts of the loading system, which are real.
+/// A clock made with ``init(isAutomatic:)`` advances by itself, at once, whenever somebody sleeps. Use a manual clock
+/// to examine what happens before the time is up, an automatic one if only the answer matters. The clock drives the
+/// delays of mocks, not the timeouts of the loading system, which are real.
 public final class MockClock: Clock, Sendable {
-  /// A point in the time of a ``MockClock``.
+  /// A point in time of a ``MockClock``.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The time since the clock was made.
     public let offset: Duration
 
-    /// Makes the instant that far after the clock was made.
+    /// Makes the instant at the given offset from when the clock was made.
     public init(offset: Duration) {
       self.offset = offset
     }
 
-    /// The instant a duration later.
+    /// Returns the instant a duration later.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from here to another instant.
+    /// Returns the time from this instant to another.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Which of two instants comes first.
+    /// Whether the first instant is earlier than the second.
     public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
 
     /// The time since the clock was made.
@@ -52,23 +52,23 @@ public final class MockClock: Clock, Sendable {
 
   /// Makes a clock.
   ///
-  /// - Parameter isAutomatic: Whether sleeping makes the time pass by itself.
+  /// - Parameter isAutomatic: Whether sleeping advances the time by itself.
   public init(isAutomatic: Bool = false) {
     self.isAutomatic = isAutomatic
   }
 
-  /// The time now.
+  /// The current time.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// Zero: every instant can be told from every other.
+  /// Zero: all instants are distinguishable.
   public var minimumResolution: Duration { .zero }
 
-  /// How many wait for the time to pass.
+  /// The number of sleepers waiting for the time to advance.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// Waits until the time has come.
+  /// Sleeps until the deadline.
   ///
-  /// - Throws: `CancellationError` as soon as the task is cancelled; then nothing of the sleep is left.
+  /// - Throws: `CancellationError` as soon as the task is cancelled, which ends the sleep.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     if isAutomatic {
@@ -98,7 +98,7 @@ public final class MockClock: Clock, Sendable {
     promise.settle(.failure(CancellationError()))
   }
 
-  /// Lets time pass, and wakes those whose time has come, the earliest first.
+  /// Advances the time, and wakes the sleepers whose deadline has come, the earliest first.
   public func advance(by duration: Duration) {
     let due = state.withLock { state -> [Sleeper] in
       state.now = state.now.advanced(by: max(duration, .zero))
@@ -110,15 +110,16 @@ public final class MockClock: Clock, Sendable {
     for sleeper in due { sleeper.promise.settle(.success(())) }
   }
 
-  /// Lets time pass until the earliest of those who wait can go on; without anybody, nothing happens.
+  /// Advances the time to the earliest deadline; does nothing if nobody sleeps.
   public func advanceToNextSleeper() {
     let next = state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
     if let next { advance(by: next) }
   }
 
-  /// Waits until at least so many sleep at the same time: then the delay that a test is about has begun.
+  /// Waits until at least the given number of sleepers sleep at the same time, when the delay that a test is about has
+  /// begun.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, as a test's time limit does.
+  /// - Throws: `CancellationError` when the task is cancelled, for example by a test's time limit.
   public func waitForSleepers(_ count: Int = 1) async throws {
     let promise = Promise<Void>()
     try await withTaskCancellationHandler {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// How long something takes: always the same, or drawn anew each time.
+/// A delay, either fixed or drawn anew each time.
 ///
 /// ```swift
 /// Stub(.get, "/search") { .json(results).delay(.logNormal(median: .milliseconds(80), sigma: 0.4)) }
 /// ```
 ///
-/// Delays are waited for on the mock's clock, so that a test with a ``MockClock`` takes no time; random ones come from
-/// its seed. A delay below zero fails the load with ``MockError/Code/invalidTiming``. Delays beyond a year end there.
+/// Delays use the mock's clock, so that a test with a ``MockClock`` takes no time; random delays come from its seed. A
+/// negative delay fails the load with ``MockError/Code/invalidTiming``. Delays are capped at a year.
 public struct MockDelay: Sendable, Hashable, CustomStringConvertible {
   enum Law: Sendable, Hashable {
     case fixed(Duration)
@@ -17,24 +17,24 @@ public struct MockDelay: Sendable, Hashable, CustomStringConvertible {
 
   let law: Law
 
-  /// Always the same.
+  /// A fixed delay.
   public static func fixed(_ duration: Duration) -> MockDelay { MockDelay(law: .fixed(duration)) }
 
-  /// Every duration between two is as likely as any other.
+  /// A uniformly distributed delay between two durations.
   public static func uniform(from shortest: Duration, to longest: Duration) -> MockDelay {
     MockDelay(law: .uniform(shortest, longest))
   }
 
-  /// The logarithm is normally distributed: most answers are quick and a few take long, as those of real servers.
+  /// A log-normally distributed delay: most responses are quick and a few take long, as with real servers.
   ///
   /// - Parameters:
-  ///   - median: Half of the delays are shorter.
+  ///   - median: The duration that half of the delays stay below.
   ///   - sigma: The standard deviation of the logarithm. At 0.4, one delay in twenty is about twice the median or more.
   public static func logNormal(median: Duration, sigma: Double) -> MockDelay {
     MockDelay(law: .logNormal(median: median, sigma: sigma))
   }
 
-  /// The law in a few words.
+  /// A short description of the distribution.
   public var description: String {
     switch law {
     case .fixed(let duration): "\(duration)"

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A way in which a network fails an exchange, by the phase it fails in.
+/// A network failure of an exchange, by the phase in which it happens.
 ///
 /// ```swift
 /// Stub(.get, "/users") { .fault(.offline) }
 /// Stub(.get, "/photo") { .file(photo).fault(.connectionReset(afterBytes: 1000)) }
 /// ```
 ///
-/// A fault is thrown as the `TransportError` that a real transport throws, with phase and the bytes that were sent, so
-/// interceptors before the mock see what they would see in life; the app gets a `URLError` with the failing URL. For a
-/// code that is not here, use `MockResponse.error(_:)`.
+/// A fault is thrown as the `TransportError` that a real transport throws, with the phase and the number of bytes sent,
+/// so that interceptors before the mock see a realistic error; the app gets a `URLError` with the failing URL. For
+/// other codes, use `MockResponse.error(_:)`.
 ///
 /// | fault | the app's `URLError` code | phase | anything sent |
 /// |---|---|---|---|
@@ -107,60 +107,61 @@ extension MockFault {
   /// The device has no network.
   public static let offline = MockFault("offline", .notConnectedToInternet, .connecting, "the device has no network.")
 
-  /// The name server knows no such host.
+  /// The DNS server does not know the host.
   public static let hostNotFound = MockFault(
     "hostNotFound", .cannotFindHost, .resolving, "the name server knows no such host.")
 
-  /// The name server does not answer.
+  /// The DNS server does not respond.
   public static let nameLookupFailed = MockFault(
     "nameLookupFailed", .dnsLookupFailed, .resolving, "the name server did not answer.")
 
-  /// Nobody listens on the server's port.
+  /// Nothing listens on the server's port.
   public static let connectionRefused = MockFault(
     "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", cause: .refused)
 
-  /// The server does not answer the first packet. It fails at once: add a `delay(_:)` for the wait.
+  /// The server does not respond to the first packet. The fault fails at once: add a `delay(_:)` for the wait.
   public static let connectTimedOut = MockFault(
     "connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
 
-  /// TLS cannot be agreed on.
+  /// The TLS handshake fails.
   public static func tls(_ failure: TLSFailure) -> MockFault {
     MockFault("tls(\(failure))", failure.code, .securing, failure.message)
   }
 
   // MARK: Before the head
 
-  /// The answer does not come in time. It fails at once: add a `delay(_:)` for the wait, or use
-  /// ``MockResponse/never`` to have the load's own timeout end it.
+  /// The response does not arrive in time. The fault fails at once: add a `delay(_:)` for the wait, or use
+  /// ``MockResponse/never`` to let the load's own timeout end it.
   public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the answer did not come in time.")
 
-  /// The server closes the connection by force before it answers.
+  /// The server resets the connection before it responds.
   public static let connectionReset = MockFault(
     "connectionReset", .networkConnectionLost, .receiving, "the connection was reset before the answer came.")
 
-  /// The server closes the connection without a byte.
+  /// The server closes the connection without sending a byte.
   public static let emptyResponse = MockFault(
     "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without an answer.")
 
-  /// What comes is not HTTP. The code is that of the transport on Linux; the loading system of Apple says
+  /// The response is not HTTP. The code is that of the transport on Linux; Apple's loading system says
   /// `cannotParseResponse`.
   public static let malformedResponse = MockFault(
     "malformedResponse", .badServerResponse, .receiving, "the answer is not HTTP.")
 
   // MARK: After the head
 
-  /// The head comes, then the connection breaks.
+  /// The head arrives, then the connection is reset.
   public static let connectionResetAfterHead = connectionReset(afterBytes: 0)
 
-  /// The head and so many bytes of the body come, then the connection breaks. With a shorter body it breaks at its end.
+  /// The head and the given number of body bytes arrive, then the connection is reset. With a shorter body, it is reset
+  /// at the body's end.
   public static func connectionReset(afterBytes bytes: Int) -> MockFault {
     MockFault(
       "connectionReset(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
       "the connection was reset after \(bytes) bytes of the body.")
   }
 
-  /// The body ends after so many bytes, though `Content-Length` says more: the length of the whole body, or at least
-  /// one more.
+  /// The body ends after the given number of bytes, though `Content-Length` announces more: the length of the whole
+  /// body, or at least one byte more.
   public static func truncated(afterBytes bytes: Int) -> MockFault {
     var fault = MockFault(
       "truncated(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
@@ -169,19 +170,19 @@ extension MockFault {
     return fault
   }
 
-  /// After so many bytes of the body comes something that is no chunk of a chunked body.
+  /// After the given number of body bytes, invalid chunk data arrives in a chunked body.
   public static func malformedChunk(afterBytes bytes: Int = 0) -> MockFault {
     MockFault(
       "malformedChunk(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
       "after \(bytes) bytes of the body came a chunk without a length.")
   }
 
-  /// After so many bytes of the body nothing comes any more, until the load is cancelled or times out.
+  /// After the given number of body bytes nothing more arrives, until the load is cancelled or times out.
   public static func stalled(afterBytes bytes: Int) -> MockFault {
     MockFault(stalledAfter: bytes)
   }
 
-  /// The body comes whole, and the server leaves it open: what one that pushes events does.
+  /// The body arrives completely, and the server keeps it open, like one that pushes events.
   public static let stalledAtEnd = stalled(afterBytes: .max)
 }
 

@@ -1,41 +1,41 @@
 import Foundation
 
-/// A network as an app meets it: how long a packet takes, how many bytes fit in a second, how many packets are lost.
+/// The simulated conditions of a network: latency, bandwidth and packet loss.
 ///
 /// ```swift
 /// Stub(.get, "/photo.jpg") { .file(photo).network(.threeG) }
 /// ```
 ///
-/// The model: the first byte comes after one way out, the time to send the request's body, and one way back; the body
-/// comes at the downstream bandwidth. A lost packet (of 1460 bytes) is sent again after a retransmission timeout, two
-/// round trips but at least 200 ms (compare RFC 6298, section 2.4); where every packet is lost, no answer comes.
-/// Connections count as open, so names, TCP and TLS cost nothing: add a `delay(_:)` for a first contact. The body of a
-/// request is not slowed down itself, only the answer to it.
+/// The model: the first byte arrives after the upstream latency, the time to send the request's body, and the
+/// downstream latency; the body arrives at the downstream bandwidth. A lost packet (of 1460 bytes) is sent again after
+/// a retransmission timeout of two round trips but at least 200 ms (compare RFC 6298, section 2.4); if every packet is
+/// lost, no response arrives. Connections count as open, so DNS, TCP and TLS cost nothing: add a `delay(_:)` for a
+/// first contact. The request body itself is not slowed down, only the response to it.
 ///
-/// The figures of 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link
+/// The values for 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link
 /// Conditioner.
 public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   /// The network's name.
   public let description: String
-  /// The time of a packet to the server.
+  /// The latency of a packet to the server.
   public var latencyUp: Duration
-  /// The time of a packet from the server.
+  /// The latency of a packet from the server.
   public var latencyDown: Duration
   /// Bytes per second to the server.
   public var upstream: Double
   /// Bytes per second from the server.
   public var downstream: Double
-  /// The part of the packets that are lost, from 0 to 1.
+  /// The fraction of packets that are lost, from 0 to 1.
   public var loss: Double
 
   /// Makes a network.
   ///
   /// - Parameters:
   ///   - name: Its name.
-  ///   - latency: The time of a packet, each way.
+  ///   - latency: The latency of a packet, each way.
   ///   - downstream: Bytes per second from the server.
-  ///   - upstream: Bytes per second to the server; as many as downstream unless told otherwise.
-  ///   - loss: The part of the packets that are lost, from 0 to 1.
+  ///   - upstream: Bytes per second to the server; the same as downstream by default.
+  ///   - loss: The fraction of packets that are lost, from 0 to 1.
   public init(
     _ name: String = "custom", latency: Duration, downstream: Double, upstream: Double? = nil, loss: Double = 0
   ) {
@@ -71,10 +71,10 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   public static let dsl = MockNetwork("DSL", down: (2_000, 5), up: (256, 5))
   /// Wi-Fi: 40 Mbit/s down, 33 up, 1 ms each way.
   public static let wifi = MockNetwork("Wi-Fi", down: (40_000, 1), up: (33_000, 1))
-  /// A network at the edge of its reach: 1 Mbit/s and 500 ms each way, with every tenth packet lost.
+  /// A network at the edge of coverage: 1 Mbit/s and 500 ms each way, with every tenth packet lost.
   public static let veryBad = MockNetwork("very bad", down: (1_000, 500), up: (1_000, 500), loss: 0.1)
 
-  /// The same with that part of the packets lost, from 0 to 1.
+  /// The same network with the given fraction of packets lost, from 0 to 1.
   public func loss(_ part: Double) -> MockNetwork {
     var copy = self
     copy.loss = part

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension MockResponse {
-  /// A failure with that code, as a transport throws it: with the phase that belongs to the code.
+  /// A failure with the given code, thrown like a transport does: with the phase that belongs to the code.
   ///
   /// ```swift
   /// Stub(.post, "/orders") { .error(.networkConnectionLost) }
@@ -10,21 +10,21 @@ extension MockResponse {
     MockResponse(.failure(MockFault.Failure(code: code, phase: .of(code), message: "a stub failed the load.")))
   }
 
-  /// A failure with that error, thrown as it is. What is not a `URLError` reaches the app as the underlying error of
-  /// one.
+  /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying
+  /// error of one.
   public static func error(_ error: any Error) -> MockResponse {
     MockResponse(.error(error))
   }
 
-  /// A failure of the network. One that comes after the head follows an empty answer with the status 200.
+  /// A network failure. A fault after the head follows an empty response with the status 200.
   public static func fault(_ fault: MockFault) -> MockResponse {
     MockResponse(.message(Message())).fault(fault)
   }
 
-  /// No answer, until the load is cancelled or times out.
+  /// No response, until the load is cancelled or times out.
   public static var never: MockResponse { MockResponse(.never) }
 
-  /// The same, failing: in place of the answer, or while its body comes.
+  /// The same response, failing: instead of arriving, or while its body arrives.
   public func fault(_ fault: MockFault) -> MockResponse {
     with { copy in
       copy.note(fault.defect)

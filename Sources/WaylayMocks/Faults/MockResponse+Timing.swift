@@ -1,12 +1,12 @@
 extension MockResponse {
-  /// The same after a delay, which is the time to the first byte.
+  /// The same response after a delay, which is the time to the first byte.
   ///
-  /// What a closure computes is computed when the request arrives, before the delay.
+  /// Closures compute their response when the request arrives, before the delay.
   public func delay(_ duration: Duration) -> MockResponse {
     delay(.fixed(duration))
   }
 
-  /// The same after a delay that may be drawn anew for each request.
+  /// The same response after a delay, which may be drawn anew for each request.
   public func delay(_ delay: MockDelay) -> MockResponse {
     with { copy in
       copy.note(delay.defect)
@@ -14,7 +14,8 @@ extension MockResponse {
     }
   }
 
-  /// The same with its last byte that long after the request; the body comes evenly from the first byte on.
+  /// The same response with its last byte at the given time after the request; the body arrives evenly from the first
+  /// byte on.
   ///
   /// ```swift
   /// .file(video).delay(.milliseconds(200)).total(.seconds(5))
@@ -23,7 +24,7 @@ extension MockResponse {
     total(.fixed(duration))
   }
 
-  /// The same with its last byte after a time that may be drawn anew for each request.
+  /// The same response with its last byte after a time that may be drawn anew for each request.
   public func total(_ delay: MockDelay) -> MockResponse {
     with { copy in
       copy.note(delay.defect)
@@ -31,7 +32,7 @@ extension MockResponse {
     }
   }
 
-  /// The same with so many bytes of the body per second.
+  /// The same response with the given number of body bytes per second.
   ///
   /// - Parameter bytesPerSecond: A positive number; any other fails the load with ``MockError/Code/invalidTiming``.
   public func bandwidth(bytesPerSecond: Double) -> MockResponse {
@@ -41,7 +42,7 @@ extension MockResponse {
     }
   }
 
-  /// The same over a network with its latency, bandwidth and losses.
+  /// The same response over a network with its latency, bandwidth and packet loss.
   public func network(_ network: MockNetwork) -> MockResponse {
     with { copy in
       copy.note(network.defect)

@@ -1,5 +1,5 @@
 extension MockFault {
-  /// A reason why TLS cannot be agreed on. A struct, so that reasons may be added.
+  /// A reason why a TLS handshake fails. A struct, so that new reasons can be added.
   public struct TLSFailure: Hashable, Sendable, CustomStringConvertible {
     /// The reason's name.
     public let description: String
@@ -18,7 +18,7 @@ extension MockFault {
     /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
     public static let untrusted = TLSFailure(
       "untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
-    /// The certificate comes from an authority that nobody knows: `serverCertificateHasUnknownRoot`.
+    /// The certificate comes from an unknown authority: `serverCertificateHasUnknownRoot`.
     public static let unknownRoot = TLSFailure(
       "unknownRoot", .serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
     /// The certificate has expired: `serverCertificateHasBadDate`.
@@ -27,13 +27,13 @@ extension MockFault {
     /// The certificate is not valid yet: `serverCertificateNotYetValid`.
     public static let notYetValid = TLSFailure(
       "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
-    /// The server wants a certificate of the client: `clientCertificateRequired`.
+    /// The server requires a client certificate: `clientCertificateRequired`.
     public static let clientCertificateRequired = TLSFailure(
       "clientCertificateRequired", .clientCertificateRequired, "the server wants a certificate of the client.")
-    /// The server refuses the client's certificate: `clientCertificateRejected`.
+    /// The server rejects the client's certificate: `clientCertificateRejected`.
     public static let clientCertificateRejected = TLSFailure(
       "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")
-    /// The system does not allow a plain connection: `appTransportSecurityRequiresSecureConnection`.
+    /// The system does not allow a plaintext connection: `appTransportSecurityRequiresSecureConnection`.
     public static let plainTextForbidden = TLSFailure(
       "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
       "the system allows no connection without TLS.")

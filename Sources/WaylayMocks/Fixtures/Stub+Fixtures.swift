@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Stub {
-  /// The stubs of a folder of files: what a server answered, one file for each answer.
+  /// Reads stubs from a folder of recorded responses, with one file per response.
   ///
   /// ```swift
   /// let mock = try MockInterceptor {
@@ -10,7 +10,7 @@ extension Stub {
   /// }
   /// ```
   ///
-  /// A file is named by its request, and so are the folders it lies in:
+  /// The names of a file and its folders describe the request:
   ///
   /// | file | answers |
   /// |---|---|
@@ -24,8 +24,9 @@ extension Stub {
   /// | `GET_.html` | `GET /` |
   /// | `GET_login.http` | a whole message, as ``MockResponse/raw(contentsOf:)`` reads it |
   ///
-  /// The extension says the `Content-Type`. Hidden files and `README` files are left out; any other that begins with no
-  /// method is a mistake. With a file `index.json` in the folder, that says what there is, and names mean nothing:
+  /// The extension determines the `Content-Type`. Hidden files and `README` files are ignored; any other file whose
+  /// name does not begin with a method is an error. If the folder contains a file `index.json`, that file lists the
+  /// stubs, and names have no meaning:
   ///
   /// ```json
   /// {
@@ -37,21 +38,21 @@ extension Stub {
   /// }
   /// ```
   ///
-  /// `url` is a ``URLPattern``. `method` may be left out for any, `status` for 200. The body is one of `file` (in the
-  /// folder), `text`, `json`, `base64`, `template`, or none; `type` is its `Content-Type`. `headers` has texts or lists
-  /// of texts. `delay` is in seconds; `times`, `priority`, `required` and `comment` may be there. Later entries go
-  /// before earlier ones. Any other name is a mistake.
+  /// `url` is a ``URLPattern``. `method` defaults to any, `status` to 200. The body is one of `file` (in the folder),
+  /// `text`, `json`, `base64`, `template`, or none; `type` is its `Content-Type`. `headers` has strings or arrays of
+  /// strings. `delay` is in seconds; `times`, `priority`, `required` and `comment` are optional. Later entries take
+  /// precedence over earlier ones. Any other name is an error.
   ///
-  /// Nobody has to use all stubs of a folder: they are optional unless they say otherwise.
+  /// The stubs of a folder are optional unless they say otherwise.
   ///
   /// - Parameters:
   ///   - folder: The folder.
-  ///   - origin: Scheme, host and port of the requests; any unless told otherwise. An index's own goes before it.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - origin: Scheme, host and port of the requests; any by default. An index's own origin takes precedence.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
-  /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and entry.
+  /// - Throws: ``MockError/Code/invalidFixture`` with all errors, each with its file, line and entry.
   public static func fixtures(
     in folder: URL, origin: String? = nil, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line,
@@ -70,13 +71,13 @@ extension Stub {
     return stubs
   }
 
-  /// The stubs of a folder among a bundle's resources.
+  /// Reads stubs from a folder among a bundle's resources.
   ///
   /// ```swift
   /// try Stub.fixtures("Fixtures", in: .module)
   /// ```
   ///
-  /// The folder is one that `Package.swift` lists as `.copy("Fixtures")`; `.process` would lose the folders inside.
+  /// List the folder in `Package.swift` as `.copy("Fixtures")`; `.process` would lose the folders inside.
   public static func fixtures(
     _ folder: String, in bundle: Bundle, origin: String? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath,

@@ -1,9 +1,9 @@
-/// A request that a mock was asked, with its body.
+/// A request that a mock received, with its body.
 public struct RecordedCall: Sendable {
   private let request: InterceptedRequest
   /// The whole body.
   public let body: Data
-  /// The values of the URL pattern's names: `id` for `/users/:id`.
+  /// The values of the URL pattern's parameters: `id` for `/users/:id`.
   public let parameters: [String: String]
   private let entry: StubEntry?
   /// Whether the stub that answered is one of the mock's own, and not of a mock round it.
@@ -20,7 +20,7 @@ public struct RecordedCall: Sendable {
     self.parameters = parameters
   }
 
-  /// Where the stub was written that answered it; `nil` when none did.
+  /// The location of the stub that answered the request; `nil` if none did.
   public var stubLocation: MockSourceLocation? { entry?.stub.location }
 
   /// The number, in the mock, of the stub that answered.
@@ -28,17 +28,17 @@ public struct RecordedCall: Sendable {
 
   /// The header fields.
   public var fields: HTTPFields { request.fields }
-  /// The request as the loading system knows it, without a body.
+  /// The request as a `URLRequest`, without a body.
   public var urlRequest: URLRequest { request.untagged }
-  /// The method, in upper case.
+  /// The method, in uppercase.
   public var method: String { request.method.rawValue.uppercased() }
   /// The URL.
   public var url: URL { request.url }
 
-  /// The value of a header field, whatever the case of its name.
+  /// Returns the value of a header field; the name is case-insensitive.
   public func header(_ name: String) -> String? { request.headerValue(name) }
 
-  /// The body as a value.
+  /// Decodes the body from JSON.
   ///
   /// - Throws: What the decoder throws.
   public func json<Value: Decodable>(
@@ -63,8 +63,7 @@ public struct RecordedCall: Sendable {
 }
 
 extension RecordedCall: CustomStringConvertible {
-  /// Method and URL, without the user info, the fragment and the values of query items whose names say that they are
-  /// secret.
+  /// Method and URL, without the user info, the fragment, and the values of query items whose names indicate a secret.
   public var description: String {
     Redaction.$shownNames.withValue(shownNames) { "\(method) \(Redaction.shown(url))" }
   }

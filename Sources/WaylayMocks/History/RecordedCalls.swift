@@ -1,4 +1,4 @@
-/// The requests of a mock that a pattern is for, oldest first; a test says in one call how many it wants.
+/// The requests of a mock that match a pattern, oldest first; one call checks their number.
 ///
 /// ```swift
 /// let order = try mock.requests(.post, "/orders").only().json(Order.self)
@@ -15,17 +15,17 @@ public struct RecordedCalls: Sendable, RandomAccessCollection {
     calls = mock.calls(to: pattern)
   }
 
-  /// The position of the oldest.
+  /// The position of the oldest request.
   public var startIndex: Int { calls.startIndex }
-  /// The position after the newest.
+  /// The position after the newest request.
   public var endIndex: Int { calls.endIndex }
-  /// The request at that position.
+  /// The request at the given position.
   public subscript(position: Int) -> RecordedCall { calls[position] }
 
-  /// The one request there is.
+  /// Returns the only request.
   ///
-  /// - Throws: ``MockError/Code/callCount`` when there is none or more than one, with what was asked instead and what
-  ///   came nearest; ``MockError/Code/invalidPattern`` for a pattern that cannot be parsed.
+  /// - Throws: ``MockError/Code/callCount`` if there is none or more than one, with the requests that came instead and
+  ///   the closest one; ``MockError/Code/invalidPattern`` for a pattern that cannot be parsed.
   public func only(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) throws -> RecordedCall {
@@ -41,7 +41,7 @@ public struct RecordedCalls: Sendable, RandomAccessCollection {
 }
 
 extension MockInterceptor {
-  /// The requests of that method for that URL, as a list that says in one call how many there are to be.
+  /// Returns the requests with the given method for the given URL, as a list that can check their number in one call.
   ///
   /// ```swift
   /// let call = try MockInterceptor.current.requests(.post, "/orders").only()
@@ -50,9 +50,9 @@ extension MockInterceptor {
     requests(RequestPattern(method, url))
   }
 
-  /// The requests for that URL, whatever their method.
+  /// Returns the requests for the given URL, with any method.
   public func requests(_ url: some URLPatternConvertible) -> RecordedCalls { requests(RequestPattern(url)) }
 
-  /// The requests that a pattern is for.
+  /// Returns the requests that match a pattern.
   public func requests(_ pattern: RequestPattern) -> RecordedCalls { RecordedCalls(of: self, to: pattern) }
 }

@@ -1,4 +1,4 @@
-/// What a stub wants of a request's body. The body is read once, whatever number of stubs look at it.
+/// A condition on a request's body. The body is read once, however many stubs inspect it.
 ///
 /// ```swift
 /// Stub(.post, "/orders") { .status(201) }.body(.json(["id": 42, "paid": true]))
@@ -40,16 +40,16 @@ public struct BodyMatcher: Sendable {
   /// Exactly this text, in UTF-8.
   public static func text(_ text: String) -> BodyMatcher { BodyMatcher(.text(text)) }
 
-  /// A text in which the regular expression (ICU syntax) is found.
+  /// Text in which the regular expression (ICU syntax) finds a match.
   public static func regex(_ pattern: String) -> BodyMatcher {
     let regex = TextRegex(pattern)
     return BodyMatcher(.regex(regex), problem: regex.problem)
   }
 
-  /// JSON of this value: neither the order of members nor white space nor the way a number is written counts.
+  /// JSON equal to this value, regardless of member order, whitespace and number notation.
   public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value.node)) }
 
-  /// JSON of this value, in which the order of lists counts only if it is not to be ignored.
+  /// JSON equal to this value, with the order of arrays ignored or not.
   ///
   /// ```swift
   /// Stub(.post, "/tags") { .status(204) }.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true))
@@ -59,64 +59,63 @@ public struct BodyMatcher: Sendable {
       ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: false))) : .json(value)
   }
 
-  /// JSON that holds these members among others; where the order of lists is ignored, lists may have other elements
-  /// too.
+  /// JSON that contains at least these members; if the order of arrays is ignored, arrays may have other elements too.
   public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
     ignoringArrayOrder
       ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: true))) : .jsonSubset(value)
   }
 
-  /// JSON of the value that `value` is encoded as.
+  /// JSON equal to the encoded form of `value`.
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
     make { () throws(MockError) in .json(try JSONValue(encoding: value).node) }
   }
 
-  /// JSON of the value that the text is. A text that is not JSON is reported where the stub was written.
+  /// JSON equal to the value of this text. Text that is not JSON is reported at the line of the stub.
   public static func json(parsing text: String) -> BodyMatcher {
     make { () throws(MockError) in .json(try JSONValue(parsing: text).node) }
   }
 
-  /// JSON that holds these members, at every depth, among others. Lists are compared element by element.
+  /// JSON that contains at least these members, at every depth. Arrays are compared element by element.
   public static func jsonSubset(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.jsonSubset(value.node)) }
 
-  /// JSON with a value at a path.
+  /// JSON with the given value at a path.
   ///
   /// - Parameters:
-  ///   - path: As in `$.items[0].name`; `[*]` is every element, one of which must do.
+  ///   - path: A path such as `$.items[0].name`; `[*]` stands for every element, at least one of which must match.
   ///   - value: The value.
   public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
     make { () throws(MockError) in .jsonPath(try JSONPath(path), value.node) }
   }
 
-  /// JSON that has something at a path.
+  /// JSON with any value at a path.
   public static func jsonPath(exists path: String) -> BodyMatcher {
     make { () throws(MockError) in .jsonPath(try JSONPath(path), nil) }
   }
 
-  /// A form (`application/x-www-form-urlencoded`) with these fields, in whatever order.
+  /// A form (`application/x-www-form-urlencoded`) with these fields in any order.
   ///
-  /// A request that states another media type is none. One that states none may be: on the wire the loading system
-  /// calls its body a form.
+  /// A request with another media type does not match. One without a media type may match: on the wire the loading
+  /// system labels its body as a form.
   ///
   /// - Parameters:
-  ///   - fields: The fields; a repeated name has its values in the order given.
-  ///   - exactly: Whether there may be no others.
+  ///   - fields: The fields; a repeated name has its values in the given order.
+  ///   - exactly: Whether other fields are disallowed.
   public static func form(_ fields: KeyValuePairs<String, String>, exactly: Bool = true) -> BodyMatcher {
     BodyMatcher(.form(QueryPattern(fields.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
   }
 
-  /// A multipart form with these parts, in whatever order; its boundary does not count. A part that names no file or no
-  /// media type does not ask for one.
+  /// A multipart form with these parts in any order, with any boundary. A part without a file name or media type does
+  /// not require one.
   ///
   /// - Parameters:
   ///   - parts: The parts.
-  ///   - exactly: Whether there may be no others.
+  ///   - exactly: Whether other parts are disallowed.
   public static func multipart(_ parts: [MultipartForm.Part], exactly: Bool = true) -> BodyMatcher {
     BodyMatcher(.multipart(parts.map { PartPattern($0) }, isExact: exactly))
   }
 
-  /// A multipart form with parts of these names, in whatever order, each of which fulfils a condition.
+  /// A multipart form with parts of these names in any order, each of which satisfies a condition.
   ///
   /// ```swift
   /// Stub(.post, "/photos") { .status(201) }
@@ -124,8 +123,8 @@ public struct BodyMatcher: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - parts: The conditions by the names of the parts. A name may occur several times, for parts that share it.
-  ///   - exactly: Whether there may be no others.
+  ///   - parts: The conditions by part name. A name may occur several times, for parts that share it.
+  ///   - exactly: Whether other parts are disallowed.
   public static func multipart(_ parts: KeyValuePairs<String, BodyMatcher>, exactly: Bool = true) -> BodyMatcher {
     var matcher = BodyMatcher(.multipart(parts.map { PartPattern($0.key, $0.value) }, isExact: exactly))
     matcher.problem = parts.lazy.compactMap(\.value.problem).first

@@ -57,7 +57,7 @@ enum FormBody {
 }
 
 extension MockRequest {
-  /// The body, a form, as a value: texts, numbers and truth values by their names, lists for repeated names.
+  /// Decodes the body, a form: strings, numbers and Booleans by name, arrays for repeated names.
   ///
   /// ```swift
   /// let login = try request.form(Login.self)
@@ -73,7 +73,7 @@ extension MockRequest {
 }
 
 extension RecordedCall {
-  /// The body, a form, as a value: texts, numbers and truth values by their names, lists for repeated names.
+  /// Decodes the body, a form: strings, numbers and Booleans by name, arrays for repeated names.
   ///
   /// ```swift
   /// let login = try mock.requests(.post, "/login").only().form(Login.self)

@@ -5,7 +5,7 @@
 /// Stub(.post, "/orders") { .status(201) }.body(.json(["id": 42]))
 /// ```
 ///
-/// Values are compared as JSON: the order of members does not count, and `1`, `1.0` and `1e0` are one number.
+/// Values compare as JSON: the order of members does not matter, and `1`, `1.0` and `1e0` are the same number.
 public struct JSONValue: Sendable, Equatable {
   package let node: JSONNode
 
@@ -19,7 +19,7 @@ public struct JSONValue: Sendable, Equatable {
 
   /// Parses JSON.
   ///
-  /// - Throws: ``MockError/Code/invalidJSON`` with the line and the column where it stops being JSON.
+  /// - Throws: ``MockError/Code/invalidJSON`` with the line and the column where it stops being valid JSON.
   public init(parsing data: Data) throws(MockError) {
     do { node = try JSONNode(parsing: data) } catch {
       throw MockError(.invalidJSON, "this is not JSON: \(error.redacted)", underlying: error)
@@ -28,14 +28,14 @@ public struct JSONValue: Sendable, Equatable {
 
   /// Parses JSON.
   ///
-  /// - Throws: ``MockError/Code/invalidJSON`` with the line and the column where it stops being JSON.
+  /// - Throws: ``MockError/Code/invalidJSON`` with the line and the column where it stops being valid JSON.
   public init(parsing text: String) throws(MockError) {
     try self.init(parsing: Data(text.utf8))
   }
 
-  /// The JSON that a value is encoded as.
+  /// Encodes a value as JSON.
   ///
-  /// - Throws: ``MockError/Code/invalidJSON`` for a value that cannot be encoded, such as a number that is not finite.
+  /// - Throws: ``MockError/Code/invalidJSON`` for a value that cannot be encoded, such as a non-finite number.
   public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws(MockError) {
     do { node = try JSONNode(parsing: encoder.encode(value)) } catch {
       throw MockError(
@@ -57,22 +57,22 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
   public init(nilLiteral: ()) { self.init(.null) }
   /// `true` or `false`.
   public init(booleanLiteral value: Bool) { self.init(.bool(value)) }
-  /// A whole number.
+  /// An integer.
   public init(integerLiteral value: Int64) { self.init(.number("\(value)")) }
   /// A number.
   public init(floatLiteral value: Double) { self.init(.number("\(value)")) }
-  /// A text.
+  /// A string.
   public init(stringLiteral value: String) { self.init(.string(value)) }
-  /// A list.
+  /// An array.
   public init(arrayLiteral elements: JSONValue...) { self.init(.array(elements.map(\.node))) }
-  /// Members by name; of equal names the last counts.
+  /// Members by name; for duplicate names the last one counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(.object(elements.map { JSONNode.Member(name: $0.0, node: $0.1.node) }))
   }
 }
 
 extension JSONValue: Encodable {
-  /// Writes the value.
+  /// Encodes the value.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch node.value {

@@ -1,12 +1,12 @@
-/// A multipart body taken apart (RFC 7578, RFC 2046 section 5.1), so that its boundary does not count.
+/// A parsed multipart body (RFC 7578, RFC 2046 section 5.1), independent of its boundary.
 public enum MultipartForm {
   /// One part of a form.
   public struct Part: Sendable, Hashable {
     /// The field's name.
     public let name: String
-    /// The name of the file, where the part is one.
+    /// The file name, if the part is a file.
     public let filename: String?
-    /// The media type, where the part states one.
+    /// The media type, if the part states one.
     public let contentType: String?
     /// The bytes.
     public let body: Data
@@ -19,7 +19,7 @@ public enum MultipartForm {
       self.body = body
     }
 
-    /// A field of text.
+    /// Makes a text field.
     public static func field(_ name: String, _ value: String) -> Part { Part(name: name, body: Data(value.utf8)) }
   }
 

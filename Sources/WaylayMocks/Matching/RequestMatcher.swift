@@ -1,11 +1,11 @@
-/// A condition on a request, which others can be joined to.
+/// A condition on a request, which can be combined with others.
 ///
 /// ```swift
 /// let beta: RequestMatcher = .header("X-Beta") && (.query("page") || !.body(.empty))
 /// Stub(.get, "/search") { .json([]) }.where(beta)
 /// ```
 ///
-/// For code of your own use ``predicate(_:_:)``: it is asked only for requests that everything else of the stub fits.
+/// For custom code, use ``predicate(_:_:)``: it runs only for requests that match everything else of the stub.
 public struct RequestMatcher: Sendable {
   indirect enum Kind: Sendable {
     case method(String)
@@ -41,12 +41,12 @@ public struct RequestMatcher: Sendable {
   /// Requests with a query item of that name.
   public static func query(_ name: String) -> RequestMatcher { RequestMatcher(kind: .hasQuery(name)) }
 
-  /// Requests with these query items, in whatever order; the values of a repeated name in the order given.
+  /// Requests with these query items in any order; the values of a repeated name in the given order.
   public static func query(_ items: KeyValuePairs<String, String?>, exactly: Bool = false) -> RequestMatcher {
     RequestMatcher(kind: .query(QueryPattern(items.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
   }
 
-  /// Requests with that header field. Names are compared without regard to case, values with.
+  /// Requests with that header field. The name is case-insensitive, the value case-sensitive.
   public static func header(_ name: String, _ value: String) -> RequestMatcher {
     RequestMatcher(kind: .header(name, value))
   }
@@ -54,7 +54,7 @@ public struct RequestMatcher: Sendable {
   /// Requests with a header field of that name.
   public static func header(_ name: String) -> RequestMatcher { RequestMatcher(kind: .header(name, nil)) }
 
-  /// Requests with a header field in whose value the regular expression (ICU syntax) is found.
+  /// Requests with a header field in whose value the regular expression (ICU syntax) finds a match.
   public static func header(_ name: String, regex pattern: String) -> RequestMatcher {
     RequestMatcher(kind: .headerRegex(name, TextRegex(pattern)))
   }
@@ -62,33 +62,32 @@ public struct RequestMatcher: Sendable {
   /// Requests with that body.
   public static func body(_ body: BodyMatcher) -> RequestMatcher { RequestMatcher(kind: .body(body)) }
 
-  /// Requests that the closure accepts. It may be run on any thread, and for requests that another stub answers at
-  /// last.
+  /// Requests that the closure accepts. It may run on any thread, and for requests that another stub finally answers.
   ///
   /// - Parameters:
-  ///   - name: What reports call the condition: "an even page", for example.
-  ///   - predicate: Whether a request is accepted.
+  ///   - name: The condition's name in reports, such as "an even page".
+  ///   - predicate: Returns whether it accepts a request.
   public static func predicate(_ name: String, _ predicate: @escaping @Sendable (MockRequest) -> Bool) -> RequestMatcher
   {
     RequestMatcher(kind: .predicate(name, predicate))
   }
 
-  /// Requests that fulfil all of the conditions.
+  /// Requests that satisfy all of the conditions.
   public static func all(_ matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .and(matchers)) }
 
-  /// Requests that fulfil one of the conditions.
+  /// Requests that satisfy at least one of the conditions.
   public static func any(of matchers: [RequestMatcher]) -> RequestMatcher { RequestMatcher(kind: .or(matchers)) }
 
-  /// Requests that do not fulfil the condition.
+  /// Requests that do not satisfy the condition.
   public static func not(_ matcher: RequestMatcher) -> RequestMatcher { RequestMatcher(kind: .not(matcher)) }
 
-  /// Requests that fulfil both.
+  /// Requests that satisfy both conditions.
   public static func && (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .all([one, other]) }
 
-  /// Requests that fulfil one or the other.
+  /// Requests that satisfy at least one of the two conditions.
   public static func || (one: RequestMatcher, other: RequestMatcher) -> RequestMatcher { .any(of: [one, other]) }
 
-  /// Requests that do not.
+  /// Requests that do not satisfy the condition.
   public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { .not(matcher) }
 }
 

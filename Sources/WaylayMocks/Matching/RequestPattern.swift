@@ -1,4 +1,4 @@
-/// Which requests a stub or a question is about: method, URL and any number of conditions.
+/// A pattern for requests: method, URL and any number of conditions.
 ///
 /// ```swift
 /// let orders = RequestPattern(.post, "/orders").header("X-Tenant", "acme")
@@ -15,7 +15,7 @@ public struct RequestPattern: Sendable {
   /// - Parameters:
   ///   - method: The method; `nil` for any.
   ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
-  ///     there too.
+  ///     also available.
   public init(_ method: HTTPRequest.Method?, _ url: some URLPatternConvertible) {
     self.method = method?.rawValue.uppercased()
     self.url = url.urlPattern
@@ -53,7 +53,7 @@ public struct RequestPattern: Sendable {
 }
 
 extension RequestPattern: CustomStringConvertible {
-  /// Method, URL pattern and conditions, without the values of what is secret by its name.
+  /// Method, URL pattern and conditions, without the values of names that indicate a secret.
   public var description: String {
     let head = "\(method ?? "ANY") \(url.shown)"
     return conditions.isEmpty ? head : head + " where " + conditions.map(\.description).joined(separator: " and ")

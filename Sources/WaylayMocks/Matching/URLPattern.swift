@@ -1,4 +1,4 @@
-/// Which URLs a stub is for.
+/// A pattern for the URLs that a stub matches.
 ///
 /// | part | written | matches |
 /// |---|---|---|
@@ -14,11 +14,11 @@
 /// | query | none | any query |
 /// | | `?page=2&sort` | exactly these items, in whatever order, repeated names in the order written; `a=*` any value |
 ///
-/// `*` alone is every URL. `%2A` and `%3A` are a star and a colon that stand for themselves. What cannot be parsed
-/// matches nothing and is reported where the stub was written. To look at more than the URL, add conditions to the
-/// stub: ``RequestMatcher``.
+/// `*` alone matches every URL. `%2A` and `%3A` are a literal star and colon. A pattern that cannot be parsed matches
+/// nothing and is reported at the line of the stub. To match more than the URL, add conditions to the stub:
+/// ``RequestMatcher``.
 public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
-  /// The pattern as it was written.
+  /// The pattern as written.
   public let description: String
   var scheme: String?
   var host = StubHost.any

@@ -1,5 +1,5 @@
-/// What a stub's URL can be written as: a `String` is parsed as a ``URLPattern``, a `URL` is taken literally, a
-/// ``URLPattern`` is itself.
+/// A type that can be written as a stub's URL: a `String` is parsed as a ``URLPattern``, a `URL` is taken literally, a
+/// ``URLPattern`` is used unchanged.
 ///
 /// ```swift
 /// Stub(.get, "/users/:id") { .text("a pattern") }
@@ -7,17 +7,18 @@
 /// Stub(.get, .regex(#"/v\d+/users$"#)) { .text("an expression") }
 /// ```
 public protocol URLPatternConvertible {
-  /// The pattern it stands for.
+  /// The corresponding pattern.
   var urlPattern: URLPattern { get }
 }
 
 extension String: URLPatternConvertible {
-  /// The pattern that the text is, parsed.
+  /// The pattern parsed from this text.
   public var urlPattern: URLPattern { URLPattern(self) }
 }
 
 extension URL: URLPatternConvertible {
-  /// This URL and those equal to it: scheme, host, port, path, and the query exactly, in whatever order.
+  /// A pattern for this URL and those equal to it: scheme, host, port, path, and exactly these query items in any
+  /// order.
   public var urlPattern: URLPattern { URLPattern(literally: self) }
 }
 
@@ -30,7 +31,7 @@ extension URLPatternConvertible where Self == URLPattern {
   /// Every URL.
   public static var any: URLPattern { URLPattern(any: ()) }
 
-  /// URLs in which the regular expression (ICU syntax) is found, as text, with `^` and `$` for their ends; named groups
+  /// URLs in whose text the regular expression (ICU syntax) finds a match, with `^` and `$` for the ends; named groups
   /// become ``MockRequest/parameters``.
   public static func regex(_ pattern: String) -> URLPattern { URLPattern(regex: pattern) }
 }

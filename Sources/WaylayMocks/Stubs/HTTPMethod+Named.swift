@@ -1,12 +1,12 @@
 extension HTTPRequest.Method {
-  /// A method of one's own.
+  /// Makes a custom method.
   ///
   /// ```swift
   /// Stub(.named("PURGE"), "/cache/**") { .status(204) }
   /// ```
   ///
-  /// A name with characters that no method has (RFC 9110, section 9.1) is that of no request: a stub for it stays
-  /// unused, and is reported.
+  /// A name with characters that are invalid in a method (RFC 9110, section 9.1) matches no request: a stub for it
+  /// stays unused, and is reported.
   public static func named(_ name: String) -> HTTPRequest.Method {
     if let method = HTTPRequest.Method(rawValue: name) { return method }
     let bytes = name.utf8.map { byte in

@@ -1,4 +1,4 @@
-/// What a stub's closure sees of a request.
+/// A request as seen by a stub's closure.
 ///
 /// ```swift
 /// Stub(.put, "/users/:id") { request in
@@ -7,16 +7,16 @@
 /// }
 /// ```
 public struct MockRequest: Sendable {
-  /// The request, whose body may be read again.
+  /// The request, whose body can be read again.
   public let request: InterceptedRequest
-  /// The whole body, from whatever kind of task: data, file or stream.
+  /// The whole body, for any kind of task: data, file or stream.
   public let body: Data
-  /// The values of the URL pattern's names: `id` for `/users/:id`.
+  /// The values of the URL pattern's parameters: `id` for `/users/:id`.
   public let parameters: [String: String]
-  /// How often the stub was called before, from 0.
+  /// The number of earlier calls of the stub, starting at 0.
   public let call: Int
 
-  /// Makes a request, for the test of a closure.
+  /// Makes a request to test a closure.
   public init(_ request: InterceptedRequest, body: Data = Data(), parameters: [String: String] = [:], call: Int = 0) {
     self.request = request
     self.body = body
@@ -26,24 +26,25 @@ public struct MockRequest: Sendable {
 
   /// The header fields.
   public var fields: HTTPFields { request.fields }
-  /// The request as the loading system knows it, without a body.
+  /// The request as a `URLRequest`, without a body.
   public var urlRequest: URLRequest { request.urlRequest }
-  /// The method, in upper case.
+  /// The method, in uppercase.
   public var method: String { request.method.rawValue.uppercased() }
   /// The URL.
   public var url: URL { request.url }
-  /// The body as text; bytes that are not UTF-8 are repaired.
+  /// The body as text; invalid UTF-8 is repaired.
   public var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The value of a header field, whatever the case of its name.
+  /// Returns the value of a header field; the name is case-insensitive.
   public func header(_ name: String) -> String? { request.headerValue(name) }
 
-  /// The value of the first query item of that name; empty for one without a value, `nil` when there is no such item.
+  /// Returns the value of the first query item with the given name; empty for an item without a value, `nil` if there
+  /// is no such item.
   public func query(_ name: String) -> String? {
     ParsedURL(url).items.values(of: name).first.map { $0 ?? "" }
   }
 
-  /// The body as a value.
+  /// Decodes the body from JSON.
   ///
   /// - Throws: What the decoder throws.
   public func json<Value: Decodable>(

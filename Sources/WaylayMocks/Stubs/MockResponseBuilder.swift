@@ -1,4 +1,4 @@
-/// Builds the list of a stub's answers: one, or several that are given one after the other.
+/// A result builder for the list of a stub's responses, which are given one after the other.
 ///
 /// ```swift
 /// Stub(.get, "/status") { [.status(503), .status(200)] }
@@ -8,17 +8,17 @@
 /// }
 /// ```
 ///
-/// Write several in brackets: a line that begins with a dot goes on with the line before it, so that of two such lines
-/// the second would change the first one's answer.
+/// Write several responses in brackets: a line that begins with a dot continues the line before it, so the second of
+/// two such lines would modify the first one's response.
 @resultBuilder
 public enum MockResponseBuilder {
-  /// One answer.
+  /// One response.
   public static func buildExpression(_ response: MockResponse) -> [MockResponse] { [response] }
-  /// A ready-made list.
+  /// An existing list.
   public static func buildExpression(_ responses: [MockResponse]) -> [MockResponse] { responses }
   /// The empty list.
   public static func buildBlock() -> [MockResponse] { [] }
-  /// All parts in the order they are written.
+  /// All parts in the order of the source.
   public static func buildBlock(_ parts: [MockResponse]...) -> [MockResponse] { parts.flatMap { $0 } }
   /// `if` without `else`.
   public static func buildOptional(_ part: [MockResponse]?) -> [MockResponse] { part ?? [] }

@@ -21,7 +21,7 @@ public struct MockSourceLocation: Sendable {
 }
 
 extension MockSourceLocation: Hashable {
-  /// Whether both are the same place.
+  /// Whether both locations are the same.
   public static func == (one: MockSourceLocation, other: MockSourceLocation) -> Bool {
     one.line == other.line && one.column == other.column && one.fileID.description == other.fileID.description
       && one.filePath.description == other.filePath.description && one.test == other.test

@@ -1,4 +1,4 @@
-/// A state machine that stubs move through: what is answered depends on what came before.
+/// A state machine for stubs, whose answers depend on earlier requests.
 ///
 /// ```swift
 /// let cart = Scenario("cart", states: ["empty", "full"])
@@ -9,11 +9,11 @@
 /// }
 /// ```
 ///
-/// Each mock keeps the state of its own. For answers that only follow one another, list them in one stub.
+/// Each mock keeps its own state. For answers that only follow one another, list them in one stub.
 public struct Scenario: Sendable, Hashable {
   /// The name, unique in a mock.
   public let name: String
-  /// The states; the first is the one it begins in.
+  /// The states; the first one is the initial state.
   public let states: [String]
 
   /// Makes a scenario.
@@ -34,9 +34,9 @@ extension Stub {
   /// The same stub as part of a scenario.
   ///
   /// - Parameters:
-  ///   - scenario: The scenario.
   ///   - required: The state in which the stub answers; `nil` for any.
-  ///   - next: The state that its answer leads to; `nil` for the same.
+  ///   - required: The state in which the stub answers; `nil` for any.
+  ///   - next: The state after its answer; `nil` keeps the current one.
   public func scenario(_ scenario: Scenario, requires required: String? = nil, next: String? = nil) -> Stub {
     with { stub in
       if scenario.states.isEmpty {

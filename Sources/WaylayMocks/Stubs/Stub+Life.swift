@@ -16,23 +16,23 @@ extension Stub {
     case optional
   }
 
-  /// What follows the last of a stub's listed answers. A struct, so that more may be added.
+  /// What follows the last of a stub's listed answers. A struct, so that new values can be added.
   public struct AfterLast: Hashable, Sendable {
     private let rawValue: UInt8
 
-    /// The last answer again, forever. What a stub does unless told otherwise.
+    /// Repeats the last answer forever. The default.
     public static let repeats = AfterLast(rawValue: 0)
-    /// The first answer again, and so on.
+    /// Starts over with the first answer.
     public static let cycles = AfterLast(rawValue: 1)
     /// Nothing: the stub is used up.
     public static let ends = AfterLast(rawValue: 2)
   }
 
-  /// The same stub for one request: after it, older stubs are asked again. Several in one list for the same requests
-  /// answer in the order they are written.
+  /// The same stub for one request, after which older stubs answer again. Several such stubs in one list for the same
+  /// requests answer in the order they are written.
   public var once: Stub { times(1) }
 
-  /// The same stub for exactly so many requests. A required stub that was used less often is reported.
+  /// The same stub for exactly the given number of requests. A required stub that was used less often is reported.
   public func times(_ count: Int) -> Stub {
     guard count > 0 else {
       return with {
@@ -47,7 +47,7 @@ extension Stub {
     }
   }
 
-  /// The same stub for so many requests.
+  /// The same stub for a number of requests in the given range.
   public func times(_ counts: ClosedRange<Int>) -> Stub {
     guard counts.lowerBound >= 0, counts.upperBound > 0 else {
       return with { $0.note(.invalidCount, "times(\(counts)): counts are not negative, and the last is at least 1.") }
@@ -58,7 +58,7 @@ extension Stub {
     }
   }
 
-  /// The same stub for any number of requests, which is what a stub is for unless told otherwise.
+  /// The same stub for any number of requests, which is the default.
   public var reusable: Stub {
     with {
       $0.life.minimum = nil
@@ -66,21 +66,20 @@ extension Stub {
     }
   }
 
-  /// The same stub, which nobody has to use.
+  /// The same stub, which is not reported if it stays unused.
   public var optional: Stub { with { $0.life.requirement = .optional } }
 
-  /// The same stub, which is reported when nobody uses it. A stub that does not say is required of the mock it was
-  /// given to.
+  /// The same stub, reported if it stays unused. By default, a stub is required of the mock it was given to.
   public var required: Stub { with { $0.life.requirement = .required } }
 
   /// What a stub said about being used; `nil` when it did not say.
   package var requirement: Requirement? { life.requirement }
 
-  /// The same stub before or after others: the highest priority is asked first, and of equal ones the newest. Default:
-  /// 0.
+  /// The same stub with the given priority: the highest priority is asked first, and among equal ones the newest.
+  /// Default: 0.
   public func priority(_ priority: Int) -> Stub { with { $0.life.priority = priority } }
 
-  /// The same stub, with what follows the last of its listed answers.
+  /// The same stub with the given behavior after the last of its listed answers.
   public func afterLast(_ afterLast: AfterLast) -> Stub { with { $0.life.afterLast = afterLast } }
 
   /// How many uses there are at most.

@@ -1,4 +1,4 @@
-/// A rule of a mock: which requests it is for, what it answers, and how often.
+/// A rule of a mock: which requests it matches, what it answers, and how often.
 ///
 /// ```swift
 /// Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
@@ -9,11 +9,11 @@
 ///   .once
 /// ```
 ///
-/// The closure without an argument lists the answers, and is run once, here; several are given one after the other. The
-/// closure with an argument is run for each request.
+/// A closure without an argument lists the answers, which are given one after the other; it runs once, in the
+/// initializer. A closure with an argument runs for each request.
 ///
-/// A value: the same stub may be given to any number of mocks, each of which counts for itself. A mistake in it, a
-/// pattern that cannot be parsed for example, is kept and reported at the line the stub was written on; nothing traps.
+/// A stub is a value: you can give the same stub to any number of mocks, each of which counts separately. A mistake in
+/// it, such as a pattern that cannot be parsed, is kept and reported at the line of the stub; nothing traps.
 public struct Stub: Sendable {
   /// What a stub does with a request.
   enum Answer: Sendable {
@@ -30,15 +30,15 @@ public struct Stub: Sendable {
   /// Where the stub was written.
   public internal(set) var location: MockSourceLocation
 
-  /// Makes a stub that gives the listed answers; an empty list answers `200 OK` without a body.
+  /// Makes a stub with the listed answers; an empty list answers `200 OK` without a body.
   ///
   /// - Parameters:
   ///   - method: The method.
   ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
-  ///     there too.
-  ///   - answers: The answers, made once.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///     also available.
+  ///   - answers: The answers; the closure runs once.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public init(
@@ -51,7 +51,7 @@ public struct Stub: Sendable {
       answers)
   }
 
-  /// Makes a stub for any method that gives the listed answers.
+  /// Makes a stub for any method with the listed answers.
   public init(
     _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line,
@@ -62,14 +62,14 @@ public struct Stub: Sendable {
       answers)
   }
 
-  /// Makes a stub whose answer is computed from each request.
+  /// Makes a stub that computes its answer from each request.
   ///
   /// - Parameters:
   ///   - method: The method.
   ///   - url: As above.
-  ///   - answer: Gives the answer. What it throws, the load fails with.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - answer: Returns the answer. An error that it throws fails the load.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public init(
@@ -82,7 +82,7 @@ public struct Stub: Sendable {
       at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub for any method whose answer is computed from each request.
+  /// Makes a stub for any method that computes its answer from each request.
   public init(
     _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line,
@@ -111,12 +111,12 @@ public struct Stub: Sendable {
     problems = pattern.problems.map { $0.located(at: location) }
   }
 
-  /// Lists the answers in place of those the stub had.
+  /// Replaces the stub's answers with the listed ones.
   public func respond(@MockResponseBuilder _ answers: () throws -> [MockResponse]) -> Stub {
     with { $0.declare(answers) }
   }
 
-  /// Computes the answer from each request, in place of the answers the stub had.
+  /// Replaces the stub's answers with one computed from each request.
   public func respond(_ answer: @escaping @Sendable (MockRequest) async throws -> MockResponse) -> Stub {
     with { $0.answer = .computed(answer) }
   }

@@ -1,4 +1,4 @@
-/// Builds a list of stubs; conditions, loops and ready-made lists are allowed.
+/// A result builder for a list of stubs, which accepts conditions, loops and arrays.
 ///
 /// ```swift
 /// let mock = MockInterceptor {
@@ -10,11 +10,11 @@
 public enum StubBuilder {
   /// One stub.
   public static func buildExpression(_ stub: Stub) -> [Stub] { [stub] }
-  /// A ready-made list.
+  /// An existing list.
   public static func buildExpression(_ stubs: [Stub]) -> [Stub] { stubs }
   /// The empty list.
   public static func buildBlock() -> [Stub] { [] }
-  /// All parts in the order they are written.
+  /// All parts in the order of the source.
   public static func buildBlock(_ parts: [Stub]...) -> [Stub] { parts.flatMap { $0 } }
   /// `if` without `else`.
   public static func buildOptional(_ part: [Stub]?) -> [Stub] { part ?? [] }

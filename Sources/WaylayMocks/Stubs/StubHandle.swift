@@ -1,4 +1,4 @@
-/// Stubs that were added to a mock: to count them, to see their calls, to remove them.
+/// A handle for stubs added to a mock, which counts them, gives their calls and removes them.
 ///
 /// ```swift
 /// let outage = mock.add(Stub(.get, "/users/:id") { .status(503) })
@@ -10,7 +10,7 @@ public struct StubHandle: Sendable {
   let mock: MockInterceptor
   let entries: [StubEntry]
 
-  /// How often the stubs have answered.
+  /// The number of times the stubs have answered.
   public var count: Int { mock.state.withLock { _ in entries.reduce(0) { $0 + $1.uses } } }
 
   /// The requests they have answered, oldest first.
@@ -19,8 +19,7 @@ public struct StubHandle: Sendable {
     return mock.calls.filter { call in call.number.map { numbers.contains($0) } ?? false }
   }
 
-  /// Removes the stubs. A request that has been matched is answered all the same; stubs that nobody used are no issue
-  /// any more.
+  /// Removes the stubs. A request that has already been matched is still answered; unused stubs are no longer an issue.
   public func remove() {
     mock.remove(entries)
   }

@@ -1,4 +1,4 @@
-/// What a mock does with a request that none of its stubs is for.
+/// What a mock does with a request that none of its stubs matches.
 public struct UnmatchedPolicy: Sendable {
   enum Kind: Sendable {
     case fail
@@ -8,12 +8,12 @@ public struct UnmatchedPolicy: Sendable {
 
   let kind: Kind
 
-  /// The load fails with a `URLError` that says what came nearest, and the mock records an issue. The default.
+  /// Fails the load with a `URLError` that names the closest stub, and records an issue. The default.
   public static let fail = UnmatchedPolicy(kind: .fail)
-  /// The request goes on to the next interceptor, and so to the network at last. No issue.
+  /// Passes the request on to the next interceptor, and finally to the network. Records no issue.
   public static let passThrough = UnmatchedPolicy(kind: .passThrough)
-  /// The load gets that answer, and the mock records an issue.
+  /// Answers the load with the given response, and records an issue.
   public static func respond(_ response: MockResponse) -> UnmatchedPolicy { UnmatchedPolicy(kind: .respond(response)) }
-  /// The load gets an answer of that status, with what came nearest as its text, and the mock records an issue.
+  /// Answers the load with the given status and text that names the closest stub, and records an issue.
   public static func respond(_ status: Int) -> UnmatchedPolicy { .respond(.status(status)) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Stub {
-  /// The stubs of WireMock's JSON mappings, as far as the common subset goes.
+  /// Reads stubs from WireMock's JSON mappings, limited to the common subset.
   ///
   /// ```swift
   /// let mock = try MockInterceptor { try Stub.wireMock(at: folder) }
@@ -21,22 +21,22 @@ extension Stub {
   /// | order | `priority` (1 goes first, 5 unless told otherwise), then the file that sorts last |
   /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, from `Started` on |
   ///
-  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` mean nothing here. Anything else is a mistake,
-  /// `transformers` and `proxyBaseUrl` among it, because the stub would not do what it says. All regular expressions
-  /// have to cover the whole text, and are in ICU syntax.
+  /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` are ignored. Anything else is an error,
+  /// including `transformers` and `proxyBaseUrl`, because the stub would not do what it says. All regular expressions
+  /// must match the whole text, and use ICU syntax.
   ///
-  /// Nobody has to use all mappings: the stubs are optional.
+  /// The stubs are optional: not all mappings have to be used.
   ///
   /// - Parameters:
   ///   - place: A file with one mapping or a list `mappings`; a folder of such files; or WireMock's own folder, with
   ///     `mappings` and `__files` in it.
-  ///   - origin: Scheme, host and port of the requests; any unless told otherwise.
-  ///   - ignoring: Names that are passed over although they are not understood: `["transformers"]`, say.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - origin: Scheme, host and port of the requests; any by default.
+  ///   - ignoring: Unsupported names to ignore, such as `["transformers"]`.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
-  /// - Throws: ``MockError/Code/invalidFixture`` with all mistakes, each with its file, line and mapping.
+  /// - Throws: ``MockError/Code/invalidFixture`` with all errors, each with its file, line and mapping.
   public static func wireMock(
     at place: URL, origin: String? = nil, ignoring: Set<String> = [], fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

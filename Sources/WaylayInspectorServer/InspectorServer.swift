@@ -5,7 +5,7 @@ public import Logging
 import WaylayCore
 public import WaylayInspector
 
-/// Shows what an `Inspector` sees in a browser beside the app, while it happens.
+/// Shows the traffic of an `Inspector` live in a browser, next to the app.
 ///
 /// ```swift
 /// let inspector = Inspector()
@@ -15,24 +15,24 @@ public import WaylayInspector
 /// let url = try await server.start()  // also logged, in one line: open it in a browser
 /// ```
 ///
-/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be made stubs of.
-/// The server is for the time of development: leave it out of what is released.
+/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be turned into
+/// stubs. The server is a development tool: do not include it in releases.
 ///
-/// It listens on the loopback address alone, and answers only who knows the token, which is made anew by each start and
-/// is in the URL. Pages of other origins cannot read anything or send anything, whatever names they have made lead to
-/// this machine: a request whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the page is refused. Whoever runs
-/// programs as the same user can read the log, and so the token.
+/// The server listens only on the loopback address, and responds only to clients with the token, which is generated at
+/// each start and is part of the URL. Pages of other origins can neither read nor send anything, even under names that
+/// resolve to this machine: the server rejects requests whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the
+/// page. Anybody who runs programs as the same user can read the log, and with it the token.
 public final class InspectorServer: Sendable {
-  /// How a server listens.
+  /// The options of a server.
   public struct Options: Sendable {
-    /// The port; 0 for one that is free.
+    /// The port; 0 selects a free one.
     public var port: UInt16 = 0
-    /// How many pages may listen at once. One more is told so.
+    /// How many pages may listen at once. Further pages receive an error.
     public var listeners = 8
-    /// Where the line with the URL goes; `nil` for nowhere.
+    /// The logger for the line with the URL; `nil` for none.
     public var logger: Logger? = Logger(label: "waylay.inspector")
 
-    /// A free port, eight listeners, a line in the log.
+    /// Makes the default options: a free port, eight listeners, a line in the log.
     public init() {}
   }
 
@@ -52,13 +52,13 @@ public final class InspectorServer: Sendable {
   private let options: Options
   private let state = Locked(State())
 
-  /// Makes a server, which does nothing until it is started.
+  /// Makes a server, which does nothing until you start it.
   ///
   /// - Parameters:
-  ///   - inspector: What is shown.
-  ///   - session: What requests are sent again with: the one that the app uses, for the same chain; without one they
-  ///     cannot be.
-  ///   - options: How it listens.
+  ///   - inspector: The inspector to show.
+  ///   - session: The session to send requests again with: the app's own, to use the same chain. Without a session,
+  ///     requests cannot be sent again.
+  ///   - options: The options of the server.
   public init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
     self.inspector = inspector
     self.session = session
@@ -69,12 +69,13 @@ public final class InspectorServer: Sendable {
     state.withLock { $0.running }?.task.cancel()
   }
 
-  /// Where the page is, while the server runs. The URL holds the token: who knows it sees the traffic.
+  /// The URL of the page while the server runs. It contains the token: anybody who knows it sees the traffic.
   public var url: URL? { state.withLock { $0.running?.url } }
 
-  /// Begins to listen, and returns where the page is. A server that runs goes on, and says where.
+  /// Starts listening, and returns the URL of the page. A server that is already running continues, and returns its
+  /// URL.
   ///
-  /// - Throws: ``InspectorServerError`` when it cannot listen, and `CancellationError`.
+  /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError`.
   public func start() async throws -> URL {
     let running = state.withLock { state -> URL? in
       guard let running = state.running else {
@@ -98,7 +99,7 @@ public final class InspectorServer: Sendable {
     }
   }
 
-  /// Stops listening, and ends what is open. Pages say so, and keep what they show.
+  /// Stops listening, and closes open connections. Pages say so, and keep what they show.
   public func stop() async {
     let running = state.withLock { state -> Running? in
       defer { state.running = nil }
@@ -110,10 +111,10 @@ public final class InspectorServer: Sendable {
     _ = await running.task.result
   }
 
-  /// Serves until the task is cancelled.
+  /// Runs the server until the task is cancelled.
   ///
   /// - Parameter ready: Called once, with the URL of the page.
-  /// - Throws: ``InspectorServerError`` when it cannot listen, and `CancellationError` in the end.
+  /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError` at the end.
   public func run(_ ready: @Sendable (URL) -> Void = { _ in }) async throws {
     ready(try await start())
     guard let task = state.withLock({ $0.running?.task }) else { return }

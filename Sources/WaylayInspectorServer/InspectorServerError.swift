@@ -3,15 +3,15 @@ public import WaylayCore
 
 /// Why an ``InspectorServer`` could not be started.
 public struct InspectorServerError: LoadError {
-  /// What kind of failure it was. New codes may be added in any release.
+  /// The kind of failure. New codes may be added in any release.
   public let code: Code
-  /// What happened and what to do about it, for a person.
+  /// A human-readable text: what happened and what to do about it.
   public let message: String
   /// Always `nil`.
   public let url: URL?
   /// Always `nil`.
   public let requestID: InterceptedRequest.ID?
-  /// The error of the system, where there was one.
+  /// The system's error, if there is one.
   public let underlying: (any Error)?
 
   init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -27,18 +27,18 @@ public struct InspectorServerError: LoadError {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name.
+    /// Makes a code with the given name.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// The port is taken, or this process may not listen on it.
+    /// The port is in use, or this process may not listen on it.
     ///
     /// Choose another port, or `0` for any free one.
     public static let cannotListen = Code("cannotListen")
-    /// Somebody else is starting or stopping the server.
+    /// The server is already being started or stopped.
     ///
-    /// Start and stop it in one place, and wait for each call to return.
+    /// Start and stop the server in one place, and wait for each call to return.
     public static let busy = Code("busy")
   }
 }

@@ -1,7 +1,7 @@
 public import WaylayMocks
 
 extension URLSession {
-  /// The session of the current mock's scope: every request of it is answered by that scope's stubs.
+  /// The session of the current mock scope, whose stubs answer all its requests.
   ///
   /// ```swift
   /// @Test(.mocked { Stub(.get, "https://api.example.com/health") { .status(204) } })
@@ -11,30 +11,30 @@ extension URLSession {
   /// }
   /// ```
   ///
-  /// It is the same session wherever it is asked for within one scope, in helpers and in child tasks too, and ends with
-  /// the scope: see ``MockScope/session``. Outside of a scope it is a session that fails every request, and the test
-  /// that runs fails with an issue that says so; nothing is sent to the network.
+  /// The session is the same everywhere within one scope, including helpers and child tasks, and ends with the scope:
+  /// see ``MockScope/session``. Outside a scope, it is a session that fails every request, and the running test fails
+  /// with an issue that says so; nothing is sent to the network.
   public static var mocked: URLSession { MockScope.required(by: "URLSession.mocked").session }
 }
 
 extension URLSessionConfiguration {
-  /// An ephemeral configuration whose sessions are answered by the current mock's scope.
+  /// An ephemeral configuration whose sessions are answered by the current mock scope.
   ///
   /// ```swift
   /// let session = URLSession(configuration: .mocked, delegate: delegate, delegateQueue: nil)
   /// ```
   ///
-  /// Each access is a configuration of its own: take it into a variable to set header fields, timeouts or cookies,
-  /// before a session is made from it. Sessions made from it belong to whoever makes them; on Linux each holds two
-  /// descriptors until it is let go or invalidated (platform fact U12), so prefer `URLSession.mocked` where no delegate
-  /// and no setting is needed. Outside of a scope it behaves as `URLSession.mocked` does.
+  /// Each access returns a new configuration: assign it to a variable to set header fields, timeouts or cookies before
+  /// you make a session. You own the sessions made from it; on Linux each holds two descriptors until it is released or
+  /// invalidated (platform fact U12), so prefer `URLSession.mocked` if you need neither a delegate nor settings.
+  /// Outside a scope it behaves like `URLSession.mocked`.
   public static var mocked: URLSessionConfiguration {
     MockScope.required(by: "URLSessionConfiguration.mocked").configuration()
   }
 }
 
 extension MockInterceptor {
-  /// The mock of the current scope, for stubs that a test adds on its way and for what it verifies.
+  /// The mock of the current scope, for adding stubs during a test and for verification.
   ///
   /// ```swift
   /// MockInterceptor.current.add { Stub(.delete, "https://api.example.com/users/1") { .status(204) } }
@@ -42,6 +42,6 @@ extension MockInterceptor {
   /// #expect(MockInterceptor.current.calls(to: .delete, "/users/1").count == 1)
   /// ```
   ///
-  /// Outside of a scope it is a mock that no session uses, and the test that runs fails with an issue that says so.
+  /// Outside a scope, it is a mock that no session uses, and the running test fails with an issue that says so.
   public static var current: MockInterceptor { MockScope.required(by: "MockInterceptor.current").mock }
 }

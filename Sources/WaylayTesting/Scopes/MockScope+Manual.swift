@@ -1,7 +1,7 @@
 public import WaylayMocks
 
 extension MockScope {
-  /// Makes a scope that ends, and reports, in a hook of the test library.
+  /// Makes a scope that ends and reports in a hook of the test library.
   ///
   /// ```swift
   /// final class UserTests: XCTestCase {
@@ -16,24 +16,24 @@ extension MockScope {
   /// }
   /// ```
   ///
-  /// It is not ``current`` anywhere, so `URLSession.mocked` does not find it: use ``session`` or ``configuration(_:)``.
-  /// Prefer ``MockTrait`` and `withMock`, where they can surround the test.
+  /// The scope does not become ``current``, so `URLSession.mocked` does not find it: use ``session`` or
+  /// ``configuration(_:)``. Prefer ``MockTrait`` and `withMock` where they can wrap the test.
   ///
   /// - Parameters:
-  ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-  ///   - clock: What delays of answers wait on.
-  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
-  ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
-  ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
-  ///     answers them too, until the scope ends. Another scope that has such sessions then is an issue, because this
-  ///     call cannot wait.
-  ///   - hook: Called once, now, with what is to be called when the test ends.
-  ///   - stubs: The stubs; the last one is asked first.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
+  ///   - clock: The clock that delayed answers wait on.
+  ///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
+  ///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+  ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+  ///     too, until the scope ends. If another scope has such sessions at the time, that is an issue, because this call
+  ///     cannot wait.
+  ///   - hook: Called once, immediately, with the closure to call when the test ends.
+  ///   - stubs: The stubs; later ones take precedence.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
-  /// - Throws: What the stubs' closure throws.
+  /// - Throws: Errors of the stubs' closure.
   public convenience init(
     unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28,
     showing: Set<String> = [],

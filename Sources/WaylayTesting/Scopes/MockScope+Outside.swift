@@ -70,6 +70,6 @@ extension MockScope {
 }
 
 extension WaylayError.Code {
-  /// A session that was taken from `URLSession.mocked` where no mock's scope was current.
+  /// A session was taken from `URLSession.mocked` where no mock scope was current.
   public static let outsideMockScope = WaylayError.Code("outsideMockScope")
 }

@@ -1,16 +1,16 @@
 public import WaylayMocks
 
 extension MockScope {
-  /// Has this scope answer sessions that exist already, until it ends: those that code under test has made for itself.
+  /// Makes this scope answer existing sessions until it ends, such as those that the code under test has made itself.
   ///
   /// ```swift
   /// let client = CatalogClient()   // private let session = URLSession(configuration: .default)
   /// MockScope.current?.intercept(URLSession.held(by: client))
   /// ```
   ///
-  /// Sessions that other tests use as well belong into the trait's `hardWiredSessions`, where tests take turns. On
-  /// Linux any session will do; on Apple platforms `URLSession.shared` alone, and for another the test fails with an
-  /// issue that says so: make the session in the code from a configuration that comes from outside,
+  /// Sessions that other tests use as well belong in the trait's `hardWiredSessions`, where tests take turns. On Linux
+  /// any session works; on Apple platforms only `URLSession.shared` does, and for any other the test fails with an
+  /// issue that says so: let the code make the session from an injected configuration, which is
   /// `URLSessionConfiguration.mocked` in tests.
   public func intercept(_ sessions: [URLSession]) {
     guard !isEnded else {
@@ -23,19 +23,19 @@ extension MockScope {
 }
 
 extension URLSession {
-  /// The sessions that a value holds in its stored properties, private ones too, and in those of what it holds.
+  /// Returns the sessions in the stored properties of a value, including private and nested ones.
   ///
-  /// For the sessions that a client makes for itself and shows to nobody:
+  /// Use it for the sessions that a client makes itself and does not expose:
   ///
   /// ```swift
   /// @Test(.mocked(hardWiredSessions: URLSession.held(by: CatalogClient.shared)) { Stub(.get, "/catalog") { .json(["items": 3]) } })
   /// func catalog() async throws { … }
   /// ```
   ///
-  /// A lazy property that was not used yet holds none, and what closures hold is not found. Levels beyond the eighth
-  /// are not looked at. A value in which no session is found is an issue of the test that runs.
+  /// A lazy property that was not used yet holds no session, and sessions captured by closures are not found. The
+  /// search goes eight levels deep. If it finds no session, that is an issue of the running test.
   ///
-  /// - Parameter value: A client, or whatever has one.
+  /// - Parameter value: A client, or a value that contains one.
   /// - Returns: Each session once, in the order of the properties.
   public static func held(by value: Any) -> [URLSession] {
     var found: [URLSession] = []

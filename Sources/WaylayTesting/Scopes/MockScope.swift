@@ -1,11 +1,11 @@
 public import WaylayMocks
 
-/// The mock of one test, with the registry and the session that are bound to it.
+/// The mock of one test, with its registry and its session.
 ///
 /// The trait
 /// ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:_:)`` and
-/// `withMock` make one for the test or the closure they surround, and end it afterwards. Inside, ``current`` finds it,
-/// in child tasks and in unstructured tasks too:
+/// `withMock` make a scope for the test or closure that they wrap, and end it afterwards. Inside, ``current`` finds it,
+/// including in child tasks and unstructured tasks:
 ///
 /// ```swift
 /// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
@@ -15,11 +15,11 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// A scope has a registry of its own, so two tests that run in parallel with different answers for one URL do not meet,
-/// whichever tasks and helpers make their sessions.
+/// Each scope has its own registry: tests that run in parallel with different answers for the same URL do not
+/// interfere, whichever tasks and helpers make their sessions.
 ///
-/// Task-locals end at `Task.detached`, at dispatch queues and at threads. Code that runs there uses a session that was
-/// made before, or is given the scope:
+/// Task-local values do not reach `Task.detached`, dispatch queues and threads. Code that runs there uses a session
+/// made earlier, or receives the scope:
 ///
 /// ```swift
 /// let scope = try #require(MockScope.current)
@@ -28,7 +28,7 @@ public import WaylayMocks
 /// }.value
 /// ```
 ///
-/// Where nothing can surround the test, make a scope by hand:
+/// If nothing can wrap the test, make a scope manually:
 /// ``init(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:endingWith:_:)``.
 public final class MockScope: Sendable {
   private struct State {
@@ -42,15 +42,15 @@ public final class MockScope: Sendable {
     var lateUses: [MockSourceLocation: Int] = [:]
   }
 
-  /// The innermost scope round the current task; `nil` outside of every scope.
+  /// The innermost scope around the current task; `nil` outside every scope.
   @TaskLocal public static var current: MockScope?
 
-  /// The stubs of this scope, and what they were asked.
+  /// The mock with this scope's stubs and the requests they received.
   public let mock: MockInterceptor
-  /// What requests are played from that no stub is for, or recorded to; `nil` for a scope without one.
+  /// The cassette that plays or records requests that no stub matches; `nil` for a scope without one.
   public let cassette: Cassette?
-  /// What the scope's sessions run through: its mock, then its cassette, and nothing else. Its direct loads
-  /// (`registry.data(for:)`) are mocked as well.
+  /// The chain of the scope's sessions: its mock, then its cassette, and nothing else. Direct loads through the
+  /// registry (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
   /// The sessions that the code takes from nowhere.
   let hardWired: HardWiredSessions
@@ -88,15 +88,15 @@ public final class MockScope: Sendable {
 }
 
 extension MockScope {
-  /// The scope's session. There is one, made when it is first asked for, because each holds two descriptors on Linux
+  /// The scope's session. There is only one, made on first use, because each session holds two descriptors on Linux
   /// (platform fact U12).
   ///
-  /// Code under test may invalidate it, in a `deinit` for example: the rest of the test's code can go on. On Linux the
-  /// tasks then finish or are cancelled, and the session stays, because all share it; on Apple platforms each use of
-  /// this property makes a session, with the cookies and credentials of the others.
+  /// Code under test may invalidate the session, for example in a `deinit`: the rest of the test can continue. On Linux
+  /// its tasks then finish or are cancelled, and the session stays, because all users share it; on Apple platforms each
+  /// use of this property makes a session, with the same cookies and credentials.
   ///
-  /// It has an ephemeral configuration: cookies and credentials are the scope's own. A session with a delegate, or with
-  /// a configuration of one's own, is made from ``configuration(_:)``.
+  /// The session has an ephemeral configuration: cookies and credentials belong to the scope. To use a delegate or your
+  /// own configuration, make a session from ``configuration(_:)``.
   public var session: URLSession {
     state.withLock { state in
       if let session = state.session { return session }
@@ -109,7 +109,7 @@ extension MockScope {
     }
   }
 
-  /// A copy of a configuration, for sessions that this scope's mock answers.
+  /// Returns a copy of a configuration, for sessions that this scope's mock answers.
   ///
   /// ```swift
   /// let configuration = URLSessionConfiguration.ephemeral
@@ -186,7 +186,7 @@ extension MockScope {
   /// How often such sessions were used, by the place of their mock.
   var lateUses: [MockSourceLocation: Int] { state.withLock { $0.lateUses } }
 
-  /// Whether the scope is over: its sessions fail their loads.
+  /// Whether the scope has ended: its sessions then fail their loads.
   public var isEnded: Bool { state.withLock { $0.isEnded } }
 
   /// Ends what the scope holds. Loads that run fail; so do later ones, without the network.

@@ -1,7 +1,7 @@
 public import WaylayMocks
 
-/// Runs an operation whose requests are played from a cassette, or recorded to it: inside, `URLSession.mocked` goes
-/// through it.
+/// Runs an operation whose requests are played from a cassette or recorded to it: inside, `URLSession.mocked` uses the
+/// cassette.
 ///
 /// ```swift
 /// func testLogin() async throws {
@@ -12,15 +12,15 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// It reports what ``CassetteTrait`` reports, in Swift Testing and in XCTest. When the operation throws, what it has
-/// recorded is not kept: the file that was there stays.
+/// It reports the same issues as ``CassetteTrait``, in Swift Testing and in XCTest. If the operation throws, its
+/// recording is discarded: an existing file stays.
 ///
 /// - Parameters:
-///   - path: The file, beside the caller's in the folder `Cassettes`; `.har` may be left out.
-///   - mode: What is recorded. Nothing, unless `WAYLAY_RECORD` says otherwise.
-///   - options: What is compared, redacted, reported, and how old a recording may be.
-///   - fileID: Where it is reported: the caller's file.
-///   - filePath: The same file, with its path.
+///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
+///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
+///   - options: What to compare, redact and report, and the maximum age of a recording.
+///   - fileID: The file to report issues at: the caller's.
+///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 ///   - operation: The code under test.
@@ -37,15 +37,15 @@ public func withCassette<Result>(
   return try await MockScope(playing: cassette).surround(operation, cassette: cassette)
 }
 
-/// Runs a synchronous operation whose requests are played from a cassette, or recorded to it: a whole case of XCTest,
-/// round `super.invokeTest()`.
+/// Runs a synchronous operation whose requests are played from a cassette or recorded to it, such as a whole XCTest
+/// case, around `super.invokeTest()`.
 ///
 /// - Parameters:
-///   - path: The file, beside the caller's in the folder `Cassettes`; `.har` may be left out.
-///   - mode: What is recorded. Nothing, unless `WAYLAY_RECORD` says otherwise.
-///   - options: What is compared, redacted, reported, and how old a recording may be.
-///   - fileID: Where it is reported: the caller's file.
-///   - filePath: The same file, with its path.
+///   - path: The file, in the folder `Cassettes` next to the caller's; the extension `.har` is optional.
+///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
+///   - options: What to compare, redact and report, and the maximum age of a recording.
+///   - fileID: The file to report issues at: the caller's.
+///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 ///   - operation: The code under test.

@@ -1,6 +1,6 @@
 public import WaylayMocks
 
-/// Runs an operation with a mock of its own: inside, `URLSession.mocked` is answered by the stubs.
+/// Runs an operation with its own mock: inside, the stubs answer `URLSession.mocked`.
 ///
 /// ```swift
 /// func testName() async throws {
@@ -13,24 +13,24 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// It reports what ``MockTrait`` reports, in Swift Testing and in XCTest. Scopes nest: these stubs are asked before
-/// those of the scope round it. A session that was made outside is not affected.
+/// It reports the same issues as ``MockTrait``, in Swift Testing and in XCTest. Scopes nest: these stubs take
+/// precedence over those of the enclosing scope. Sessions made outside are not affected.
 ///
 /// - Parameters:
-///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
-///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
-///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
-///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
-///     answers them too. Waits until no other test has such sessions; see the guide on mocks in large suites.
-///   - stubs: The stubs; the last one is asked first.
+///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
+///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time.
+///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
+///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+///     too. The call waits until no other test has such sessions; see the guide on mocks in large suites.
+///   - stubs: The stubs; later ones take precedence.
 ///   - operation: The code under test. The scope ends when it returns or throws.
-///   - fileID: Where it is reported: the caller's file.
-///   - filePath: The same file, with its path.
+///   - fileID: The file to report issues at: the caller's.
+///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 /// - Returns: What the operation returns.
-/// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
+/// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
   unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28,
@@ -46,9 +46,9 @@ public func withMock<Result>(
   return try await MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
 }
 
-/// Runs a synchronous operation with a mock of its own.
+/// Runs a synchronous operation with its own mock.
 ///
-/// With it a whole XCTest case is mocked, `setUp`, asynchronous test methods and `tearDown` included:
+/// Use it to mock a whole XCTest case, including `setUp`, asynchronous test methods and `tearDown`:
 ///
 /// ```swift
 /// final class UserTests: XCTestCase {
@@ -63,21 +63,21 @@ public func withMock<Result>(
 /// ```
 ///
 /// - Parameters:
-///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-///   - clock: What delays of answers wait on. A `MockClock` makes them take no time.
-///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
-///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
-///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
-///     answers them too. That another test has such sessions at the time is an issue, because this call cannot wait:
-///     XCTest runs one test at a time, so there it does not happen.
-///   - stubs: The stubs; the last one is asked first.
+///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
+///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time.
+///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
+///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+///     too. If another test has such sessions at the time, that is an issue, because this call cannot wait. It does not
+///     happen in XCTest, which runs one test at a time.
+///   - stubs: The stubs; later ones take precedence.
 ///   - operation: The code under test. The scope ends when it returns or throws.
-///   - fileID: Where it is reported: the caller's file.
-///   - filePath: The same file, with its path.
+///   - fileID: The file to report issues at: the caller's.
+///   - filePath: The path of that file.
 ///   - line: The caller's line.
 ///   - column: The caller's column.
 /// - Returns: What the operation returns.
-/// - Throws: What the stubs' closure or the operation throws. Stubs that stay unused are then not reported.
+/// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
   unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28,

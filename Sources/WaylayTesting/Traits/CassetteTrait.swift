@@ -1,7 +1,7 @@
 public import Testing
 public import WaylayMocks
 
-/// A trait that plays the requests of a test from a file, or records them to it.
+/// A trait that plays a test's requests from a file, or records them to it.
 ///
 /// ```swift
 /// @Test(.cassette("login"))
@@ -11,21 +11,21 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// The file is `Cassettes/login.har`, beside the source file of the test. It is recorded with the network, and then
-/// played without:
+/// The file is `Cassettes/login.har`, next to the test's source file. It is recorded with the network, and then played
+/// without it:
 ///
 /// ```sh
 /// WAYLAY_RECORD=once swift test
 /// ```
 ///
-/// On a suite each test has a file of its own, in a folder of that name: `Cassettes/login/wrongPassword.har`. The
-/// cases of a test with arguments would record into one: surround them with `withCassette("login-\(argument)") { … }`.
+/// On a suite, each test has its own file, in a folder of the given name: `Cassettes/login/wrongPassword.har`. The
+/// cases of a parameterized test would record into one file: wrap them in `withCassette("login-\(argument)") { … }`.
 ///
-/// Inside, ``MockScope/current`` has an empty mock as well, which is asked first: stubs that the test adds to
-/// `MockInterceptor.current`, and those of `.mocked` round it or in it, answer before the cassette does.
+/// Inside, ``MockScope/current`` also has an empty mock, which takes precedence: stubs that the test adds to
+/// `MockInterceptor.current`, and those of an enclosing or nested `.mocked`, answer before the cassette does.
 ///
-/// When the test is over, requests that no entry is for are reported as issues of it, and entries that no request has
-/// asked for as a warning. When the test throws, what it has recorded is not kept.
+/// At the end of the test, requests without a matching entry are reported as issues, and entries that were never
+/// requested as a warning. If the test throws, its recording is discarded.
 public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
   /// Which trait this is: a suite's trait is copied to every test in the suite.
   private final class Identity: Sendable {}
@@ -52,12 +52,12 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
     self.location = location
   }
 
-  /// The trait itself, for each case of a test and once for a suite.
+  /// Returns the trait itself, for each case of a test and once for a suite.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> CassetteTrait? {
     test.isSuite || testCase != nil ? self : nil
   }
 
-  /// Runs a case of a test in a scope with a cassette, and reports at its end.
+  /// Runs a test case in a scope with a cassette, and reports at its end.
   @concurrent public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
@@ -94,15 +94,15 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == CassetteTrait {
-  /// Plays the requests of the test, or of each test of the suite, from a file, or records them to it.
+  /// Plays the requests of the test, or of each test in the suite, from a file, or records them to it.
   ///
   /// - Parameters:
-  ///   - path: The file, beside the source file in the folder `Cassettes`; `.har` may be left out. For a suite, the
-  ///     folder in it. Default: the names of the source file and of the test.
-  ///   - mode: What is recorded. Nothing, unless `WAYLAY_RECORD` says otherwise.
-  ///   - options: What is compared, redacted, reported, and how old a recording may be. Evaluated anew for each test.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - path: The file, in the folder `Cassettes` next to the source file; the extension `.har` is optional. For a
+  ///     suite, the subfolder in `Cassettes`. Default: the names of the source file and of the test.
+  ///   - mode: What to record. Nothing by default, unless `WAYLAY_RECORD` says otherwise.
+  ///   - options: What to compare, redact and report, and the maximum age of a recording. Evaluated anew for each test.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public static func cassette(

@@ -1,7 +1,7 @@
 public import Testing
 public import WaylayMocks
 
-/// A trait that gives each test a mock of its own.
+/// A trait that gives each test its own mock.
 ///
 /// ```swift
 /// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
@@ -10,17 +10,16 @@ public import WaylayMocks
 /// }
 /// ```
 ///
-/// On a suite it holds for every test in it, nested suites included. Each test, and each case of a test with arguments,
-/// gets stubs made anew, so counts and sequences begin again. Scopes nest inside out: a test's own stubs are asked
-/// before its suite's, and those before the stubs of the suite round it.
+/// On a suite, the trait applies to every test in it, including nested suites. Each test, and each case of a
+/// parameterized test, gets new stubs, so that counts and sequences start over. Scopes nest inside out: a test's own
+/// stubs take precedence over its suite's, and those over the stubs of the enclosing suite.
 ///
-/// When the test is over, requests that no stub matched, and required stubs that no request used, are reported as
-/// issues of that test, even when the code under test swallowed the error. A stub of a suite that says neither
-/// `.required` nor `.optional` may stay unused in one test or another; when no test of a run of the suite used it, the
-/// suite gets a warning.
+/// At the end of a test, requests that no stub matched, and required stubs that no request used, are reported as issues
+/// of that test, even if the code under test swallowed the error. A suite's stub that is neither `.required` nor
+/// `.optional` may stay unused in individual tests; if no test in a run of the suite used it, the suite gets a warning.
 ///
 /// Tests with this trait run in parallel with all others; those with `hardWiredSessions` take turns among themselves.
-/// Use `withMock` in tests of XCTest, and for stubs that hold for a part of a test.
+/// Use `withMock` in XCTest, and for stubs that apply to a part of a test.
 public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   /// Which trait this is: a suite's trait is copied to every test in the suite.
   final class Identity: Sendable {}
@@ -35,13 +34,13 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   /// `true`: each test of a suite has its own mock.
   public var isRecursive: Bool { true }
 
-  /// The trait itself, for each case of a test and once for a suite.
+  /// Returns the trait itself, for each case of a test and once for a suite.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> MockTrait? {
     test.isSuite || testCase != nil ? self : nil
   }
 
-  /// Runs a case of a test in a scope of its own, and reports at its end; or runs a suite, and looks which of its stubs
-  /// were of use.
+  /// Runs a test case in its own scope, and reports at its end; or runs a suite, and checks which of its stubs were
+  /// used.
   @concurrent public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
@@ -58,7 +57,7 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == MockTrait {
-  /// A mock without stubs, for the test or for each test of the suite: every request fails and is reported, unless the
+  /// A mock without stubs, for the test or for each test in the suite: every request fails and is reported, unless the
   /// test adds stubs to `MockInterceptor.current`.
   ///
   /// ```swift
@@ -70,7 +69,7 @@ extension Trait where Self == MockTrait {
     return trait
   }
 
-  /// A mock for the test, or for each test of the suite.
+  /// A mock for the test, or for each test in the suite.
   ///
   /// ```swift
   /// @Suite(.mocked { Stub(.get, "https://api.example.com/session") { .json(["user": 1]) } })
@@ -81,18 +80,18 @@ extension Trait where Self == MockTrait {
   /// ```
   ///
   /// - Parameters:
-  ///   - unmatched: What becomes of a request that no stub matches. Default: it fails, and is reported.
-  ///   - clock: What delays of answers wait on. A `MockClock` makes them take no time. Evaluated anew for each test,
-  ///     and for each case of one with arguments; to have one clock for several, name one that is there already.
-  ///   - bodyLimit: The bytes of a request's body that are read at most; a longer one fails its load.
-  ///   - showing: The names whose values reports show although they sound secret: `sort_key` or `pin`, for example.
-  ///   - hardWiredSessions: Sessions that the code under test takes from nowhere, for example `[.shared]`: this mock
-  ///     answers them too. Tests that say so take turns, and what they wait counts for their time limits; see
-  ///     the guide on mocks in large suites. Evaluated for each test.
-  ///   - stubs: The stubs; the last one is asked first. Run anew for each test. None: the test adds them to
+  ///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
+  ///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time. Evaluated anew for each
+  ///     test, and for each case of a parameterized test; to share one clock, pass an existing one.
+  ///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
+  ///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+  ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+  ///     too. Tests with such sessions take turns, and their waiting time counts toward their time limits; see the
+  ///     guide on mocks in large suites. Evaluated for each test.
+  ///   - stubs: The stubs; later ones take precedence. Run anew for each test. If there are none, the test adds them to
   ///     `MockInterceptor.current`.
-  ///   - fileID: Where it is reported: the caller's file.
-  ///   - filePath: The same file, with its path.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public static func mocked(

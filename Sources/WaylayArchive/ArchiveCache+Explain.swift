@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveCache {
-  /// What the archive would do with a request now, and why. Nothing is sent, and nothing changes.
+  /// Explains what the archive would do with a request now, and why. Nothing is sent, and nothing changes.
   ///
   /// ```swift
   /// print(await archive.explain(URLRequest(url: url)))
@@ -25,9 +25,9 @@ extension ArchiveCache {
 
 /// What an archive would do with a request, as a table.
 public struct ArchiveExplanation: Sendable, CustomStringConvertible {
-  /// The rows: a name and a text each.
+  /// The rows, each with a name and a text.
   public let rows: [(name: String, text: String)]
-  /// What is stored for the request, one text for each response.
+  /// The stored responses for the request, one text for each.
   public let variants: [String]
 
   /// The table.

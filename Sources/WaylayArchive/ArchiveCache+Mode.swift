@@ -1,24 +1,24 @@
 import Foundation
 
 extension ArchiveCache {
-  /// The mode of requests for which nothing narrower is said. It may be set at any time, and counts for the loads that
-  /// start afterwards.
+  /// The mode for requests without a more specific mode. You can set it at any time; it applies to loads that start
+  /// afterwards.
   public var mode: ArchiveMode {
     get { engine.modes.withLock { $0.general } }
     set { engine.modes.withLock { $0.general = newValue } }
   }
 
-  /// Sets the mode of the requests that a scope covers, or takes it back with `nil`.
+  /// Sets the mode for the requests that a scope covers, or removes it with `nil`.
   ///
   /// ```swift
   /// archive.setMode(.preferArchive, for: .host("*.cdn.example.com"), named: "cdn")
   /// ```
   ///
   /// - Parameters:
-  ///   - mode: The mode; `nil` to forget what was said under that name.
+  ///   - mode: The mode; `nil` removes the one with that name.
   ///   - scope: The requests.
-  ///   - name: What to call it. A later call with the same name replaces it; among several that cover a request, the
-  ///     one set last counts.
+  ///   - name: The setting's name. A later call with the same name replaces it; if several cover a request, the most
+  ///     recent one wins.
   public func setMode(_ mode: ArchiveMode?, for scope: InterceptorChain.Scope, named name: String) {
     engine.modes.withLock { modes in
       modes.scoped.removeAll { $0.name == name }
@@ -26,22 +26,22 @@ extension ArchiveCache {
     }
   }
 
-  /// Sets the mode of the requests to one host, or takes it back with `nil`.
+  /// Sets the mode for the requests to one host, or removes it with `nil`.
   public func setMode(_ mode: ArchiveMode?, forHost host: String) {
     setMode(mode, for: .host(host), named: "host \(host)")
   }
 
-  /// Lets a sequence of reachability drive ``mode``: `true` for a network that is there.
+  /// Lets a sequence of reachability values set ``mode``; `true` means that the network is available.
   ///
   /// ```swift
   /// archive.follow(reachability)              // any AsyncSequence of Bool
   /// ```
   ///
-  /// The archive owns the task that reads the sequence, and cancels it with ``invalidate()``, at its end, or when it
-  /// follows another one.
+  /// The archive owns the task that reads the sequence. It cancels the task in ``invalidate()``, when the archive is
+  /// released, or when it follows another sequence.
   ///
   /// - Parameters:
-  ///   - reachability: The sequence. Its end or its failure leaves the mode as it is.
+  ///   - reachability: The sequence. Its end or failure leaves the mode unchanged.
   ///   - online: The mode for `true`.
   ///   - offline: The mode for `false`.
   public func follow<Reachability: AsyncSequence & Sendable>(
@@ -73,14 +73,14 @@ extension ArchiveCache {
   }
 }
 
-/// The mode of one request, as an interceptor before the archive notes it.
+/// The mode for one request, set by an interceptor before the archive.
 ///
 /// ```swift
 /// request[ArchiveModeKey.self] = .preferArchive
 /// ```
 ///
-/// An app that makes its requests itself may use `URLRequest.cachePolicy`, or ``ArchiveCache/Configuration/modeFor``.
+/// An app that makes the requests itself can use `URLRequest.cachePolicy` or ``ArchiveCache/Configuration/modeFor``.
 public enum ArchiveModeKey: InterceptedRequest.Key {
-  /// No mode of its own.
+  /// The default: no specific mode.
   public static let defaultValue: ArchiveMode? = nil
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveCache {
-  /// Loads what will be wanted later, and stores it: before the network goes, or for the next start.
+  /// Loads and stores responses ahead of time: before the network goes away, or for the next launch.
   ///
   /// ```swift
   /// let result = try await archive.prefetch(pages.map { URLRequest(url: $0) }, through: registry) { progress in
@@ -10,17 +10,18 @@ extension ArchiveCache {
   /// for failure in result.failures { print(failure.request.url?.path ?? "", failure.error) }
   /// ```
   ///
-  /// Each request is a direct load through the chains of `registry`, so that it has the token and takes the way that
-  /// the app's requests have and take. What is fresh is not loaded again, and what is stale is validated, as the
-  /// request's `cachePolicy` and the archive's mode say. Bodies pass through memory piece by piece.
+  /// Each request is a direct load through the chains of `registry`, so that it gets the same token and the same
+  /// handling as the app's requests. Fresh responses are not loaded again, and stale ones are validated, depending on
+  /// the request's `cachePolicy` and the archive's mode. Bodies pass through memory in pieces.
   ///
   /// - Parameters:
-  ///   - requests: The requests, as the app will make them later.
-  ///   - registry: A registry in whose chains this archive is.
-  ///   - limit: How many loads are under way at once, at most.
-  ///   - progress: Called each time when one has come to its end, one call after the other.
-  /// - Returns: How it went, with what could not be loaded or stored.
-  /// - Throws: ``ArchiveError`` when the archive could not be opened; `CancellationError`. What was stored by then stays.
+  ///   - requests: The requests, exactly as the app will make them later.
+  ///   - registry: A registry whose chains include this archive.
+  ///   - limit: The maximum number of concurrent loads.
+  ///   - progress: Called after each load, one call at a time.
+  /// - Returns: The final progress, with the requests that could not be loaded or stored.
+  /// - Throws: ``ArchiveError`` if the archive could not be opened; `CancellationError`. What has been stored by then
+  ///   stays.
   @discardableResult
   public func prefetch(
     _ requests: [URLRequest], through registry: InterceptorRegistry, atMost limit: Int = 4,
@@ -46,27 +47,28 @@ extension ArchiveCache {
   }
 }
 
-/// How far an ``ArchiveCache/prefetch(_:through:atMost:progress:)`` is.
+/// The progress of ``ArchiveCache/prefetch(_:through:atMost:progress:)``.
 public struct PrefetchProgress: Sendable {
-  /// How many requests there are.
+  /// The number of requests.
   public let total: Int
-  /// How many were loaded and are stored now.
+  /// The number of responses loaded and stored.
   public private(set) var stored = 0
-  /// How many were there already: fresh, confirmed by the origin, or stale with an origin that cannot be reached.
+  /// The number of responses that were already stored: fresh, validated by the origin, or stale with an unreachable
+  /// origin.
   public private(set) var present = 0
-  /// Bytes of the bodies that were stored.
+  /// The number of body bytes stored.
   public private(set) var bytes: Int64 = 0
-  /// What could not be loaded, or not be stored, and why.
+  /// The requests that could not be loaded or stored, and why.
   public private(set) var failures: [Failure] = []
 
-  /// How many have come to their end.
+  /// The number of requests that are done.
   public var finished: Int { stored + present + failures.count }
 
-  /// A request that brought nothing.
+  /// A request without a result.
   public struct Failure: Sendable {
     /// The request.
     public let request: URLRequest
-    /// What its load failed with, or an ``ArchiveError`` with ``ArchiveError/Code/notPrefetched``.
+    /// The load's error, or an ``ArchiveError`` with ``ArchiveError/Code/notPrefetched``.
     public let error: any Error
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 extension ArchiveCache {
-  /// Stores the files of a folder as answers, for example those that an app brings along, so that its first start needs
+  /// Stores the files of a folder as responses, for example those that ship with an app so that its first launch needs
   /// no network.
   ///
   /// ```swift
@@ -10,22 +10,23 @@ extension ArchiveCache {
   /// try await archive.seed(from: folder, as: URL(string: "https://example.com/guide/")!)
   /// ```
   ///
-  /// `seed/images/map.png` becomes the answer to `https://example.com/guide/images/map.png`, and an `index.html` that to
-  /// its folder too. An answer has the file's media type, by its extension, and the time of its last change as
-  /// `Last-Modified`. It is stale at once, unless `lifetime` says otherwise: while there is a network, the server is
-  /// asked for something newer. Hidden files and links are passed over.
+  /// `seed/images/map.png` becomes the response for `https://example.com/guide/images/map.png`, and an `index.html`
+  /// also the one for its folder. A response has the media type of the file's extension, and the file's modification
+  /// date as `Last-Modified`. It is stale at once unless `lifetime` says otherwise: while there is a network, the
+  /// server is asked for a newer version. Hidden files and links are skipped.
   ///
-  /// Keys, lifetimes and `willStore` of the ``Configuration`` count as for any answer; the request is a plain `GET`
-  /// without credentials, in the partition that ``Configuration/partition`` gives it.
+  /// Keys, lifetimes and `willStore` of the ``Configuration`` apply as to any response; the request is a plain `GET`
+  /// without credentials, in the partition that ``Configuration/partition`` returns for it.
   ///
   /// - Parameters:
   ///   - folder: The folder.
-  ///   - base: The URL that the folder stands for.
-  ///   - lifetime: How long the answers are fresh, from now on.
-  ///   - isReplacing: Whether files take the place of what is stored for their URLs; without, that stays.
-  /// - Returns: How many answers were stored. One that is too large, or that `willStore` refuses, is an event.
-  /// - Throws: ``ArchiveError`` when the archive could not be opened, and with ``ArchiveError/Code/unreadable`` when a
-  ///   file or the folder cannot be read: what came before it has been stored.
+  ///   - base: The URL that the folder represents.
+  ///   - lifetime: How long the responses stay fresh, from now on.
+  ///   - isReplacing: Whether files replace existing responses for their URLs; if `false`, existing responses stay.
+  /// - Returns: The number of responses stored. One that is too large, or that `willStore` rejects, is reported as an
+  ///   event.
+  /// - Throws: ``ArchiveError`` if the archive could not be opened, and with ``ArchiveError/Code/unreadable`` if a file
+  ///   or the folder cannot be read: everything before it has been stored.
   @discardableResult
   public func seed(
     from folder: URL, as base: URL, lifetime: Duration = .zero, replacing isReplacing: Bool = false

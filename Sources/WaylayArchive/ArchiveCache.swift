@@ -1,22 +1,22 @@
 import Foundation
 import Logging
 
-/// A private HTTP cache and offline archive, as a link of a chain (RFC 9111).
+/// A private HTTP cache and offline archive, as an interceptor in a chain (RFC 9111).
 ///
-/// Two lines make an app read on without a network:
+/// Two lines keep an app readable without a network:
 ///
 /// ```swift
 /// let archive = ArchiveCache(at: directory)
 /// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { archive }))
 /// ```
 ///
-/// From then on answers are stored as their headers allow, reused while they are fresh, validated when they are not,
-/// and given stale when the origin cannot be reached. With `archive.mode = .offline` everything that is stored is
-/// given, whatever its age.
+/// From then on the archive stores responses as their header fields allow, reuses them while they are fresh, validates
+/// them when they are not, and serves them stale if the origin cannot be reached. With `archive.mode = .offline` it
+/// serves everything it has stored, regardless of age.
 ///
-/// An archive stores what comes from the links after it, under the request that it sees: the request as the links
-/// before it have made it. So a link that adds a token, and with it says who asks, stands before the archive; one that
-/// changes nothing about the answer (a host rewriter, one that signs requests) stands after it:
+/// An archive stores what comes from the interceptors after it, under the request as it sees it: after the changes of
+/// the interceptors before it. So put an interceptor that adds a token, and thereby identifies the user, before the
+/// archive; put one that does not affect the response (a host rewriter, a request signer) after it:
 ///
 /// ```swift
 /// InterceptorRegistry {
@@ -26,32 +26,32 @@ import Logging
 /// }
 /// ```
 ///
-/// An archive before the token link cannot see whose answer it stores, and gives it to the next user. Name the user
-/// with ``Configuration/partition`` then; it is also what keeps everything readable when a token is renewed.
+/// An archive before the token interceptor cannot see whose response it stores, and serves it to the next user. In that
+/// case, identify the user with ``Configuration/partition``; a partition also keeps everything readable when a token is
+/// renewed.
 ///
-/// Without a directory it keeps everything in memory: `ArchiveCache()`. What it does otherwise than HTTP prescribes is
-/// set by its ``Configuration``; what it does at all is seen by ``events(bufferingNewest:)``, ``counters`` and
-/// ``explain(_:)``.
+/// Without a directory it keeps everything in memory: `ArchiveCache()`. Its ``Configuration`` sets deviations from
+/// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show what it does.
 ///
-/// The disk is opened in the background; loads that need it wait for it. When it cannot be opened, requests go through
-/// as if there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open one directory twice:
+/// The disk store opens in the background; loads that need it wait. If it cannot be opened, requests pass through as if
+/// there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open the same directory twice:
 /// see ``DiskStore``.
 public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 
-  /// The name that errors and logs use.
+  /// The name in errors and logs.
   public var name: String { "ArchiveCache" }
 
-  /// What is in memory and fresh, or all there is; everything else is for `startLoading`.
+  /// Answers inline if that needs neither the disk nor the network; leaves everything else to `startLoading`.
   public func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
     try engine.answerAtOnce(request).map { .response($0) } ?? .startLoading
   }
 
-  /// An archive in a directory, which is made where it is missing.
+  /// Makes an archive in a directory, which is created if necessary.
   ///
   /// - Parameters:
-  ///   - directory: The directory. It belongs to the archive alone: no one else puts files there.
-  ///   - options: How much it may hold, and how.
+  ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
+  ///   - options: The limits and options of the store.
   ///   - configure: Changes the configuration.
   public convenience init(
     at directory: URL, options: DiskStore.Options = DiskStore.Options(),
@@ -60,10 +60,10 @@ public final class ArchiveCache: InlineAnswering {
     self.init(opening: { try DiskStore(at: directory, options: options) }, options.logger, configure)
   }
 
-  /// An archive in memory.
+  /// Makes an archive in memory.
   ///
   /// - Parameters:
-  ///   - limits: How much it may hold.
+  ///   - limits: The limits of the store.
   ///   - configure: Changes the configuration.
   public convenience init(
     limits: StoreLimits = StoreLimits(bytes: 64 << 20), _ configure: (inout Configuration) -> Void = { _ in }
@@ -71,7 +71,7 @@ public final class ArchiveCache: InlineAnswering {
     self.init(store: MemoryStore(limits: limits), configure)
   }
 
-  /// An archive in a store of your own.
+  /// Makes an archive with your own store.
   public init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
     engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(store))
     engine.start()
@@ -95,10 +95,10 @@ public final class ArchiveCache: InlineAnswering {
     engine.invalidate()
   }
 
-  /// Loads `request` from what is stored, or from the rest of the chain.
+  /// Loads `request` from the store or from the rest of the chain.
   ///
-  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath when
-  ///   the mode or the request's `cachePolicy` keeps it from the network and nothing is stored.
+  /// - Throws: What the rest of the chain throws; `URLError.resourceUnavailable` with an ``ArchiveError`` beneath if
+  ///   the mode or the request's `cachePolicy` forbids the network and nothing is stored.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -111,35 +111,34 @@ public final class ArchiveCache: InlineAnswering {
   /// do { try await archive.opened() } catch { print(error) }      // an ArchiveError: in use, of a newer version, not writable, …
   /// ```
   ///
-  /// - Throws: ``ArchiveError``. Loads go through without an archive then.
+  /// - Throws: ``ArchiveError``. In that case, loads pass through without an archive.
   public func opened() async throws {
     _ = try await engine.opening.store()
   }
 
-  /// Where the answers are: for listing, removing, pinning and tagging them.
+  /// The store with the responses, for listing, removing, pinning and tagging them.
   ///
   /// ```swift
   /// try await archive.store.removeAll(.host("example.com"))
   /// ```
   ///
-  /// - Throws: ``ArchiveError``, when it could not be opened.
+  /// - Throws: ``ArchiveError`` if it could not be opened.
   public var store: any ArchiveStore {
     get async throws { try await engine.opening.store() }
   }
 
-  /// Removes what is stored for a request: all its variants, for the user that the request is of, and nothing of its
-  /// neighbours.
+  /// Removes the stored responses for a request: all variants for the request's user, and nothing else.
   ///
   /// ```swift
   /// try await archive.remove(for: URLRequest(url: url))
   /// ```
   ///
-  /// The request counts as it reaches the archive: with the fields that links before it add. A request that a rule keys
-  /// by its body has to carry that body as `httpBody`. To remove whatever there is of a URL, for all users, use
+  /// Pass the request as it reaches the archive: with the fields that interceptors before it add. A request that a rule
+  /// keys by its body must carry that body as `httpBody`. To remove everything stored for a URL, for all users, use
   /// `store.removeAll(.url(url))`.
   ///
-  /// - Returns: How many entries there were.
-  /// - Throws: ``ArchiveError``, when the archive could not be opened.
+  /// - Returns: The number of entries removed.
+  /// - Throws: ``ArchiveError`` if the archive could not be opened.
   @discardableResult
   public func remove(for request: URLRequest) async throws -> Int {
     let store = try await engine.opening.store()
@@ -153,13 +152,12 @@ public final class ArchiveCache: InlineAnswering {
     return try await store.removeAll(.key(load.key))
   }
 
-  /// Ends what goes on behind answers, such as revalidations, and the events. Loads go through without an archive from
-  /// now on.
+  /// Ends background work, such as revalidations, and the events. Later loads pass through without an archive.
   public func invalidate() {
     engine.invalidate()
   }
 
-  /// The same, and waits until everything stored is written and the directory is free for others.
+  /// Invalidates the archive, and waits until everything stored is written and the directory is available to others.
   public func close() async {
     engine.invalidate()
     if let store = try? await engine.opening.store() { await store.close() }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What an archive could not do, and why.
+/// An error of an archive.
 ///
-/// An app whose request was not answered finds it beneath the `URLError` that its task fails with:
+/// An app finds it beneath the `URLError` of a failed load:
 ///
 /// ```swift
 /// do {
@@ -12,15 +12,15 @@ import Foundation
 /// }
 /// ```
 public struct ArchiveError: LoadError {
-  /// What kind of failure it was. New codes may be added in any release.
+  /// The kind of failure. New codes may be added in any release.
   public let code: Code
-  /// What happened and what to do about it, for a person. Carries no credentials and no query values.
+  /// A human-readable text: what happened and what to do about it. Contains no credentials and no query values.
   public let message: String
-  /// The URL of the request that was not answered, where it is about one.
+  /// The URL of the failed request, if the error is about one.
   public let url: URL?
-  /// The load that was not answered, where it is about one.
+  /// The load that failed, if the error is about one.
   public let requestID: InterceptedRequest.ID?
-  /// The error that was thrown first, where there was one.
+  /// The original error, if there is one.
   public let underlying: (any Error)?
 
   /// Makes an error of the given kind.
@@ -40,39 +40,39 @@ public struct ArchiveError: LoadError {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name.
+    /// Makes a code with the given name.
     public init(_ description: String) {
       self.description = description
     }
 
     /// Nothing is stored for a request that must not go to the network.
     ///
-    /// Load it once online before, with the same partition and the same fields that the response varies by; or choose a
-    /// mode that allows the network. `explain(_:)` says what was looked for.
+    /// Load it online first, with the same partition and the same fields that the response varies by; or choose a mode
+    /// that allows the network. `explain(_:)` shows what the archive looked for.
     public static let notStored = Code("notStored")
-    /// The request itself forbids what is stored (`no-cache`, `reloadIgnoringLocalCacheData`), and the mode forbids the
-    /// network.
+    /// The request itself rules out the stored response (`no-cache`, `reloadIgnoringLocalCacheData`), and the mode
+    /// forbids the network.
     ///
-    /// Drop the request's cache policy or its `Cache-Control` field, or allow the network.
+    /// Remove the request's cache policy or its `Cache-Control` field, or allow the network.
     public static let refusedByRequest = Code("refusedByRequest")
-    /// A stored response cannot be read any more: it was damaged, evicted, or encrypted with another key.
+    /// A stored response is no longer readable: it was damaged, evicted, or encrypted with another key.
     ///
-    /// Load it again online; the entry is removed. If it happens to all entries, check the encryption key.
+    /// Load it again online; the entry has been removed. If this happens to all entries, check the encryption key.
     public static let unreadable = Code("unreadable")
     /// The archive could not be opened.
     ///
-    /// See ``ArchiveError/underlying``: another process has the directory open, it cannot be written, or a newer
-    /// version wrote it.
+    /// See ``ArchiveError/underlying``: another process has the directory open, the directory is not writable, or a
+    /// newer version wrote it.
     public static let unavailable = Code("unavailable")
-    /// A prefetch did not bring what was asked for: the server answered with an error status, the answer may not be
-    /// stored, or the registry does not lead through the archive.
+    /// A prefetch gave no result: the server responded with an error status, the response may not be stored, or the
+    /// registry does not lead through the archive.
     ///
-    /// The message says which. Prefetch through the registry that the app's session has, and see `archive.explain(_:)`
-    /// for what the archive does with the request.
+    /// The message says which. Prefetch through the registry of the app's session; `archive.explain(_:)` shows what the
+    /// archive does with the request.
     public static let notPrefetched = Code("notPrefetched")
-    /// The archive was invalidated, and asked afterwards.
+    /// The archive was used after it had been invalidated.
     ///
-    /// Make a new `ArchiveCache`; invalidate one only when nothing uses it any more.
+    /// Make a new `ArchiveCache`; invalidate an archive only when nothing uses it any more.
     public static let invalidated = Code("invalidated")
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One thing that an archive did, for whoever watches.
+/// An event in an archive, for observers.
 ///
 /// ```swift
 /// for await event in archive.events() where event.kind == .refused {
@@ -10,47 +10,48 @@ import Foundation
 public struct ArchiveEvent: Sendable {
   /// What happened.
   public let kind: Kind
-  /// The load it happened in; `nil` for what belongs to none, such as an eviction.
+  /// The load in which it happened; `nil` for an event outside any load, such as an eviction.
   public let load: InterceptedRequest.ID?
-  /// The URL it is about, without user name and password.
+  /// The URL of the event, without user name and password.
   public let url: URL?
-  /// Why it happened, for a person.
+  /// The human-readable reason.
   public let reason: String?
-  /// Bytes of the body, where they are known.
+  /// The number of body bytes, if known.
   public let bytes: Int64?
-  /// The age of the answer that was given (RFC 9111, section 4.2.3).
+  /// The age of the served response (RFC 9111, section 4.2.3).
   public let age: Duration?
 
-  /// A kind of event. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The kind's name.
     public let description: String
 
-    /// Answered from the archive: fresh, or as the request asked for it.
+    /// A cache hit: the response was fresh, or acceptable to the request.
     public static let hit = Kind(description: "hit")
-    /// Answered from the archive with something stale; the reason says what allowed it.
+    /// A cache hit with a stale response; the reason says what allowed it.
     public static let staleHit = Kind(description: "staleHit")
-    /// The origin said that what is stored is still good.
+    /// The origin validated the stored response.
     public static let revalidated = Kind(description: "revalidated")
-    /// The same, behind a stale answer that had been given (RFC 5861, section 3).
+    /// The origin validated the stored response in the background, after it had been served stale (RFC 5861, section
+    /// 3).
     public static let revalidatedInBackground = Kind(description: "revalidatedInBackground")
-    /// Sent on, because nothing stored would do; the reason says why.
+    /// A cache miss: the request was sent on; the reason says why.
     public static let miss = Kind(description: "miss")
-    /// Sent on without a look at what is stored.
+    /// The request was sent on without a lookup.
     public static let bypassed = Kind(description: "bypassed")
-    /// Nothing stored would do, and the network was not allowed.
+    /// No stored response was usable, and the network was not allowed.
     public static let unavailable = Kind(description: "unavailable")
-    /// An answer was stored.
+    /// A response was stored.
     public static let stored = Kind(description: "stored")
-    /// An answer was not stored; the reason says why.
+    /// A response was not stored; the reason says why.
     public static let refused = Kind(description: "refused")
-    /// Stored answers were dropped, because a request changed what they are about (RFC 9111, section 4.4).
+    /// Stored responses were removed because a request invalidated them (RFC 9111, section 4.4).
     public static let invalidated = Kind(description: "invalidated")
     /// An entry was evicted; the reason says why.
     public static let evicted = Kind(description: "evicted")
-    /// Answered with what another load, under way for the same thing, received.
+    /// The request was collapsed: it was answered with what a concurrent load for the same resource received.
     public static let collapsed = Kind(description: "collapsed")
-    /// Waited for another load in vain: its answer may not be shared.
+    /// The request waited in vain for another load, whose response may not be shared.
     public static let released = Kind(description: "released")
     /// The store could not be opened, read or written; the reason says what happened.
     public static let storeFailed = Kind(description: "storeFailed")
@@ -58,7 +59,7 @@ public struct ArchiveEvent: Sendable {
 }
 
 extension ArchiveEvent: CustomStringConvertible {
-  /// The event on one line, as a log may show it: without query values.
+  /// The event on one line, suitable for a log: without query values.
   public var description: String {
     var text = "\(kind)"
     if let url { text += " \(url.redacted)" }
@@ -69,34 +70,34 @@ extension ArchiveEvent: CustomStringConvertible {
   }
 }
 
-/// How often an archive did what, since it was made.
+/// Counters of an archive's events since it was made.
 public struct ArchiveCounters: Sendable, Hashable {
-  /// Answers from the archive, stale ones not counted.
+  /// Cache hits, not counting stale ones.
   public var hits = 0
-  /// Stale answers from the archive.
+  /// Cache hits with stale responses.
   public var staleHits = 0
-  /// Answers from the archive that the origin confirmed.
+  /// Stored responses that the origin validated.
   public var revalidations = 0
-  /// Requests for which nothing stored would do.
+  /// Cache misses: requests without a usable stored response.
   public var misses = 0
-  /// Requests that were sent on without a look.
+  /// Requests sent on without a lookup.
   public var bypasses = 0
-  /// Answers that were stored.
+  /// Responses that were stored.
   public var stored = 0
-  /// Answers that were not.
+  /// Responses that were not stored.
   public var refused = 0
   /// Entries that were evicted.
   public var evicted = 0
-  /// Requests that were answered with what another one received.
+  /// Requests that were answered with what another request received.
   public var collapsed = 0
   /// Failures of the store.
   public var storeFailures = 0
-  /// Bytes of bodies that came from the archive.
+  /// The number of body bytes served from the archive.
   public var servedBytes: Int64 = 0
-  /// Bytes of bodies that went into it.
+  /// The number of body bytes stored.
   public var storedBytes: Int64 = 0
 
-  /// The part of all requests that were looked up and needed no body from the network, from 0 to 1.
+  /// The fraction of looked-up requests that needed no body from the network, from 0 to 1.
   public var hitRatio: Double {
     let answered = hits + staleHits + revalidations + collapsed
     return answered + misses == 0 ? 0 : Double(answered) / Double(answered + misses)

@@ -46,27 +46,27 @@ final class ArchiveReporter: Sendable {
   }
 }
 
-/// The keys of an archive's log lines, beside those of `LogKey`. They are stable: filter on them.
+/// The metadata keys of an archive's log lines, in addition to those of `LogKey`. They are stable: filter on them.
 ///
-/// Events are logged at `.debug`, answers that the store's limits keep out at `.notice`, failures of the store at
-/// `.warning`. Header fields and bodies never are.
+/// Events are logged at `.debug`, responses rejected by the store's limits at `.notice`, failures of the store at
+/// `.warning`. Header fields and bodies are never logged.
 public enum ArchiveLogKey {
   /// The kind of event.
   public static let event = "waylay.archive.event"
-  /// Why it happened.
+  /// The reason for the event.
   public static let reason = "waylay.archive.reason"
-  /// The bytes of the body.
+  /// The number of body bytes.
   public static let bytes = "waylay.archive.bytes"
 }
 
 extension ArchiveCache {
-  /// What the archive does from now on.
+  /// The events of the archive from now on.
   ///
-  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<ArchiveEvent> {
     engine.reporter.events(bufferingNewest: limit)
   }
 
-  /// How often the archive did what, since it was made.
+  /// The counters of the archive's events since it was made.
   public var counters: ArchiveCounters { engine.reporter.counters }
 }

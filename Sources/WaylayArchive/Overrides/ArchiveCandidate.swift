@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// An answer that is about to be stored, for ``ArchiveCache/Configuration/willStore`` to edit, tag, pin or refuse.
+/// A response about to be stored, which ``ArchiveCache/Configuration/willStore`` can edit, tag, pin or reject.
 ///
 /// ```swift
 /// configuration.willStore = { candidate in
@@ -11,33 +11,33 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Edits change what is stored, and so what later requests are answered with; the answer to this request passes as it
-/// is. To change a body, put an interceptor behind the archive.
+/// Edits change what is stored, and thus the responses to later requests; the response to this request passes
+/// unchanged. To change a body, put an interceptor behind the archive.
 ///
-/// When the server confirms a stored answer (`304`), its new head comes here as well, with the fields that the server
-/// has changed: what was edited out does not come back. Tags and pins stay as they were then, and to refuse such a head
-/// removes the answer.
+/// When the server validates a stored response (`304`), its new head passes through here as well, with the fields that
+/// the server changed: removed fields do not come back. Tags and pins keep their earlier values, and rejecting such a
+/// head removes the response.
 public struct ArchiveCandidate: Sendable {
   /// The request.
   public let request: URLRequest
-  /// The answer's status.
+  /// The response's status.
   public let status: HTTPResponse.Status
-  /// The bytes of the body, where they are known beforehand.
+  /// The number of body bytes, if known in advance.
   public let length: Int64?
   /// The header fields to store.
   public var fields: HTTPFields
-  /// How long the answer is to stay fresh, in place of what its headers say; `nil` to leave that to them.
+  /// How long the response stays fresh, overriding its header fields; `nil` leaves that to them.
   public var lifetime: Duration?
-  /// Words to find or remove entries by.
+  /// Tags for finding or removing entries.
   public var tags: Set<String> = []
-  /// Whether the entry is to be kept when others are evicted.
+  /// Whether to keep the entry when others are evicted.
   public var isPinned = false
-  /// Why the answer is not to be stored, if it is not.
+  /// The reason why the response is rejected; `nil` if it is not.
   public private(set) var refusal: String?
 
-  /// Keeps the answer out of the archive.
+  /// Keeps the response out of the archive.
   ///
-  /// - Parameter reason: Why, for events and logs.
+  /// - Parameter reason: The reason, for events and logs.
   public mutating func refuse(_ reason: String) {
     refusal = reason
   }
@@ -54,6 +54,6 @@ public struct ArchiveCandidate: Sendable {
 }
 
 extension ArchiveCandidate: CustomStringConvertible {
-  /// Status and URL on one line, as a log may show it: without fields, and without query values.
+  /// Status and URL on one line, suitable for a log: without fields, and without query values.
   public var description: String { "\(status.code) \(request.url?.redacted ?? "<no URL>")" }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What counts for the question whether two requests ask for the same thing.
+/// A rule that decides whether two requests share an entry.
 ///
 /// ```swift
 /// configuration.keys = [
@@ -10,8 +10,7 @@ import Foundation
 /// ]
 /// ```
 ///
-/// All rules whose scope covers a request apply together. For a key of your own making, see
-/// ``ArchiveCache/Configuration/keyFor``.
+/// All rules whose scope covers a request apply together. For custom keys, see ``ArchiveCache/Configuration/keyFor``.
 public struct KeyRule: Sendable {
   let scope: InterceptorChain.Scope
   var queryItems: [String] = []
@@ -19,30 +18,30 @@ public struct KeyRule: Sendable {
   var bodyMethods: Set<String> = []
   var sortsQuery = false
 
-  /// Query items that do not count: random numbers, signatures, campaign names. A `*` at the end stands for any rest.
+  /// Ignores query items, such as random numbers, signatures and campaign names. A trailing `*` matches any suffix.
   ///
-  /// What is stored under such a key is what the first request asked for. Use it only for items that do not change the
-  /// answer.
+  /// The entry for such a key holds the response to the first request. Use this rule only for items that do not change
+  /// the response.
   public static func ignoringQueryItems(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
     KeyRule(scope: scope, queryItems: names)
   }
 
-  /// Query items count in whatever order they come.
+  /// Ignores the order of query items.
   public static func sortingQuery(for scope: InterceptorChain.Scope = .http) -> KeyRule {
     KeyRule(scope: scope, sortsQuery: true)
   }
 
-  /// Request fields that do not count where an answer's `Vary` names them.
+  /// Ignores request fields even if a response's `Vary` names them.
   public static func ignoringHeaders(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
     KeyRule(scope: scope, headers: names.map { $0.lowercased() })
   }
 
-  /// Requests with a body, keyed by it, are answered from the archive like a `GET`: for GraphQL and other reading
-  /// `POST`s.
+  /// Makes requests with a body answerable from the archive like a `GET`, keyed by their body: for GraphQL and other
+  /// read-only `POST`s.
   ///
-  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Bodies
-  /// over ``ArchiveCache/Configuration/maximumKeyedBody``, and bodies that can be read only once, are sent on as ever.
-  /// The answer is stored where its headers give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
+  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Requests
+  /// with one-shot bodies, or bodies over ``ArchiveCache/Configuration/maximumKeyedBody``, are sent on as usual. The
+  /// response is stored if its header fields give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
   ///
   /// - Parameters:
   ///   - methods: The methods.

@@ -1,7 +1,7 @@
 import Foundation
 public import HTTPTypes
 
-/// How long an answer stays fresh, in the client's opinion rather than the server's.
+/// A rule by which the client, rather than the server, decides how long a response stays fresh.
 ///
 /// ```swift
 /// configuration.lifetimes = [
@@ -10,24 +10,24 @@ public import HTTPTypes
 /// ]
 /// ```
 ///
-/// The first rule that has a lifetime for an answer counts. A rule that overrides the server also makes an answer
-/// storable that the server would not have stored; `must-revalidate` and its kin no longer hold then. Rules apply when
-/// an answer is stored or freshened, not when it is read.
+/// The first rule that returns a lifetime for a response wins. A rule that overrides the server also makes a response
+/// storable that the server rules out; `must-revalidate` and related directives then no longer apply. Rules apply when
+/// a response is stored or freshened, not when it is read.
 public struct LifetimeRule: Sendable {
-  /// Whether the rule counts for an answer that says itself how long it is fresh.
+  /// Whether the rule also applies to a response that states its own lifetime.
   public let overridesServer: Bool
   let lifetime: @Sendable (Answer) -> Duration?
 
-  /// What a rule may look at.
+  /// The response as a rule sees it.
   public struct Answer: Sendable {
     /// The request.
     public let request: URLRequest
-    /// The answer's status.
+    /// The response's status.
     public let status: HTTPResponse.Status
-    /// The answer's header fields.
+    /// The response's header fields.
     public let fields: HTTPFields
 
-    /// The media type without its parameters, in lower case; empty where there is none.
+    /// The media type in lowercase, without parameters; empty if there is none.
     public var mediaType: String {
       let type = fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
       return type.trimmingCharacters(in: .whitespaces).lowercased()
@@ -37,21 +37,21 @@ public struct LifetimeRule: Sendable {
   /// Makes a rule from a closure.
   ///
   /// - Parameters:
-  ///   - overridingServer: Whether it counts for an answer that says itself how long it is fresh.
-  ///   - lifetime: The lifetime of an answer, counted from the server's `Date`; `nil` for "no opinion", zero for "never
-  ///     fresh".
+  ///   - overridingServer: Whether the rule also applies to a response that states its own lifetime.
+  ///   - lifetime: Returns the lifetime of a response, counted from the server's `Date`; `nil` for "no opinion", zero
+  ///     for "never fresh".
   public init(overridingServer: Bool = false, _ lifetime: @escaping @Sendable (Answer) -> Duration?) {
     overridesServer = overridingServer
     self.lifetime = lifetime
   }
 
-  /// A lifetime for the answers of some hosts, paths and types.
+  /// Makes a rule with a lifetime for responses of some hosts, paths and types.
   ///
   /// - Parameters:
-  ///   - lifetime: How long they stay fresh.
+  ///   - lifetime: How long the responses stay fresh.
   ///   - scope: The requests.
-  ///   - type: A media type, such as `image/png` or `image/*`; any when `nil`.
-  ///   - overridingServer: Whether it counts in place of what the server says.
+  ///   - type: A media type, such as `image/png` or `image/*`; `nil` for any.
+  ///   - overridingServer: Whether the rule overrides the server's lifetime.
   public static func lifetime(
     _ lifetime: Duration, for scope: InterceptorChain.Scope = .http, type: String? = nil, overridingServer: Bool = false
   ) -> LifetimeRule {

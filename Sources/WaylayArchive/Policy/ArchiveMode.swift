@@ -1,6 +1,6 @@
-/// Where an archive takes its answers from: for the whole archive (``ArchiveCache/mode``), for some hosts or paths
-/// (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
-/// ``ArchiveCache/Configuration/modeFor``); the narrower one counts.
+/// Where an archive takes its responses from. You can set a mode for the whole archive (``ArchiveCache/mode``), for
+/// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
+/// ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
 ///
 /// | mode | a stored answer | the network |
 /// |---|---|---|
@@ -10,20 +10,20 @@
 /// | ``record`` | never | always; everything is stored |
 /// | ``replayOnly`` | whatever its age | never |
 public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
-  /// A private HTTP cache, to the letter of RFC 9111.
+  /// A private HTTP cache that follows RFC 9111 to the letter.
   case online
-  /// A stored answer whatever its age; the network for a miss, and for a request that asks for a fresh answer by its
-  /// cache policy or by `Cache-Control: no-cache`.
+  /// A stored response of any age; the network for a cache miss, and for a request that asks for a fresh response by
+  /// its cache policy or by `Cache-Control: no-cache`.
   case preferArchive
-  /// A stored answer whatever its age and whatever the request asks for; a miss is an error.
+  /// A stored response of any age, whatever the request asks for; a cache miss is an error.
   case offline
-  /// Every request goes to the network and every answer is stored, also those that say `no-store`. For fixtures, not
-  /// for an app.
+  /// Every request goes to the network and every response is stored, even with `no-store`. For fixtures, not for an
+  /// app.
   case record
-  /// What ``record`` has stored and nothing else: a miss is an error, an answer is not marked as stale.
+  /// Only what ``record`` has stored: a cache miss is an error, and responses are not marked as stale.
   case replayOnly
 
-  /// The mode of that name, as a setting of an app may have it; `nil` for any other text.
+  /// Makes the mode with the given name, for example from an app's settings; `nil` for any other text.
   public init?(rawValue: String) {
     guard let mode = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = mode

@@ -1,8 +1,8 @@
-/// Which cookies of a request say who its user is.
+/// The cookies of a request that identify its user.
 ///
-/// What an answer says for one user alone (`private`, and what else is for nobody to reuse unasked) is bound to these
-/// cookies: a request with others does not get it before the origin has confirmed it. Cookies that count visits,
-/// balance load or tell robots from people change all the time and say nothing of the kind.
+/// Responses for one user only (`private`, and others that nobody may reuse without validation) are bound to these
+/// cookies: a request with other cookies does not get such a response before the origin has validated it. Cookies that
+/// count visits, balance load or detect bots change all the time and do not identify anybody.
 ///
 /// ```swift
 /// configuration.userCookies = .only(["session"])
@@ -12,18 +12,18 @@ public struct UserCookies: Hashable, Sendable {
   private var names: [String]
   private var isInverted: Bool
 
-  /// All but the named ones, and but those that well-known services use for other things than users. A `*` at the end
-  /// stands for any rest.
+  /// All cookies except the named ones and those that well-known services use for other purposes. A trailing `*`
+  /// matches any suffix.
   ///
-  /// - Parameter names: Names of cookies, in the letter case in which they are sent.
+  /// - Parameter names: Names of cookies, case-sensitive.
   public static func all(except names: [String] = []) -> UserCookies {
     UserCookies(names: names + wellKnown, isInverted: true)
   }
 
-  /// The named ones alone. A `*` at the end stands for any rest.
+  /// The named cookies only. A trailing `*` matches any suffix.
   public static func only(_ names: [String]) -> UserCookies { UserCookies(names: names, isInverted: false) }
 
-  /// None: the app has one user, or says in ``ArchiveCache/Configuration/partition`` who it is.
+  /// No cookies: the app has one user, or identifies users in ``ArchiveCache/Configuration/partition``.
   public static let none = UserCookies(names: [], isInverted: false)
 
   private init(names: [String], isInverted: Bool) {

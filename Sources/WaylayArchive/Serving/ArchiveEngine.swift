@@ -140,8 +140,8 @@ extension ArchiveEvent {
 }
 
 extension InterceptedResponse.Source {
-  /// An archive: fresh, or confirmed by the origin. Its cookies are not stored again.
+  /// An archive, with a response that is fresh or was validated by the origin. Its cookies are not stored again.
   public static let archive = InterceptedResponse.Source("archive", storesCookies: false)
-  /// An archive, with something stale.
+  /// An archive, with a stale response.
   public static let staleArchive = InterceptedResponse.Source("stale archive", storesCookies: false)
 }

@@ -2,12 +2,12 @@ import Foundation
 
 // The end of a store: whoever opens the directory next finds nothing half done, and nobody who goes on.
 extension DiskStore {
-  /// Writes what is outstanding and lets go of the directory.
+  /// Writes pending entries and releases the directory.
   ///
-  /// Everything that was stored before is there when the directory is opened next; ``flush()`` before, where a loss of
-  /// power shall not cost anything either. A body that has not been committed is not: its writer fails with
-  /// ``ArchiveError/Code/closed`` from now on, as everything does that would store something. Closing twice, or twice
-  /// at once, does no harm: each call returns when the directory is free.
+  /// Everything stored before is available when the directory is opened next; to survive a power failure as well, call
+  /// ``flush()`` first. An uncommitted body is discarded: its writer fails with ``ArchiveError/Code/closed`` from now
+  /// on, and so does every other call that stores something. Closing several times, even concurrently, is harmless:
+  /// each call returns when the directory is released.
   public func close() async {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }

@@ -20,17 +20,16 @@ struct Passage: Sendable {
 // How what is stored gets to the medium, in this order: the files of entries, their names, the journal. What they took
 // the place of goes last, so that a loss of power at any moment leaves one or the other of what was once flushed.
 extension DiskStore {
-  /// Waits until everything stored so far is on the medium: it survives a loss of power, until it is replaced or
+  /// Waits until everything stored so far is on the medium: it survives a power failure, until it is replaced or
   /// removed.
   ///
-  /// That takes some tenths of a millisecond for each file written since the last time, so do it where something ends,
-  /// not for each entry. Without it, a kill costs less than a second's worth of entries, and a loss of power what the
-  /// system has not written by itself, usually some tens of seconds' worth; either way no entry is half one thing and
-  /// half another.
+  /// The call takes some tenths of a millisecond for each file written since the last call, so use it at the end of an
+  /// operation, not for each entry. Without it, a killed process loses less than a second's worth of entries, and a
+  /// power failure loses what the system has not written by itself, usually some tens of seconds' worth; in either case
+  /// no entry is left inconsistent.
   ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the medium would not take it: it throws until a later call has
-  ///   brought everything there. ``ArchiveError/Code/directoryUnusable`` when the directory has gone, or is another
-  ///   archive's now.
+  /// - Throws: ``ArchiveError/Code/notWritten`` if the medium did not accept the data, until a later call succeeds.
+  ///   ``ArchiveError/Code/directoryUnusable`` if the directory is gone, or now belongs to another archive.
   public func flush() async throws {
     do {
       try await flushNow()

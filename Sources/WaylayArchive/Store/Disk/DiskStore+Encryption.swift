@@ -4,16 +4,16 @@
   import Foundation
 
   extension DiskStore.Options {
-    /// Gives the key that heads and bodies are encrypted with (AES-GCM); asked once, when the store is opened. Without
-    /// it, nothing is. At least 16 bytes; 32 are usual.
+    /// Returns the key for encrypting heads and bodies (AES-GCM); called once, when the store is opened. Without a key,
+    /// nothing is encrypted. At least 16 bytes; 32 are usual.
     ///
-    /// Needs the package's trait `Cryptography`, which is on unless the dependency says otherwise.
+    /// Requires the package trait `Cryptography`, which is enabled by default.
     public var encryptionKey: (@Sendable () throws -> SymmetricKey)? {
       get { key }
       set { key = newValue }
     }
 
-    /// Chooses, with encryption.
+    /// Makes options, including encryption.
     public init(
       limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
       whenLocked: DiskStore.Lock = .fail, encryptionKey: (@Sendable () throws -> SymmetricKey)?,
@@ -27,13 +27,13 @@
   }
 
   extension DiskStore {
-    /// Makes a new archive of an encrypted file, digests and all.
+    /// Makes a new archive from an encrypted file, including its digests.
     ///
     /// - Parameters:
-    ///   - file: What ``ArchiveStore/export(_:to:encryptionKey:)`` wrote.
-    ///   - directory: A directory that has no archive yet.
-    ///   - options: How the new store behaves; its encryption has nothing to do with that of the file.
-    ///   - encryptionKey: What the file was encrypted with; `nil` for one that is not.
+    ///   - file: A file written by ``ArchiveStore/export(_:to:encryptionKey:)``.
+    ///   - directory: A directory without an archive.
+    ///   - options: The options of the new store; its encryption is independent of the file's.
+    ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
     /// - Throws: As the store's initializer, and as ``ArchiveStore/importEntries(from:encryptionKey:)``.
     public static func restore(
       from file: URL, to directory: URL, options: Options = Options(), encryptionKey: SymmetricKey?
@@ -43,26 +43,27 @@
   }
 
   extension ArchiveStore {
-    /// Writes entries to one file as ``export(_:to:)`` does, encrypted (AES-GCM), whether the store itself is or not.
+    /// Writes entries to one file like ``export(_:to:)``, encrypted (AES-GCM) independently of the store's own
+    /// encryption.
     ///
     /// - Parameters:
-    ///   - filter: The entries that are wanted.
+    ///   - filter: The entries to write.
     ///   - file: A file that does not exist yet.
-    ///   - encryptionKey: What to encrypt the file with, 16 bytes at least; `nil` for nothing.
-    /// - Returns: How many entries were written.
-    /// - Throws: ``ArchiveError/Code/notWritten`` when the file exists or cannot be written;
+    ///   - encryptionKey: The key to encrypt the file with, at least 16 bytes; `nil` for no encryption.
+    /// - Returns: The number of entries written.
+    /// - Throws: ``ArchiveError/Code/notWritten`` if the file exists or cannot be written;
     ///   ``ArchiveError/Code/invalidKey``.
     @discardableResult
     public func export(_ filter: EntryFilter = .all, to file: URL, encryptionKey: SymmetricKey?) async throws -> Int {
       try await exported(filter, to: file, key: encryptionKey)
     }
 
-    /// Adds the entries of an encrypted file, as ``importEntries(from:)`` does.
+    /// Adds the entries of an encrypted file like ``importEntries(from:)``.
     ///
     /// - Parameters:
-    ///   - file: What ``export(_:to:encryptionKey:)`` wrote.
-    ///   - encryptionKey: What the file was encrypted with; `nil` for one that is not.
-    /// - Returns: How many entries were added; one that is too large for the limits is left out.
+    ///   - file: A file written by ``export(_:to:encryptionKey:)``.
+    ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
+    /// - Returns: The number of entries added; entries that exceed the limits are skipped.
     /// - Throws: As ``importEntries(from:)``.
     @discardableResult
     public func importEntries(from file: URL, encryptionKey: SymmetricKey?) async throws -> Int {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension DiskStore {
-  /// Shows the entries that a filter picks, oldest first; what is stored meanwhile may or may not be among them.
+  /// Visits the entries that match a filter, oldest first; entries stored meanwhile may or may not be included.
   public func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
     if let key = filter.key {
       for entry in try await entries(for: key) where filter.matches(entry) {
@@ -22,7 +22,7 @@ extension DiskStore {
     }
   }
 
-  /// Removes the entries that a filter picks.
+  /// Removes the entries that match a filter.
   @discardableResult
   public func removeAll(_ filter: EntryFilter) async throws -> Int {
     try state.withLock { try check($0, head: 0, bytes: 0) }

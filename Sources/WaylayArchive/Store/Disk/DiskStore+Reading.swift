@@ -7,7 +7,7 @@ extension DiskStore {
     var isMissing = false
   }
 
-  /// All entries of a key where they are in memory, none where there are none, and `nil` otherwise.
+  /// Returns all entries of a key if they are in memory, none if there are none, and `nil` otherwise.
   public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
     let digest = hash.digest(key)
     return state.withLock { state in
@@ -21,9 +21,9 @@ extension DiskStore {
     }
   }
 
-  /// The entries of a key, oldest first.
+  /// Returns the entries of a key, oldest first.
   ///
-  /// - Throws: ``ArchiveError/Code/readFailed`` when there are some and the system can read none of them now.
+  /// - Throws: ``ArchiveError/Code/readFailed`` if there are entries but the system can currently read none of them.
   public func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
     if let entries = cached(key) { return entries }
     return try await context.pool.perform { [self] in

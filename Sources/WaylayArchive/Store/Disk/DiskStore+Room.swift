@@ -1,7 +1,7 @@
 import Foundation
 
 extension DiskStore {
-  /// How much the store may hold; see ``ArchiveStore/limits``. A store for reading evicts nothing.
+  /// The limits of the store; see ``ArchiveStore/limits``. A read-only store evicts nothing.
   public var limits: StoreLimits {
     get { state.withLock { $0.limits } }
     set {

@@ -7,7 +7,7 @@ extension DiskStore {
   private static let mostWaiting = 32 << 20
   private static let mostJobs = 4096
 
-  /// Stores an entry whose body is at hand; it is written behind.
+  /// Stores an entry with its whole body, which is written in the background.
   @discardableResult
   public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
     let digest = hash.digest(draft.key)
@@ -57,7 +57,7 @@ extension DiskStore {
     }
   }
 
-  /// Gives an entry another head; its body stays where it is.
+  /// Replaces the head of an entry; its body stays in place.
   @discardableResult
   public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     defer { work() }
@@ -85,14 +85,14 @@ extension DiskStore {
     }
   }
 
-  /// Starts an entry whose body is still to come.
+  /// Starts an entry whose body follows.
   public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
     try state.withLock { try check($0, head: 0, bytes: length ?? 0) }
     return DiskWriter(store: self, key: key, digest: hash.digest(key))
   }
 
-  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by
-  /// now than `entry` says.
+  /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
+  /// than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     try state.withLock { try check($0, head: 0, bytes: 0) }
     // What is still to be written is a file afterwards.

@@ -1,22 +1,21 @@
 import Foundation
 
-/// A store in a directory: what is in it outlives the process, also one that is killed.
+/// A store in a directory, whose contents survive the end of the process, even if it is killed.
 ///
 /// ```swift
 /// let store = try DiskStore(at: directory, options: .init(limits: StoreLimits(bytes: 1 << 30)))
 /// ```
 ///
-/// One journal, in which everything that happens is a record with a checksum, and a file or two per entry, under names
-/// that are never used again. The index is in memory: what is not stored is known without asking the disk. Writing
-/// happens behind the caller; a killed process loses what had not been written yet, which is well under a second's
-/// worth, and never leaves an entry that is half one thing and half another, because every byte is checked before it is
-/// given out.
+/// The store consists of one journal, in which every change is a record with a checksum, and one or two files per
+/// entry, under names that are never reused. The index is in memory: a lookup that finds nothing needs no disk access.
+/// Writing happens in the background; a killed process loses only what had not been written yet, well under a second's
+/// worth. It never leaves an inconsistent entry, because every byte is verified before it is returned.
 ///
-/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. The directory and its files are for
-/// their owner alone (0700, 0600). Opening reads the journal, on the caller's thread: some milliseconds for 100 000
-/// entries.
+/// One store at a time writes to a directory (`flock`); see ``Options/whenLocked``. Only the owner can access the
+/// directory and its files (0700, 0600). Opening reads the journal on the caller's thread: some milliseconds for 100
+/// 000 entries.
 ///
-/// Not for a directory on a network file system, where locks and mapped files do not keep their promises.
+/// Do not use it on a network file system, where locks and mapped files are unreliable.
 public final class DiskStore: ArchiveStore {
   typealias Job = @Sendable (DiskStore) -> Void
 
@@ -109,11 +108,11 @@ public final class DiskStore: ArchiveStore {
   var archive: ArchiveDirectory { context.directory }
   var files: FileSystem { archive.files }
 
-  /// Opens the archive in a directory, or makes one where there is none.
+  /// Opens the archive in a directory, or creates one if there is none.
   ///
   /// - Throws: ``ArchiveError`` with ``ArchiveError/Code/locked``, ``ArchiveError/Code/directoryUnusable``,
-  ///   ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey`` or ``ArchiveError/Code/invalidKey``; whatever
-  ///   the encryption key's closure throws. Nothing in the directory has then been changed.
+  ///   ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey`` or ``ArchiveError/Code/invalidKey``; errors
+  ///   of the encryption key's closure. In all cases the directory is unchanged.
   public convenience init(at directory: URL, options: Options = Options()) throws {
     try self.init(at: directory, options: options, secret: nil)
   }
@@ -155,18 +154,18 @@ public final class DiskStore: ArchiveStore {
     if !isClosed { lock?.release() }
   }
 
-  /// What the store holds now.
+  /// The current usage of the store.
   public var usage: StoreUsage { state.withLock { $0.usage } }
 
-  /// Whether this store only reads: because another process writes to the directory, or because it was told to.
+  /// Whether this store only reads, because another process writes to the directory or because its options say so.
   public var isReadOnly: Bool { journal == nil }
 
-  /// A digest under a key that goes with the archive.
+  /// Returns a digest under the archive's own key.
   public func digest(_ bytes: [UInt8]) -> [UInt8] {
     keyed.of(bytes)
   }
 
-  /// Has a closure told of evictions, refusals and damage.
+  /// Calls a closure for evictions, refusals and damage.
   public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     state.withLock { $0.observers.append(handler) }
   }

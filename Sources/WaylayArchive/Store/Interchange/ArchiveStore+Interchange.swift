@@ -14,14 +14,14 @@ extension ArchiveStore {
   /// try await store.export(.host("example.com"), to: URL(fileURLWithPath: "fixtures.waylay"))
   /// ```
   ///
-  /// The file also has the key that the archive's digests are made under, because heads may contain such digests; it is
-  /// as confidential as the archive. What can no longer be read is left out.
+  /// The file also contains the key for the archive's digests, because heads may contain such digests; it is as
+  /// confidential as the archive. Entries that are no longer readable are skipped.
   ///
   /// - Parameters:
-  ///   - filter: The entries that are wanted.
+  ///   - filter: The entries to write.
   ///   - file: A file that does not exist yet.
-  /// - Returns: How many entries were written.
-  /// - Throws: ``ArchiveError/Code/notWritten`` when the file exists or cannot be written.
+  /// - Returns: The number of entries written.
+  /// - Throws: ``ArchiveError/Code/notWritten`` if the file exists or cannot be written.
   @discardableResult
   public func export(_ filter: EntryFilter = .all, to file: URL) async throws -> Int {
     try await exported(filter, to: file, key: nil)
@@ -77,15 +77,15 @@ extension ArchiveStore {
     }
   }
 
-  /// Adds the entries of an exported file. Entries that are there already under their keys make way.
+  /// Adds the entries of an exported file. They replace existing entries under the same keys.
   ///
-  /// Heads that contain digests of another archive (answers that vary by request fields, answers to authorised
-  /// requests) are not found in this one: restore the file to a directory of its own where that matters
+  /// Heads with digests of another archive (responses that vary by request fields, responses to authorized requests)
+  /// are not found in this one: if that matters, restore the file to its own directory
   /// (``DiskStore/restore(from:to:options:)``).
   ///
-  /// - Returns: How many entries were added; one that is too large for the limits is left out.
+  /// - Returns: The number of entries added; entries that exceed the limits are skipped.
   /// - Throws: ``ArchiveError/Code/foreignFormat``, ``ArchiveError/Code/wrongKey``, or ``ArchiveError/Code/unreadable``
-  ///   at the first damage: what came before it has been added.
+  ///   at the first damage: everything before it has been added.
   @discardableResult
   public func importEntries(from file: URL) async throws -> Int {
     try await imported(from: file, key: nil)
@@ -148,12 +148,12 @@ extension ArchiveStore {
 extension DiskStore: SecretBearing {
   var secretBytes: [UInt8] { identity.secret }
 
-  /// Makes a new archive of an exported file, digests and all.
+  /// Makes a new archive from an exported file, including its digests.
   ///
   /// - Parameters:
-  ///   - file: What ``ArchiveStore/export(_:to:)`` wrote.
-  ///   - directory: A directory that has no archive yet.
-  ///   - options: How the new store behaves.
+  ///   - file: A file written by ``ArchiveStore/export(_:to:)``.
+  ///   - directory: A directory without an archive.
+  ///   - options: The options of the new store.
   /// - Throws: As the store's initializer, and as ``ArchiveStore/importEntries(from:)``.
   public static func restore(from file: URL, to directory: URL, options: Options = Options()) async throws -> DiskStore
   {

@@ -1,23 +1,23 @@
-/// A part of an archive that shares nothing with the others: a user, an account, a tenant.
+/// A part of an archive that shares nothing with other parts: a user, an account, a tenant.
 ///
 /// ```swift
 /// try await store.removeAll(.partition("alice"))
 /// ```
 ///
-/// Two names are the same partition when their UTF-8 forms are the same bytes; no Unicode equivalence applies.
+/// Two names denote the same partition if their UTF-8 bytes are equal; Unicode equivalence does not apply.
 public struct ArchivePartition: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The bytes of the name.
   public let bytes: [UInt8]
 
-  /// The partition of everybody who has none of their own.
+  /// The partition for everybody without a partition of their own.
   public static let shared = ArchivePartition("")
 
-  /// The partition of that name.
+  /// Makes a partition with the given name.
   public init(_ name: String) {
     bytes = Array(name.utf8)
   }
 
-  /// The partition that a literal names.
+  /// Makes a partition from a literal.
   public init(stringLiteral name: String) {
     self.init(name)
   }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where an archive keeps its entries: heads and bodies under keys, several to a key, without a thought of HTTP.
+/// The storage of an archive's entries: heads and bodies under keys, several per key, independent of HTTP.
 ///
-/// Use ``DiskStore`` for what has to outlive the process and ``MemoryStore`` for what has not. Implement a store of
-/// your own to keep entries somewhere else, for example in a database that the app has anyway:
+/// Use ``DiskStore`` for what must survive the process, and ``MemoryStore`` for everything else. Implement your own
+/// store to keep entries elsewhere, for example in the app's database:
 ///
 /// ```swift
 /// let store = MemoryStore(limits: StoreLimits(bytes: 16 << 20))
@@ -13,64 +13,63 @@ import Foundation
 /// print(store.cached(key)?.count ?? 0)
 /// ```
 ///
-/// Every function may be called from any thread. The synchronous ones neither wait nor touch a disk. Entries do not
-/// change: a new head makes a new ``StoredEntry`` value of the same ``EntryID``, and those given out before stay
-/// readable.
+/// All methods are thread-safe. The synchronous ones neither wait nor access a disk. Entries are immutable: a new head
+/// makes a new ``StoredEntry`` value with the same ``EntryID``, and values returned earlier stay readable.
 public protocol ArchiveStore: Sendable {
-  /// What is known without waiting of a key: all its entries, none (`[]`) where that is certain, or `nil` when the disk
-  /// has to be asked.
+  /// Returns what is known about a key without waiting: all its entries, none (`[]`) if that is certain, or `nil` if
+  /// the answer needs the disk.
   func cached(_ key: ArchiveKey) -> [StoredEntry]?
 
-  /// The entries under a key, oldest first. What cannot be read is left out, dropped, and reported as an event.
+  /// Returns the entries under a key, oldest first. Unreadable entries are skipped, removed, and reported as an event.
   func entries(for key: ArchiveKey) async throws -> [StoredEntry]
 
-  /// Stores an entry whose body is at hand. It is found from now on, and written behind.
+  /// Stores an entry with its whole body. It can be found at once, and is written in the background.
   ///
   /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/storeFull``, ``ArchiveError/Code/readOnly`` or
-  ///   ``ArchiveError/Code/closed``. A disk that fails later is reported as an event.
+  ///   ``ArchiveError/Code/closed``. A later disk failure is reported as an event.
   @discardableResult
   func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry
 
-  /// Starts an entry whose body is still to come.
+  /// Starts an entry whose body follows.
   ///
   /// - Parameters:
   ///   - key: The entry's key.
-  ///   - length: How many bytes the body will have, where that is known: one that is too long is refused before
-  ///     anything makes room for it.
+  ///   - length: The length of the body, if known: a body that is too long is rejected before anything is evicted for
+  ///     it.
   /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
   func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter
 
-  /// A writer that goes on at the end of a stored body without copying it.
+  /// Returns a writer that appends to a stored body without copying it.
   ///
-  /// It goes on with the body that `entry` has: its ``EntryWriter/length`` is `entry.bodyLength`. The answer is `nil`
-  /// where that cannot be: the entry has gone, its body has become longer since, or another writer goes on with it now.
-  /// Copy the body with ``makeWriter(for:length:)`` then, or load it anew. Should the entry be removed later, the
-  /// writer fails and does not bring it back.
+  /// The writer continues the body of `entry`: its ``EntryWriter/length`` is `entry.bodyLength`. The result is `nil` if
+  /// that is impossible: the entry is gone, its body has become longer, or another writer is appending to it. In that
+  /// case, copy the body with ``makeWriter(for:length:)``, or load it again. If the entry is removed later, the writer
+  /// fails and does not restore it.
   ///
   /// - Throws: ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
   func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
 
-  /// Gives an entry another head; its body is not written again. Nothing happens, and the answer is `nil`, when the
-  /// entry has gone or its body has become longer than `entry` says.
+  /// Replaces the head of an entry; its body is not written again. If the entry is gone or its body is now longer than
+  /// `entry` says, the call does nothing and returns `nil`.
   @discardableResult
   func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry?
 
-  /// Removes entries. They are not found from now on; their space is freed behind.
+  /// Removes entries. They can no longer be found; their space is freed in the background.
   func remove(_ ids: [EntryID])
 
-  /// Shows the entries that a filter picks, one after the other, oldest first, until the visitor returns `false`.
+  /// Visits the entries that match a filter, one at a time, oldest first, until the visitor returns `false`.
   func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws
 
-  /// Removes the entries that a filter picks, and says how many. When it returns, stores that read beside this one find
-  /// none of them either.
+  /// Removes the entries that match a filter, and returns their number. When it returns, other stores that read the
+  /// same data no longer find them either.
   @discardableResult
   func removeAll(_ filter: EntryFilter) async throws -> Int
 
-  /// What the store holds now.
+  /// The current usage of the store.
   var usage: StoreUsage { get }
 
-  /// How much the store may hold. It may be set at any time: what is more than that is evicted behind, and entries that
-  /// are larger than one may be from now on stay until then.
+  /// The limits of the store. You can set them at any time: what exceeds them is evicted in the background, and
+  /// existing entries over the new limit for one entry stay until then.
   ///
   /// ```swift
   /// let store = try await archive.store
@@ -78,29 +77,28 @@ public protocol ArchiveStore: Sendable {
   /// ```
   var limits: StoreLimits { get nonmutating set }
 
-  /// A digest under the archive's own secret key (HMAC, RFC 2104, with SHA-256), to recognise a value without keeping
-  /// it.
+  /// Returns a digest under the archive's own secret key (HMAC, RFC 2104, with SHA-256), which identifies a value
+  /// without storing it.
   func digest(_ bytes: [UInt8]) -> [UInt8]
 
-  /// Has a closure told what the store does of its own accord. It is called on any thread and must not wait.
+  /// Calls a closure for what the store does on its own. The closure runs on any thread and must not wait.
   func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void)
 
-  /// Waits until everything stored so far is safe from a loss of power, as far as the system tells.
+  /// Waits until everything stored so far survives a power failure, as far as the system can tell.
   func flush() async throws
 
-  /// Writes what is outstanding and lets go of files and locks. Lookups find nothing from now on, and whatever would
-  /// store something fails with ``ArchiveError/Code/closed``, writers that are under way among it. Returns when others
-  /// may open what this store had.
+  /// Writes pending entries and releases files and locks. Later lookups find nothing, and calls that store something
+  /// fail with ``ArchiveError/Code/closed``, including writers in progress. Returns when others can open the data.
   func close() async
 }
 
 extension ArchiveStore {
-  /// Starts an entry whose body is still to come, and of a length that nobody knows yet.
+  /// Starts an entry whose body follows, with an unknown length.
   public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
     try makeWriter(for: key, length: nil)
   }
 
-  /// The entries that a filter picks, all at once, oldest first.
+  /// Returns the entries that match a filter, all at once, oldest first.
   public func list(_ filter: EntryFilter = .all) async throws -> [StoredEntry] {
     let found = Locked<[StoredEntry]>([])
     try await visit(filter) { entry in

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What can be listed of an entry: where it came from, when, and what its owner marked it with.
+/// The listed properties of an entry: where it came from, when, and its owner's marks.
 public struct EntryDetails: Hashable, Sendable {
-  /// The URL, as far as it may be read: whoever stores leaves out user information, and query values where they are
-  /// secret.
+  /// The URL, as far as it may be revealed: the caller omits user information, and query values if they are secret.
   public var url: String
-  /// The host, in lower case.
+  /// The host, in lowercase.
   public var host: String
   /// The HTTP status.
   public var status: Int
-  /// The media type without parameters, in lower case, such as `text/html`; a store that compresses goes by it.
+  /// The media type in lowercase without parameters, such as `text/html`; it decides whether a store compresses the
+  /// body.
   public var mediaType: String
-  /// When the answer was stored, or last freshened.
+  /// When the response was stored or last freshened.
   public var stored: Date
-  /// The marks that entries are removed by.
+  /// The tags by which entries are removed.
   public var tags: Set<String>
-  /// Whether eviction passes the entry over.
+  /// Whether eviction skips the entry.
   public var isPinned: Bool
 
-  /// Describes an entry.
+  /// Makes the details of an entry.
   public init(
     url: String, host: String = "", status: Int = 200, mediaType: String = "", stored: Date, tags: Set<String> = [],
     isPinned: Bool = false
@@ -34,6 +34,6 @@ public struct EntryDetails: Hashable, Sendable {
 }
 
 extension EntryDetails: CustomStringConvertible {
-  /// Status and URL on one line, as a log may show it: without query values.
+  /// Status and URL on one line, suitable for a log: without query values.
   public var description: String { "\(status) \(URL(string: url)?.redacted ?? "<unreadable URL>")" }
 }

@@ -1,12 +1,12 @@
-/// An entry on its way into a store: everything but its body.
+/// A new entry for a store: everything except its body.
 public struct EntryDraft: Sendable {
-  /// What it is stored under.
+  /// The key of the entry.
   public var key: ArchiveKey
-  /// What its owner needs to serve it. The store keeps the bytes and does not look inside.
+  /// The data its owner needs to serve it. The store keeps these bytes and does not interpret them.
   public var head: [UInt8]
-  /// What can be listed of it.
+  /// The listed properties of the entry.
   public var details: EntryDetails
-  /// The entries that it takes the place of. They go when it is there.
+  /// The entries that it replaces. They are removed when it is stored.
   public var replacing: [EntryID]
 
   /// Makes a draft.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A choice among stored entries, by which they are listed and removed.
+/// A filter for stored entries, for listing and removing them.
 ///
 /// ```swift
 /// try await store.removeAll(.host("example.com"))
@@ -33,17 +33,17 @@ public struct EntryFilter: Sendable {
     EntryFilter(partition: key.partition, key: key) { $0.key == key }
   }
 
-  /// The entries of one host; not those of its subdomains.
+  /// The entries of one host, excluding its subdomains.
   public static func host(_ host: String) -> EntryFilter {
     let host = host.lowercased()
     return EntryFilter { $0.details.host == host }
   }
 
-  /// The entries of one URL, whoever asked for them and with whatever fields: scheme and host in any letter case,
-  /// without user info and fragment, the rest byte by byte. Where an archive keeps no query values, all entries with
-  /// the same query names.
+  /// The entries of one URL, for all users and request fields. Scheme and host are case-insensitive, user info and
+  /// fragment are ignored, and the rest is compared byte by byte. If an archive keeps no query values, all entries with
+  /// the same query names match.
   ///
-  /// To remove what one request would be answered with, see ``ArchiveCache/remove(for:)``.
+  /// To remove the responses for one request, see ``ArchiveCache/remove(for:)``.
   public static func url(_ url: URL) -> EntryFilter {
     let wanted = KeyText(url).text
     let redacted = url.redacted
@@ -56,7 +56,7 @@ public struct EntryFilter: Sendable {
     return EntryFilter { $0.details.url.utf8.starts(with: prefix) }
   }
 
-  /// The entries that carry a tag.
+  /// The entries with a tag.
   public static func tag(_ tag: String) -> EntryFilter {
     EntryFilter { $0.details.tags.contains(tag) }
   }
@@ -66,22 +66,22 @@ public struct EntryFilter: Sendable {
     EntryFilter(partition: partition, isWhole: true) { $0.key.partition == partition }
   }
 
-  /// The entries that were stored, or last freshened, before a time.
+  /// The entries that were stored or last freshened before a time.
   public static func stored(before date: Date) -> EntryFilter {
     EntryFilter { $0.details.stored < date }
   }
 
-  /// The entries that were stored, or last freshened, at a time or after it: those that ``stored(before:)`` leaves.
+  /// The entries that were stored or last freshened at or after a time: those that ``stored(before:)`` excludes.
   public static func stored(after date: Date) -> EntryFilter {
     EntryFilter { $0.details.stored >= date }
   }
 
-  /// The entries that a closure picks. It must not use the store.
+  /// The entries that a closure accepts. The closure must not use the store.
   public static func matching(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
     EntryFilter(predicate)
   }
 
-  /// The entries that both filters pick.
+  /// The entries that match both filters.
   public func and(_ other: EntryFilter) -> EntryFilter {
     let first = matches
     let second = other.matches

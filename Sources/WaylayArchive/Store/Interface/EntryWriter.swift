@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes one entry whose body comes piece by piece. Nobody sees the entry before it is committed.
+/// Writes one entry whose body arrives in pieces. The entry is invisible until it is committed.
 ///
 /// ```swift
 /// let writer = try store.makeWriter(for: key)
@@ -8,32 +8,32 @@ import Foundation
 /// try await writer.commit(EntryDraft(key: key, head: head, details: details))
 /// ```
 ///
-/// One task writes; others may read what is there already. A writer that is let go before its commit leaves nothing
+/// One task writes; others may read what has been written. A writer that is released before its commit leaves nothing
 /// behind.
 public protocol EntryWriter: AnyObject, Sendable {
-  /// How many bytes the body has so far.
+  /// The number of body bytes so far.
   var length: Int64 { get }
 
-  /// Adds bytes. Returns at once as long as the disk keeps up; waits when more than a megabyte waits to be written.
+  /// Appends bytes. Returns at once while the disk keeps up; waits if more than a megabyte is pending.
   ///
   /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/storeFull``, ``ArchiveError/Code/notWritten``
-  ///   or, once the store has been closed, ``ArchiveError/Code/closed``; the writer has then given up.
+  ///   or, after the store has been closed, ``ArchiveError/Code/closed``; the writer has then aborted.
   func append(_ chunk: Data) async throws
 
-  /// At most `limit` bytes from `offset`, of what has been appended so far: empty when there is nothing there yet.
+  /// Returns at most `limit` bytes from `offset` of what has been appended so far; empty if there are none yet.
   ///
-  /// Also after the commit and after giving up, for as long as somebody holds the writer.
+  /// This also works after the commit and after an abort, as long as the writer is retained.
   func read(at offset: Int64, upTo limit: Int) async throws -> Data
 
-  /// Stores what is there so far and goes on writing: whoever looks the entry up finds the shorter body. For transfers
-  /// that may break off.
+  /// Stores what has been written so far and continues: a lookup then finds the shorter body. For transfers that may be
+  /// interrupted.
   @discardableResult
   func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry
 
-  /// Stores the entry. The draft's key has to be the one that the writer was made for.
+  /// Stores the entry. The draft's key must be the one that the writer was made for.
   @discardableResult
   func commit(_ draft: EntryDraft) async throws -> StoredEntry
 
-  /// Gives up. What a checkpoint stored stays.
+  /// Aborts writing. What a checkpoint stored stays.
   func abort()
 }

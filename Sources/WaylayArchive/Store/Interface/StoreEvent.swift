@@ -1,17 +1,17 @@
-/// Something that a store did of its own accord.
+/// Something that a store did on its own.
 public struct StoreEvent: Sendable {
   /// What happened. New kinds may be added in any release.
   public let kind: Kind
-  /// The entry, where it had become one.
+  /// The entry, if it had already become one.
   public let id: EntryID?
-  /// Its URL as far as it may be read, where it is known.
+  /// The entry's URL, as far as it may be revealed, if known.
   public let url: String?
-  /// How many bytes it was about.
+  /// The number of bytes concerned.
   public let bytes: Int64
-  /// Why, for a person.
+  /// The human-readable reason.
   public let reason: String
 
-  /// Makes an event, for a store of your own.
+  /// Makes an event, for your own store.
   public init(_ kind: Kind, id: EntryID? = nil, url: String? = nil, bytes: Int64 = 0, reason: String) {
     self.kind = kind
     self.id = id
@@ -20,21 +20,21 @@ public struct StoreEvent: Sendable {
     self.reason = reason
   }
 
-  /// The kinds of event. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// The kinds of events. A struct rather than an enum, so that new ones do not break a `switch`.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The kind's name.
     public let description: String
 
-    /// Makes a kind of that name.
+    /// Makes a kind with the given name.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// An entry made room for another.
+    /// An entry was removed to make space for another.
     public static let evicted = Kind("evicted")
-    /// An entry was not stored: too large, no room beside what is pinned, or the disk would not have it.
+    /// An entry was not stored: it was too large, pinned entries left no space, or the disk did not accept it.
     public static let refused = Kind("refused")
-    /// An entry was dropped because what was read was not what was stored.
+    /// An entry was removed because the data read differed from what was stored.
     public static let damaged = Kind("damaged")
   }
 }

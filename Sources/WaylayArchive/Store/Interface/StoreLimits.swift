@@ -1,22 +1,22 @@
-/// How much a store may hold. Kept at every write: what is least worth keeping makes room before the new entry is
+/// The limits of a store, enforced at every write: the least valuable entries are evicted before the new entry is
 /// written.
 public struct StoreLimits: Hashable, Sendable {
-  /// The most bytes, heads and bookkeeping included.
+  /// The maximum number of bytes, including heads and bookkeeping.
   public var bytes: Int64
-  /// The most entries.
+  /// The maximum number of entries.
   public var count: Int
-  /// The most bytes of one entry.
+  /// The maximum number of bytes of one entry.
   public var entryBytes: Int64
-  /// How far eviction goes once it has begun, as a share of the limit.
+  /// The level at which an eviction stops, as a fraction of the limit.
   public var lowWater: Double
 
-  /// Sets limits.
+  /// Makes limits.
   ///
   /// - Parameters:
-  ///   - bytes: The most bytes of all entries.
-  ///   - count: The most entries.
-  ///   - entryBytes: The most bytes of one entry: an eighth of `bytes` unless you say otherwise.
-  ///   - lowWater: What is left after an eviction, as a share of the limit, from 0 to 1.
+  ///   - bytes: The maximum number of bytes of all entries.
+  ///   - count: The maximum number of entries.
+  ///   - entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default.
+  ///   - lowWater: What remains after an eviction, as a fraction of the limit, from 0 to 1.
   public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, lowWater: Double = 0.9) {
     self.bytes = max(bytes, 0)
     self.count = max(count, 0)

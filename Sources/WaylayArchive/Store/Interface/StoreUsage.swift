@@ -1,11 +1,11 @@
-/// What a store holds.
+/// The usage of a store.
 public struct StoreUsage: Hashable, Sendable {
-  /// The bytes of all entries, those being written included.
+  /// The number of bytes of all entries, including those being written.
   public var bytes: Int64
-  /// The entries.
+  /// The number of entries.
   public var count: Int
 
-  /// Makes a statement.
+  /// Makes a usage value.
   public init(bytes: Int64 = 0, count: Int = 0) {
     self.bytes = bytes
     self.count = count

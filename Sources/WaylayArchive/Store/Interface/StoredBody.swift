@@ -1,26 +1,25 @@
 import Foundation
 
-/// The bytes of a stored body, where they are.
+/// The bytes of a stored body, wherever they are.
 ///
-/// An entry that is evicted before its body has been opened or read is unreadable; one that has been opened is read to
-/// its end.
+/// If an entry is evicted before its body has been opened or read, the body is unreadable; once opened, it can be read
+/// to its end.
 public protocol StoredBody: Sendable {
-  /// How many bytes there are.
+  /// The number of bytes.
   var length: Int64 { get }
-  /// All bytes, where they are in memory already.
+  /// All bytes, if they are already in memory.
   var inMemory: Data? { get }
-  /// Whether a large range is cheap in one piece, because it is mapped rather than copied.
+  /// Whether reading a large range at once is cheap, because it is mapped rather than copied.
   var isMapped: Bool { get }
-  /// The bytes of `range`, in one piece, checked before the first is given out.
+  /// Returns the bytes of `range` at once, verified before the first is returned.
   ///
-  /// - Throws: ``ArchiveError/Code/unreadable`` when they are not the bytes that were stored, or `range` exceeds the
-  ///   body.
+  /// - Throws: ``ArchiveError/Code/unreadable`` if they differ from what was stored, or `range` exceeds the body.
   func read(_ range: Range<Int64>) async throws -> Data
-  /// The same body, held on to: it stays readable when its entry goes.
+  /// Returns the same body, retained: it stays readable when its entry is removed.
   func opened() async throws -> any StoredBody
 }
 
 extension StoredBody {
-  /// The body itself.
+  /// Returns the body itself.
   public func opened() async throws -> any StoredBody { self }
 }

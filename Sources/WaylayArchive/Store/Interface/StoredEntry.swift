@@ -1,6 +1,6 @@
 import Foundation
 
-/// An entry as a store gives it out: its head, and a way to its body.
+/// An entry as returned by a store: its head, and access to its body.
 ///
 /// ```swift
 /// for entry in try await store.entries(for: key) {
@@ -9,22 +9,22 @@ import Foundation
 /// }
 /// ```
 public struct StoredEntry: Sendable, Identifiable {
-  /// Which entry it is.
+  /// The identifier of the entry.
   public let id: EntryID
-  /// What it is stored under.
+  /// The key of the entry.
   public let key: ArchiveKey
-  /// What its owner stored with it.
+  /// The data its owner stored with it.
   public var head: [UInt8]
-  /// What can be listed of it.
+  /// The listed properties of the entry.
   public var details: EntryDetails
-  /// How often a lookup found it. The count outlives the process only roughly.
+  /// How often a lookup found it. Only an approximate count survives the process.
   public var hits: Int
-  /// The bytes it takes of the store's limit.
+  /// The number of bytes that count toward the store's limit.
   public let storedBytes: Int64
-  /// Its body, where it is.
+  /// Its body, wherever it is.
   public var contents: any StoredBody
 
-  /// Makes an entry, for a store of your own.
+  /// Makes an entry, for your own store.
   public init(
     id: EntryID, key: ArchiveKey, head: [UInt8], details: EntryDetails, hits: Int = 0, storedBytes: Int64,
     contents: any StoredBody
@@ -41,15 +41,15 @@ public struct StoredEntry: Sendable, Identifiable {
   /// The number of bytes of the body.
   public var bodyLength: Int64 { contents.length }
 
-  /// The body, or `range` of it: in memory, mapped, or read as it is needed.
+  /// Returns the body or `range` of it: in memory, mapped, or read on demand.
   ///
-  /// What is mapped or in memory has been checked when this returns; what is streamed is checked piece by piece, before
-  /// it is given out.
+  /// Mapped and in-memory bytes have been verified when this method returns; streamed bytes are verified in pieces
+  /// before they are returned.
   ///
   /// - Parameters:
-  ///   - range: The bytes that are wanted: all of them unless you say otherwise.
-  ///   - isStreamed: Whether a large body shall come piece by piece even where it could be mapped.
-  /// - Throws: ``ArchiveError/Code/unreadable`` when the bytes are not those that were stored.
+  ///   - range: The bytes to return: all by default.
+  ///   - isStreamed: Whether to stream a large body in pieces even if it could be mapped.
+  /// - Throws: ``ArchiveError/Code/unreadable`` if the bytes differ from what was stored.
   public func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
@@ -65,7 +65,7 @@ public struct StoredEntry: Sendable, Identifiable {
 }
 
 extension StoredEntry: CustomStringConvertible {
-  /// Number, details and length on one line, as a log may show it: without the head, and without query values.
+  /// Number, details and length on one line, suitable for a log: without the head, and without query values.
   public var description: String { "entry \(id): \(details), \(bodyLength) bytes" }
 }
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A store in memory: for tests, for sessions that shall leave nothing behind, and for processes that may not write.
+/// A store in memory, for tests, for sessions that must leave nothing behind, and for processes that may not write.
 ///
 /// ```swift
 /// let store = MemoryStore(limits: StoreLimits(bytes: 64 << 20))
 /// ```
 ///
-/// Not for what is larger than memory or has to outlive the process: ``DiskStore``.
+/// For data that is larger than memory or must survive the process, use ``DiskStore``.
 public final class MemoryStore: ArchiveStore {
   struct State {
     var limits: StoreLimits
@@ -24,7 +24,7 @@ public final class MemoryStore: ArchiveStore {
   let secretBytes: [UInt8]
   private let keyed: KeyedDigest
 
-  /// Makes an empty store with a key of its own for digests.
+  /// Makes an empty store with its own key for digests.
   public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
     state = Locked(State(limits: limits))
     secretBytes = Identity.newSecret()
@@ -32,7 +32,7 @@ public final class MemoryStore: ArchiveStore {
     hash = SipHash(key: Array(secretBytes.prefix(16)))
   }
 
-  /// All entries of a key; never `nil`.
+  /// Returns all entries of a key; never `nil`.
   public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
     let digest = hash.digest(key).0
     return state.withLock { state in
@@ -46,7 +46,7 @@ public final class MemoryStore: ArchiveStore {
     }
   }
 
-  /// All entries of a key.
+  /// Returns all entries of a key.
   public func entries(for key: ArchiveKey) async throws -> [StoredEntry] { cached(key) ?? [] }
 
   /// Stores an entry.
@@ -55,7 +55,7 @@ public final class MemoryStore: ArchiveStore {
     try insert(draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing)
   }
 
-  /// Starts an entry whose body is still to come.
+  /// Starts an entry whose body follows.
   public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
     let (isClosed, limit) = state.withLock { ($0.isClosed, $0.limits.entryBytes) }
     if isClosed { throw ArchiveError.closed }
@@ -63,8 +63,8 @@ public final class MemoryStore: ArchiveStore {
     return MemoryWriter(store: self, key: key)
   }
 
-  /// A writer that goes on at the end of a stored body; `nil` while another one does, and when the body is longer by
-  /// now than `entry` says.
+  /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
+  /// than `entry` says.
   public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     let body = try state.withLock { state -> Data? in
       if state.isClosed { throw ArchiveError.closed }
@@ -80,7 +80,7 @@ public final class MemoryStore: ArchiveStore {
     return writer
   }
 
-  /// Gives an entry another head.
+  /// Replaces the head of an entry.
   @discardableResult
   public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     try state.withLock { state in
@@ -106,7 +106,7 @@ public final class MemoryStore: ArchiveStore {
     }
   }
 
-  /// Shows the entries that a filter picks, oldest first.
+  /// Visits the entries that match a filter, oldest first.
   public func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
     let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
     for entry in all where filter.matches(entry) {
@@ -114,7 +114,7 @@ public final class MemoryStore: ArchiveStore {
     }
   }
 
-  /// Removes the entries that a filter picks.
+  /// Removes the entries that match a filter.
   @discardableResult
   public func removeAll(_ filter: EntryFilter) async throws -> Int {
     let all = try state.withLock { state in
@@ -125,7 +125,7 @@ public final class MemoryStore: ArchiveStore {
     return state.withLock { state in doomed.count { drop($0, in: &state) } }
   }
 
-  /// How much the store may hold; see ``ArchiveStore/limits``.
+  /// The limits of the store; see ``ArchiveStore/limits``.
   public var limits: StoreLimits {
     get { state.withLock { $0.limits } }
     set {
@@ -137,15 +137,15 @@ public final class MemoryStore: ArchiveStore {
     }
   }
 
-  /// What the store holds now.
+  /// The current usage of the store.
   public var usage: StoreUsage { state.withLock { $0.usage } }
 
-  /// A digest under a key that goes with the store.
+  /// Returns a digest under the store's own key.
   public func digest(_ bytes: [UInt8]) -> [UInt8] {
     keyed.of(bytes)
   }
 
-  /// Has a closure told of evictions and refusals.
+  /// Calls a closure for evictions and refusals.
   public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     state.withLock { $0.observers.append(handler) }
   }
@@ -153,7 +153,7 @@ public final class MemoryStore: ArchiveStore {
   /// Returns at once.
   public func flush() async throws {}
 
-  /// Forgets everything.
+  /// Removes everything.
   public func close() async {
     state.withLock { state in
       state.index.removeAll()

@@ -1,6 +1,6 @@
-/// What went wrong while a host was matched, looked up or routed, with everything that was known at the failure.
+/// An error while matching, resolving or routing a host, with everything known about it.
 ///
-/// An app finds it beneath the `URLError` that its task fails with:
+/// An app finds it beneath the `URLError` of a failed task:
 ///
 /// ```swift
 /// do {
@@ -12,21 +12,21 @@
 /// }
 /// ```
 public struct HostError: LoadError {
-  /// What kind of failure it was. New codes may be added in any release.
+  /// The kind of failure. New codes may be added in any release.
   public let code: Code
-  /// What happened and what to do about it, for a person.
+  /// A human-readable text: what happened and what to do about it.
   public let message: String
-  /// The host that it is about, where there is one.
+  /// The host that the error is about, if any.
   public let host: String?
-  /// How long a lookup need not be tried again, where a server said so (RFC 2308, section 5).
+  /// How long not to repeat the lookup, if a server said so (RFC 2308, section 5).
   public let timeToLive: Duration?
-  /// The error that was thrown first, where there was one.
+  /// The original error, if there is one.
   public let underlying: (any Error)?
-  /// What was tried, in the order in which it ended; for ``Code/allAddressesFailed`` and ``Code/timedOut``.
+  /// The attempts, in the order in which they ended; for ``Code/allAddressesFailed`` and ``Code/timedOut``.
   public internal(set) var attempts: [HostAttempt] = []
-  /// The URL of the request that failed, where it is about one.
+  /// The URL of the failed request, if the error is about one.
   public internal(set) var url: URL?
-  /// The load it happened in, where it is about one.
+  /// The load that failed, if the error is about one.
   public internal(set) var requestID: InterceptedRequest.ID?
 
   /// Makes an error of the given kind.
@@ -47,36 +47,35 @@ extension HostError {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name. Resolvers of other packages add their own this way.
+    /// Makes a code with the given name. Resolvers of other packages add their own codes this way.
     public init(_ description: String) {
       self.description = description
     }
 
-    /// A text that is neither the name of a host nor the literal of an address.
+    /// The text is neither a host name nor an address literal.
     ///
-    /// Write the host alone, without scheme, port or path.
+    /// Write only the host, without scheme, port or path.
     public static let invalidName = Code("invalidName")
-    /// A rule, or a list of rules, cannot be used.
+    /// A rule, or a list of rules, is invalid.
     ///
-    /// The message names the rule and what is wrong with it: usually an address that is not one, or a port out of
-    /// range.
+    /// The message names the rule and the mistake: usually text that is not an address, or a port out of range.
     public static let invalidRule = Code("invalidRule")
     /// A key for signed lists is not an Ed25519 public key.
     ///
-    /// Give the 32 bytes of the public key, or their Base64.
+    /// Give the 32 bytes of the public key, or their Base64 form.
     public static let invalidKey = Code("invalidKey")
-    /// The signature of a list does not match any trusted key.
+    /// The signature of a list matches no trusted key.
     ///
     /// Sign the list with the key whose public half is in the app: `waylay hosts sign`. If you did, the list was
-    /// changed on its way; do not use it.
+    /// changed in transit; do not use it.
     public static let listForged = Code("listForged")
-    /// A signed list has a lower serial number than one that was accepted before.
+    /// A signed list has a lower serial number than one accepted before.
     ///
     /// Give each new list a higher serial number.
     public static let listOutdated = Code("listOutdated")
     /// A signed list has expired.
     ///
-    /// Publish a list with a later expiry; check the clock of this machine.
+    /// Publish a list with a later expiry date; check the clock of this machine.
     public static let listExpired = Code("listExpired")
     /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
     ///
@@ -84,53 +83,53 @@ extension HostError {
     public static let notListed = Code("notListed")
     /// The host does not exist, or has no address.
     ///
-    /// Check the spelling; if other networks find it, name another resolver, or addresses of your own in a rule.
+    /// Check the spelling; if other networks resolve it, use another resolver, or addresses of your own in a rule.
     public static let noSuchHost = Code("noSuchHost")
     /// The resolver gave no usable answer.
     ///
     /// Check that the network reaches the resolver; see ``HostError/underlying``. A second resolver in a
     /// `ResolverChain` takes over.
     public static let resolverFailed = Code("resolverFailed")
-    /// The resolver took too long.
+    /// The resolver took too long to respond.
     ///
-    /// Check that the network reaches it; name a second resolver, or raise its timeout.
+    /// Check that the network reaches it; add a second resolver, or raise its timeout.
     public static let resolverTimedOut = Code("resolverTimedOut")
-    /// The settings of a resolver cannot work.
+    /// The settings of a resolver are invalid.
     ///
-    /// Correct what the message names, usually its URL; give addresses with a resolver that is named by a host.
+    /// Correct what the message names, usually the URL; if the URL's host is a name, give addresses for the resolver.
     public static let invalidResolver = Code("invalidResolver")
-    /// A DNS message breaks the format.
+    /// A DNS message is malformed.
     ///
-    /// Something between rewrites DNS, or the URL is not a DNS resolver: try another one.
+    /// Something in between rewrites DNS, or the URL is not a DNS resolver: try another one.
     public static let malformedAnswer = Code("malformedAnswer")
-    /// The answer holds only addresses that a public name must not have (DNS rebinding).
+    /// The answer contains only addresses that a public name must not have (DNS rebinding).
     ///
     /// If the name is yours and its address is meant to be private, allow private addresses for it in the policy.
     /// Otherwise the network spoofs DNS.
     public static let answerRefused = Code("answerRefused")
-    /// No address of the host has answered; ``HostError/attempts`` says why each one failed.
+    /// No address of the host responded; ``HostError/attempts`` says why each one failed.
     ///
-    /// Look at the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
+    /// Check the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
     /// or hijacked addresses.
     public static let allAddressesFailed = Code("allAddressesFailed")
-    /// The request's own timeout ended before an address had answered. ``HostError/attempts`` lists what was tried;
-    /// ``HostAttempt/Outcome/unfinished`` is what was under way. The timeout itself is ``HostError/underlying``.
+    /// The request's own timeout expired before an address responded. ``HostError/attempts`` lists the attempts; those
+    /// in progress are ``HostAttempt/Outcome/unfinished``. The timeout itself is ``HostError/underlying``.
     ///
     /// Raise `timeoutInterval`, or give fewer or closer addresses.
     public static let timedOut = Code("timedOut")
-    /// A WebSocket task asks for a host that has a rule, and no transport routes WebSockets.
+    /// A WebSocket task is for a host with a rule, and no transport routes WebSockets.
     ///
     /// Exclude the host with `HostRule(excluding:)`, or open the connection with another library.
     public static let webSocketNotRouted = Code("webSocketNotRouted")
-    /// The response check rejected an answer over plain `http`: it is not the host's own.
+    /// The response check rejected a response over plain `http`: it is not the host's own.
     ///
-    /// Use `https`. If the answer is right, correct the check.
+    /// Use `https`. If the response is correct, correct the check.
     public static let responseRejected = Code("responseRejected")
-    /// The transport cannot dial addresses, and the policy allows no other way.
+    /// The transport cannot dial given addresses, and the policy allows no fallback.
     ///
     /// Use `CurlTransport` (Linux), or let the policy fall back to the system. Apple platforms have no such transport.
     public static let transportIncapable = Code("transportIncapable")
-    /// A rule asks for a resolver, and the rewriter has none.
+    /// A rule requires a resolver, and the rewriter has none.
     ///
     /// Give the `HostRewriter` a resolver, or the rule addresses.
     public static let noResolver = Code("noResolver")
@@ -138,7 +137,7 @@ extension HostError {
 }
 
 extension HostError {
-  /// Code, message and host on one line, with the URL and the load where they are known.
+  /// Code, message and host on one line, with the URL and the load if known.
   public var description: String {
     var text = "HostError.\(code): \(message.withRedactedURLs)"
     if let host { text += " [\(host.withRedactedURLs)]" }
@@ -147,7 +146,7 @@ extension HostError {
     return text
   }
 
-  /// No address was found, or none answered; what is wrong with rules, lists and names is no failure of the network.
+  /// Whether no address was found or none responded; invalid rules, lists and names are not network failures.
   public var isNetworkFailure: Bool {
     switch code {
     case .noSuchHost, .resolverFailed, .resolverTimedOut, .malformedAnswer, .answerRefused, .allAddressesFailed,

@@ -26,11 +26,10 @@ extension HostRewriter {
     return decision(rule, Self.candidates(of: answer, port: authority.port, isSecure: isSecure), authority)
   }
 
-  /// The addresses that a request for `url` would be sent to now, the best first, as far as that is known without
-  /// waiting.
+  /// Returns the addresses to which a request for `url` would be sent now, best first, as far as known without waiting.
   ///
-  /// - Returns: `nil` for a host that is left alone, and for one that has to be looked up first; ``explain(_:)`` looks
-  ///   it up, and says why.
+  /// - Returns: `nil` for a host that is left alone, and for one that must be looked up first; ``explain(_:)`` looks it
+  ///   up, and says why.
   public func candidates(for url: URL) -> [HostCandidate]? {
     guard let authority = Self.authority(of: url), let rule = try? rule(for: authority) else { return nil }
     let candidates: [HostCandidate]

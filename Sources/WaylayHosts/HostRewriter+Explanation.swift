@@ -1,6 +1,6 @@
 extension HostRewriter {
-  /// What would be done with `url` now, and why. It looks the host's addresses up where a request would, and dials
-  /// nothing.
+  /// Explains what the rewriter would do with `url` now, and why. It looks up the host's addresses if a request would,
+  /// and dials nothing.
   public func explain(_ url: URL) async -> HostExplanation {
     guard let authority = Self.authority(of: url) else {
       return HostExplanation(

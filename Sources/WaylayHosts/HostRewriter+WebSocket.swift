@@ -1,6 +1,7 @@
 extension HostRewriter: WebSocketValidating {
-  /// No transport routes a WebSocket task: it goes the system's way, lookup by the system's resolver included, or,
-  /// under ``Policy/require``, nowhere. Either is said aloud, because the task itself cannot say why.
+  /// Reports a WebSocket task that cannot be routed: no transport routes one, so it falls back to the system, including
+  /// the system's resolver, or fails under ``Policy/require``. Both are reported, because the task itself cannot say
+  /// why.
   public func validate(webSocket request: URLRequest) throws {
     // Asked about a host that a rule routes: `canInit` has said so.
     guard let authority = Self.authority(ofWebSocket: request.url) else { return }

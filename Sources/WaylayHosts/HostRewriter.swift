@@ -1,6 +1,6 @@
 public import Logging
 
-/// Dials the addresses that an app trusts in place of those that the network's resolver names, with `https` intact.
+/// Dials the addresses that an app trusts instead of those from the network's resolver, with `https` intact.
 ///
 /// ```swift
 /// let rewriter = HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]])
@@ -9,28 +9,29 @@ public import Logging
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// The URL stays as it is, and with it the `Host` field, the server name of TLS, the name that the certificate is
-/// checked against, cookies, redirects and errors: a `Route` decides where the socket goes, and nothing else. An
-/// address that does not answer, or answers with a certificate of somebody else, is left for the next one within the
-/// same request, before any byte of the request was sent; what was learnt holds for the requests after it. A redirect
-/// to another host is routed anew.
+/// The URL stays unchanged, and with it the `Host` field, the TLS server name, the name that the certificate is
+/// verified against, cookies, redirects and errors: a `Route` determines only where the socket connects. If an address
+/// does not respond, or presents a certificate for another host, the rewriter tries the next one within the same
+/// request, before it has sent any byte of the request; later requests use what it has learned. A redirect to another
+/// host is routed anew.
 ///
-/// WebSocket tasks cannot be routed, on any platform. On Linux one to a host that a rule routes is cancelled under
-/// ``Policy/require``, and goes the system's way under ``Policy/prefer``; both are said aloud in the log, and there is
-/// a ``HostEvent``.
+/// WebSocket tasks cannot be routed, on any platform. On Linux, a WebSocket task to a routed host is cancelled under
+/// ``Policy/require``, and falls back to the system under ``Policy/prefer``; both are logged, and reported as a
+/// ``HostEvent``.
 ///
-/// Make it the last interceptor of its chain, so that nothing behind it runs once for each attempt. A host that no rule
-/// lists is left alone.
+/// Make it the last interceptor of its chain, so that nothing behind it runs once per attempt. Hosts without a rule are
+/// left alone.
 ///
 /// ### Platforms
 ///
-/// It needs a transport that dials addresses (`TransportCapabilities.routes`): `CurlTransport`, the default on Linux.
-/// `URLSession` offers nothing of the kind, so on Apple platforms a request fails under ``Policy/require``, with
-/// ``HostError/Code/transportIncapable``, and goes the system's way under ``Policy/prefer``, with a ``HostEvent``.
+/// The rewriter needs a transport that dials given addresses (`TransportCapabilities.routes`): `CurlTransport`, the
+/// default on Linux. `URLSession` offers nothing of the kind, so on Apple platforms a request fails under
+/// ``Policy/require``, with ``HostError/Code/transportIncapable``, and falls back to the system under
+/// ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {
-  /// The rules in force; replacing them takes effect for the next request.
+  /// The current rules; replacing them takes effect for the next request.
   public let ruleSource: HostRuleSource
-  /// Entries of ``init(_:)`` that cannot be used. Requests to their hosts fail with them.
+  /// The invalid entries of ``init(_:)``. Requests to their hosts fail with these errors.
   public let problems: [HostError]
 
   let policy: Policy
@@ -47,11 +48,11 @@ public final class HostRewriter: RequestInterceptor {
     weak var transport: AnyObject?
   }
 
-  /// Makes a rewriter from a table of hosts and addresses; see `HostPattern` and ``HostEndpoint`` for what may be
-  /// written. The policy is ``Policy/prefer``.
+  /// Makes a rewriter from a table of hosts and addresses; see `HostPattern` and ``HostEndpoint`` for the syntax. The
+  /// policy is ``Policy/prefer``.
   ///
-  /// An entry that cannot be used is in ``problems``, and requests to its host fail with it: they never go where nobody
-  /// meant them to.
+  /// An invalid entry appears in ``problems``, and requests to its host fail with it: they never go to an unintended
+  /// address.
   public convenience init(_ table: [String: [String]]) {
     var rules: [HostRule] = []
     var faults: [HostPattern: HostError] = [:]
@@ -96,13 +97,13 @@ public final class HostRewriter: RequestInterceptor {
   /// Makes a rewriter.
   ///
   /// - Parameters:
-  ///   - rules: Which hosts are routed, and where to; can be replaced at run time.
-  ///   - resolver: Who is asked for the addresses of hosts whose rule names none. A ``ResolutionCache`` is used as it
-  ///     is; anything else gets one in front.
-  ///   - policy: How hard it insists, and how it tries.
-  ///   - logger: Where attempts go: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``.
-  ///     Default: nowhere.
-  ///   - clock: The time for deadlines and bans.
+  ///   - rules: The hosts to route, and their addresses; can be replaced at run time.
+  ///   - resolver: The resolver for hosts whose rule has no addresses. A ``ResolutionCache`` is used directly; any
+  ///     other resolver gets one in front.
+  ///   - policy: How strictly to route, and how to try addresses.
+  ///   - logger: The logger for attempts: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``.
+  ///     Default: none.
+  ///   - clock: The clock for deadlines and bans.
   public convenience init(
     rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
     clock: any Clock<Duration> = ContinuousClock()
@@ -148,9 +149,9 @@ public final class HostRewriter: RequestInterceptor {
     }
   }
 
-  /// Sends the request to the best of the host's addresses, and to the next ones where that does not answer.
+  /// Sends the request to the best of the host's addresses, and to the next ones if that does not respond.
   ///
-  /// - Throws: A `URLError` with a ``HostError`` beneath, when no address has answered.
+  /// - Throws: A `URLError` with a ``HostError`` beneath if no address responded.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -220,26 +221,26 @@ public final class HostRewriter: RequestInterceptor {
     }
   }
 
-  /// The network is another one: bans and measured times are forgotten, the cache looks anew, and all connections of
-  /// the transports that have carried its requests are closed, those to other hosts too: nothing comes on them any
-  /// more.
+  /// Tells the rewriter that the network has changed: it clears bans and measured times, restarts the cache's lookups,
+  /// and closes all connections of the transports that have carried its requests, including those to other hosts,
+  /// because they receive nothing more.
   ///
-  /// Requests that are under way are sent anew where they may be; others fail with `networkConnectionLost`. Call it
-  /// when the device has changed networks; on Apple platforms an `NWPathMonitor` knows.
+  /// Requests in progress are sent again if they may be; others fail with `networkConnectionLost`. Call this method
+  /// when the device has changed networks; on Apple platforms an `NWPathMonitor` reports that.
   public func networkChanged() {
     health.networkChanged()
     for known in transports.withLock({ $0 }) { (known.transport as? any Transport)?.closeConnections() }
     cache?.networkChanged()
   }
 
-  /// What happens from now on.
+  /// The events from now on.
   ///
-  /// - Parameter limit: Events kept for a slow reader; beyond it the oldest are dropped.
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
   public func events(bufferingNewest limit: Int = 256) -> AsyncStream<HostEvent> {
     reporter.events(bufferingNewest: limit)
   }
 
-  /// What it has done so far.
+  /// The counters since the rewriter was made.
   public var counters: HostCounters { reporter.counters }
 
   static func authority(of url: URL?) -> HostHealth.Authority? {

@@ -27,7 +27,7 @@ public final class InspectorServer: Sendable {
   public struct Options: Sendable {
     /// The port; 0 selects a free one.
     public var port: UInt16 = 0
-    /// How many pages may listen at once. A further page is told so.
+    /// How many pages may listen at once. Additional pages are refused with a message.
     public var listeners = 8
     /// The logger for the line with the URL; `nil` for none.
     public var logger: Logger? = Logger(label: "waylay.inspector")

@@ -1,4 +1,4 @@
-/// Keeps the answers of a resolver, so that hardly any request waits for one.
+/// Caches the answers of a resolver, so that hardly any request waits for one.
 ///
 /// ```swift
 /// var options = ResolutionCache.Options()
@@ -7,29 +7,29 @@
 /// cache.prefetch([HostQuery(try HostName("api.example.com"))])
 /// ```
 ///
-/// Answers are used as long as their server says, within limits, and looked up again behind the scenes before their
-/// time is over. When no lookup succeeds, an answer whose time is over is used (RFC 8767). Lookups of the same host
-/// at the same time are one; who stops waiting does not disturb the others, and when nobody waits any more the lookup
-/// ends. That a host does not exist is kept too.
+/// The cache uses answers as long as their server says, within limits, and looks them up again in the background before
+/// they expire. If no lookup succeeds, it uses an expired answer (RFC 8767). Concurrent lookups of the same host are
+/// one; a caller that stops waiting does not affect the others, and the lookup ends when nobody waits for it. The cache
+/// also remembers that a host does not exist.
 ///
-/// The cache goes with its last reference, and with it every lookup that is under way. A cache in front of a cache
-/// keeps answers too long.
+/// The cache ends with its last reference, and with it every lookup in progress. Do not put a cache in front of
+/// another: it would keep answers too long.
 public final class ResolutionCache: HostResolver {
-  /// An answer, and how the cache came by it.
+  /// An answer with its origin in the cache.
   public struct Answer: Sendable, Hashable {
     /// The answer.
     public let resolution: HostResolution
-    /// How long ago the resolver gave it.
+    /// The time since the resolver gave the answer.
     public let age: Duration
-    /// Whether its time is over, and it is used because nothing better could be had (RFC 8767).
+    /// Whether the answer has expired, and is used because nothing better is available (RFC 8767).
     public let isStale: Bool
-    /// Whether it was there already: no resolver was waited for.
+    /// Whether the answer was cached, so that no resolver had to be waited for.
     public let isCached: Bool
   }
 
   private let engine: CacheEngine
 
-  /// Makes a cache in front of a resolver. The file of the options is read now.
+  /// Makes a cache in front of a resolver, and reads the file of the options.
   public init(
     _ resolver: any HostResolver, options: Options = Options(), clock: any Clock<Duration> = ContinuousClock()
   ) {
@@ -41,35 +41,35 @@ public final class ResolutionCache: HostResolver {
     engine.stop()
   }
 
-  /// The name of the resolver behind it.
+  /// The name of the underlying resolver.
   public var name: String { engine.resolver.name }
 
-  /// The answer that can be used now, without waiting, if there is one; looks it up again behind the scenes when it is
-  /// time to. `nil` for a host whose lookup failed, too: ``answer(_:)`` throws the error, without waiting either.
+  /// Returns the answer that is available without waiting, if any, and looks it up again in the background when due.
+  /// Also `nil` for a host whose lookup failed: ``answer(_:)`` throws that error, without waiting either.
   public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
 
-  /// The answer that is there, or that the resolver gives.
+  /// Returns the cached answer, or that of the resolver.
   ///
-  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the lookup goes on for
-  ///   others who wait for it.
+  /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the lookup continues for
+  ///   other waiters.
   public func answer(_ query: HostQuery) async throws -> Answer { try await engine.answer(query) }
 
-  /// The addresses of a host: ``answer(_:)`` without its story.
+  /// Returns the addresses of a host: the resolution of ``answer(_:)``.
   public func resolve(_ query: HostQuery) async throws -> HostResolution { try await answer(query).resolution }
 
-  /// Looks hosts up now and keeps their answers fresh from now on, whether anybody asks or not. Replaces the hosts of
-  /// an earlier call; an empty list ends it.
+  /// Looks up hosts now and keeps their answers fresh from now on, even without requests. Replaces the hosts of an
+  /// earlier call; an empty list ends prefetching.
   public func prefetch(_ queries: [HostQuery]) { engine.prefetch(queries) }
 
-  /// Forgets one host.
+  /// Removes the answer for one host.
   public func remove(_ query: HostQuery) { engine.remove(query) }
 
-  /// Forgets everything: the network is another one. Lookups that are under way begin anew, and so do those of the
+  /// Removes all answers, because the network has changed. Lookups in progress start over, and so do those of the
   /// prefetch list.
   public func networkChanged() { engine.networkChanged() }
 
-  /// Writes the file of the options now. Otherwise it is written a second after an answer has come.
+  /// Writes the file of the options now. Otherwise the cache writes it a second after an answer arrives.
   ///
-  /// - Throws: What the file system says.
+  /// - Throws: Errors of the file system.
   public func save() throws { try engine.save() }
 }

@@ -1,4 +1,4 @@
-/// One thing that a ``HostRewriter`` did for a request, for whoever watches.
+/// An event in a ``HostRewriter``, for observers.
 ///
 /// ```swift
 /// for await event in rewriter.events() where event.attempt?.isSuspectedHijack == true {
@@ -14,31 +14,31 @@ public struct HostEvent: Sendable {
   public let host: HostName
   /// The URL of the request.
   public let url: URL?
-  /// The attempt that the event is about, where there is one.
+  /// The attempt that the event is about, if any.
   public let attempt: HostAttempt?
-  /// How long the attempt's address is kept for last from now on, where it is banned.
+  /// How long the attempt's address is banned from now on, if it is.
   public let ban: Duration?
-  /// What went wrong, where something did.
+  /// What went wrong, if anything did.
   public let error: (any Error)?
 
-  /// A kind of event. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The kind's name.
     public let description: String
 
-    /// An attempt is over: see ``HostEvent/attempt``.
+    /// An attempt ended: see ``HostEvent/attempt``.
     public static let attempted = Kind(description: "attempted")
     /// The host's addresses could not be looked up.
     public static let unresolved = Kind(description: "unresolved")
-    /// The request goes the system's own way, because no address could be used or none has answered.
+    /// The request falls back to the system, because no address was usable or none responded.
     public static let fellBackToSystem = Kind(description: "fellBackToSystem")
-    /// The request has failed: no address has answered, and the policy allows no other way.
+    /// The request failed: no address responded, and the policy allows no fallback.
     public static let failed = Kind(description: "failed")
   }
 }
 
 extension HostEvent: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The event on one line, as a log may show it: the URL and the error are redacted.
+  /// The event on one line, suitable for a log: the URL and the error are redacted.
   public var description: String {
     var text = "load \(id) \(kind): \(host) \(url?.redacted ?? "")"
     if let attempt { text += ", \(attempt.outcome) at \(attempt.candidate?.description ?? "system")" }
@@ -47,6 +47,6 @@ extension HostEvent: CustomStringConvertible, CustomDebugStringConvertible {
     return text
   }
 
-  /// The same.
+  /// The same text as the description.
   public var debugDescription: String { description }
 }

@@ -1,4 +1,4 @@
-/// What a ``HostRewriter`` would do with a URL now, and why. Its ``description`` is a table for a person.
+/// What a ``HostRewriter`` would do with a URL now, and why. Its ``description`` is a human-readable table.
 ///
 /// ```swift
 /// print(await rewriter.explain(url))
@@ -7,26 +7,26 @@
 /// // 2  [2001:db8::7]:443  rule  untried
 /// ```
 public struct HostExplanation: Sendable, CustomStringConvertible {
-  /// The host and port of the URL; `nil` for a URL without.
+  /// The host and port of the URL; `nil` for a URL without a host.
   public let host: String?
-  /// The rule that the host falls under; `nil`: the request is left alone.
+  /// The rule that matches the host; `nil` if none does and the request is left alone.
   public let rule: HostRule?
   /// The addresses in the order in which they would be tried.
   public let candidates: [Row]
-  /// What comes before the table: the rule and what happens at its end.
+  /// The text above the table: the rule and the fallback.
   public let summary: String
-  /// Why there are no addresses, where there should be some.
+  /// Why there are no addresses, if there should be some.
   public let error: (any Error)?
 
   /// One address.
   public struct Row: Sendable, Hashable {
-    /// The address, and where it is known from.
+    /// The address and its source.
     public let candidate: HostCandidate
-    /// What is known of it, for a person: `proven`, `untried`, `banned: certificate refused`.
+    /// A human-readable summary of its record: `proven`, `untried`, `banned: certificate refused`.
     public let standing: String
-    /// The measured time to connect and agree on TLS, smoothed.
+    /// The smoothed time for connecting and the TLS handshake.
     public let handshake: Duration?
-    /// How long it is kept for last from now on; `nil` when it is not banned.
+    /// How long the address is banned from now on; `nil` if it is not.
     public let ban: Duration?
   }
 
@@ -56,7 +56,7 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
 }
 
 extension [HostAttempt] {
-  /// The attempts as a table for a person: address, source, outcome, times.
+  /// The attempts as a human-readable table: address, source, outcome, times.
   public var table: String {
     HostExplanation.table(
       [["address", "source", "outcome", "started", "took"]]

@@ -1,11 +1,11 @@
-/// The keys of a log line's metadata beside those of `LogKey`. They are stable: filter on them.
+/// The metadata keys of a log line, in addition to those of `LogKey`. They are stable: filter on them.
 public enum HostLogKey {
   /// The host of the request.
   public static let host = "waylay.host"
-  /// The address and port that were dialled.
+  /// The dialed address and port.
   public static let address = "waylay.address"
-  /// Who named the address.
+  /// The source of the address.
   public static let source = "waylay.address.source"
-  /// What came of the attempt.
+  /// The outcome of the attempt.
   public static let outcome = "waylay.attempt.outcome"
 }

@@ -1,16 +1,16 @@
-/// One attempt to get a request answered: by an address, or the system's way.
+/// An attempt to get a response, from an address or by the system fallback.
 ///
 /// Events and errors list them: see ``HostEvent`` and ``HostError/attempts``.
 public struct HostAttempt: Sendable {
-  /// Where it went; `nil` for the system's way.
+  /// The address; `nil` for the system fallback.
   public let candidate: HostCandidate?
-  /// What came of it.
+  /// The outcome.
   public let outcome: Outcome
-  /// When it began, since the request reached the rewriter.
+  /// When it began, relative to the request's arrival at the rewriter.
   public let start: Duration
-  /// How long it took until the outcome was known.
+  /// The time until the outcome was known.
   public let duration: Duration
-  /// What went wrong, where something did.
+  /// What went wrong, if anything did.
   public let error: (any Error)?
 
   /// Makes an attempt.
@@ -24,44 +24,44 @@ public struct HostAttempt: Sendable {
     self.error = error
   }
 
-  /// Whether it looks as if somebody else than the host's owner had answered.
+  /// Whether it looks as if somebody other than the host's owner had responded.
   public var isSuspectedHijack: Bool { outcome.isSuspectedHijack }
 
-  /// What came of an attempt. A struct rather than an enum, so that new ones do not break a `switch`.
+  /// The outcome of an attempt. A struct rather than an enum, so that new outcomes do not break a `switch`.
   public struct Outcome: Hashable, Sendable, CustomStringConvertible {
     /// The outcome's name.
     public let description: String
 
-    /// It answered the request.
+    /// The attempt responded to the request.
     public static let answered = Outcome(description: "answered")
-    /// Another address was connected first; nothing was sent to this one.
+    /// Another address connected first; nothing was sent to this one.
     public static let overtaken = Outcome(description: "overtaken")
-    /// Another request has found the address bad or late at the same time; nothing was sent to it.
+    /// A concurrent request found the address bad or late; nothing was sent to it.
     public static let skipped = Outcome(description: "skipped")
     /// The connection was refused.
     public static let refused = Outcome(description: "refused")
-    /// There was no way to the address.
+    /// There was no route to the address.
     public static let unreachable = Outcome(description: "unreachable")
-    /// No connection, TLS included, was there in time.
+    /// The connection, TLS included, was not open in time.
     public static let timedOut = Outcome(description: "timed out")
     /// The connection was closed or reset.
     public static let closed = Outcome(description: "closed")
-    /// The request was taken and nothing came back (plain `http` only).
+    /// The request was sent and nothing came back (plain `http` only).
     public static let silent = Outcome(description: "silent")
-    /// TLS could not be agreed on.
+    /// The TLS handshake failed.
     public static let handshakeFailed = Outcome(description: "TLS failed")
-    /// The certificate is not one for this host.
+    /// The certificate is not valid for this host.
     public static let certificateRefused = Outcome(description: "certificate refused")
-    /// What answered does not speak the protocol.
+    /// The peer does not speak the protocol.
     public static let notUnderstood = Outcome(description: "not understood")
-    /// The response check has rejected the answer.
+    /// The response check rejected the response.
     public static let responseRejected = Outcome(description: "response rejected")
-    /// It was still under way when the request's own timeout was over; see ``HostError/Code/timedOut``.
+    /// The attempt was still in progress when the request's own timeout expired; see ``HostError/Code/timedOut``.
     public static let unfinished = Outcome(description: "not finished")
-    /// It failed in a way that says nothing about the address.
+    /// The attempt failed in a way that does not count against the address.
     public static let failed = Outcome(description: "failed")
 
-    /// Whether it looks as if somebody else than the host's owner had answered.
+    /// Whether it looks as if somebody other than the host's owner had responded.
     public var isSuspectedHijack: Bool {
       self == .certificateRefused || self == .notUnderstood || self == .responseRejected
     }
@@ -75,7 +75,7 @@ public struct HostAttempt: Sendable {
 }
 
 extension HostAttempt: CustomStringConvertible {
-  /// Address, source, outcome, time and what the transport said, on one line.
+  /// Address, source, outcome, time and the transport's message, on one line.
   public var description: String {
     let place = candidate.map { "\($0) (\($0.source))" } ?? "the system's way"
     let words = ((error as? TransportError)?.message ?? (error as? HostError)?.message).map { " (\($0))" } ?? ""

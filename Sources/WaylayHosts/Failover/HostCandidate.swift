@@ -1,14 +1,14 @@
-/// One address that a request for a host may be sent to, and where it is known from.
+/// An address to which a request for a host may be sent, with its source.
 public struct HostCandidate: Hashable, Sendable, CustomStringConvertible {
   /// The address.
   public let address: HostAddress
   /// The port to dial.
   public let port: Int
-  /// Who named it: `rule`, or a resolver.
+  /// The source of the address: `rule`, or a resolver.
   public let source: String
-  /// How old the resolver's answer is; `nil` for an address from a rule.
+  /// The age of the resolver's answer; `nil` for an address from a rule.
   public let age: Duration?
-  /// Whether the answer's time is over, and it is used because there is none that is newer (RFC 8767).
+  /// Whether the answer has expired, and is used because there is no newer one (RFC 8767).
   public let isStale: Bool
 
   /// Makes a candidate.

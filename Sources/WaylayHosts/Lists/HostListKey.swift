@@ -3,23 +3,23 @@
   internal import Crypto
   import Foundation
 
-  /// A public key that an app trusts to sign lists of hosts, with the name that lists call it by.
+  /// A public key that an app trusts to sign host lists, with the name that lists use for it.
   ///
   /// ```swift
   /// let keys = [try HostListKey("2026", base64: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")]
   /// ```
   ///
-  /// An app that ships with two keys can be served lists signed by either: sign with the old one until enough
-  /// installations know the new one.
+  /// An app that ships with two keys accepts lists signed by either: sign with the old key until enough installations
+  /// know the new one.
   public struct HostListKey: Hashable, Sendable {
-    /// The name that a list gives beside its signature.
+    /// The name of the key in a list's signatures.
     public let name: String
     /// The key: 32 bytes (Ed25519, RFC 8032, section 5.1.5).
     public let publicKey: Data
 
     /// Makes a key.
     ///
-    /// - Throws: ``HostError/Code/invalidKey`` for what is not 32 bytes.
+    /// - Throws: ``HostError/Code/invalidKey`` unless there are 32 bytes.
     public init(_ name: String, _ publicKey: Data) throws {
       do {
         _ = try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
@@ -48,9 +48,9 @@
     }
   }
 
-  /// The other half of a ``HostListKey``: for servers that sign lists, and for tests. It does not belong into an app.
+  /// The private half of a ``HostListKey``, for servers that sign lists, and for tests. It does not belong in an app.
   public struct HostListSigner: Sendable {
-    /// The half that apps have.
+    /// The public half, for apps.
     public let key: HostListKey
     private let privateKey: Data
 
@@ -60,7 +60,7 @@
     }
 
     /// Makes a signer from a private key of 32 bytes (RFC 8032, section 5.1.5), as `openssl genpkey -algorithm ed25519`
-    /// makes them.
+    /// generates it.
     ///
     /// - Throws: ``HostError/Code/invalidKey``.
     public init(_ name: String, privateKey: Data) throws {
@@ -82,7 +82,7 @@
   }
 
   extension HostListSigner: CustomStringConvertible {
-    /// The name of the key; never the key.
+    /// The name of the key, never the key itself.
     public var description: String { "HostListSigner(\(key.name))" }
   }
 #endif

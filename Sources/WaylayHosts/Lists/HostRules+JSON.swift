@@ -1,7 +1,7 @@
 import Foundation
 
 extension HostRules {
-  /// Reads a list of rules, as an app downloads it from its server.
+  /// Parses a JSON list of rules, as an app downloads it from its server.
   ///
   /// ```json
   /// {"rules": [
@@ -11,14 +11,14 @@ extension HostRules {
   /// ]}
   /// ```
   ///
-  /// A rule without addresses asks the resolver. `host` is a `HostPattern`, each address a ``HostEndpoint``. Other
-  /// members beside `rules` are left to the app; other members of a rule are mistakes, because a misspelt `exclude`
+  /// A rule without addresses uses the resolver. `host` is a `HostPattern`, each address a ``HostEndpoint``. Additional
+  /// members next to `rules` are for the app; additional members of a rule are errors, because a misspelled `exclude`
   /// would route what must not be routed.
   ///
-  /// A list that comes over a connection which cannot be trusted should be signed: see ``SignedHostList``.
+  /// Sign lists that come over an untrusted connection: see ``SignedHostList``.
   ///
-  /// - Throws: ``HostError/Code/invalidRule`` with the number of the entry, counted from 0, and its host; no rule is
-  ///   taken from such a list.
+  /// - Throws: ``HostError/Code/invalidRule`` with the zero-based index of the entry, and its host; such a list is
+  ///   rejected as a whole.
   public init(json: Data) throws {
     try self.init(entries: JSONList(json).entries("rules"))
   }

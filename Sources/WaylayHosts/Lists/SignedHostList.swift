@@ -2,8 +2,8 @@
 #if Cryptography
   import Foundation
 
-  /// A list of rules with a signature, a serial number and an end: what an app may load from a server it does not have to
-  /// trust.
+  /// A list of rules with a signature, a serial number and an expiry date, which an app may load from an untrusted
+  /// server.
   ///
   /// ```swift
   /// // On the server, or in a test:
@@ -14,32 +14,33 @@
   /// let list = try SignedHostList(file, keys: [signer.key])
   /// ```
   ///
-  /// To keep the last good list, and to refuse older ones, give it to a ``TrustedHostList``; this is only one list.
+  /// This type is one list only. To keep the last good list, and to reject older ones, pass it to a
+  /// ``TrustedHostList``.
   ///
-  /// The file is a JSON object: `payload` is the Base64 of the signed bytes, `signatures` a list of objects with the
-  /// `key`'s name and the Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires": "2027-01-31T00:00:00Z",
-  /// "rules": […]}`, the rules being those of ``HostRules/init(json:)``. A signature is Ed25519 (RFC 8032) over the text
-  /// `waylay host list, version 1`, a zero byte and the payload's bytes, so that a key which signs other things as well
-  /// cannot be made to sign a list by accident. Nothing of the payload is read before a signature has been found good.
+  /// The file is a JSON object: `payload` is the Base64 form of the signed bytes, `signatures` an array of objects with
+  /// the `key`'s name and the Base64 `signature`. The payload is JSON too: `{"serial": 7, "expires":
+  /// "2027-01-31T00:00:00Z", "rules": […]}`, with rules as in ``HostRules/init(json:)``. A signature is Ed25519 (RFC
+  /// 8032) over the text `waylay host list, version 1`, a zero byte and the payload's bytes, so that a key with other
+  /// uses cannot be tricked into signing a list. The payload is not parsed before a signature has been verified.
   public struct SignedHostList: Sendable {
     static let context = Data("waylay host list, version 1".utf8) + [0]
 
     /// The rules.
     public let rules: HostRules
-    /// The list's number: a later list has a higher one.
+    /// The list's serial number: a later list has a higher one.
     public let serial: UInt64
-    /// When the list ends.
+    /// When the list expires.
     public let expires: Date
-    /// The name of the key that has signed it.
+    /// The name of the key that signed the list.
     public let keyName: String
 
-    /// Reads a list and checks its signature. Whether it has expired is not checked.
+    /// Parses a list and verifies its signature. It does not check whether the list has expired.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - keys: The keys that are trusted; one good signature by one of them is enough.
-    /// - Throws: ``HostError/Code/listForged`` when no trusted key has signed it, ``HostError/Code/invalidRule`` when one
-    ///   has, and the list is wrong all the same.
+    ///   - keys: The trusted keys; one valid signature by one of them is enough.
+    /// - Throws: ``HostError/Code/listForged`` if no trusted key has signed it, ``HostError/Code/invalidRule`` if one
+    ///   has but the list is invalid.
     public init(_ file: Data, keys: [HostListKey]) throws {
       let envelope = try Envelope(file)
       guard let key = envelope.signer(among: keys) else {
@@ -63,11 +64,11 @@
     /// Makes the file of a list.
     ///
     /// - Parameters:
-    ///   - rules: The rules as a JSON list: the value of `rules` in ``HostRules/init(json:)``.
-    ///   - serial: The list's number; at most 2^53.
-    ///   - expires: When the list ends; fractions of a second are dropped.
-    ///   - signers: Who signs it.
-    /// - Throws: ``HostError/Code/invalidRule`` when the list could not be read again, ``HostError/Code/invalidKey``
+    ///   - rules: The rules as a JSON array: the value of `rules` in ``HostRules/init(json:)``.
+    ///   - serial: The list's serial number; at most 2^53.
+    ///   - expires: When the list expires; fractions of a second are dropped.
+    ///   - signers: The signers.
+    /// - Throws: ``HostError/Code/invalidRule`` if the list could not be parsed again, ``HostError/Code/invalidKey``
     ///   without a signer.
     public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
       guard !signers.isEmpty else {

@@ -2,7 +2,7 @@
 #if Cryptography
   import Foundation
 
-  /// The last good signed list of an app, kept across launches, whose rules are in force.
+  /// The last good signed list of an app, kept across launches, with its rules in force.
   ///
   /// ```swift
   /// let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
@@ -12,11 +12,11 @@
   /// try list.update(with: file)
   /// ```
   ///
-  /// A list that is forged, older than the one before, or expired is refused: ``update(with:)`` throws, and the last good
-  /// list stays in force. The serial number outlives the process, and the list that was stored with it too, so that
-  /// nobody can bring back an old list by waiting for a launch.
+  /// A list that is forged, older than the current one, or expired is rejected: ``update(with:)`` throws, and the last
+  /// good list stays in force. The serial number and the stored list outlive the process, so that nobody can bring back
+  /// an old list by waiting for a launch.
   ///
-  /// One object for a file: two that write to the same one may each forget what the other has seen.
+  /// Use one object per file: two that write to the same file may each lose what the other has seen.
   public final class TrustedHostList: Sendable {
     private struct State {
       var list: SignedHostList?
@@ -24,7 +24,7 @@
       var serial: UInt64?
     }
 
-    /// The rules in force, for a rewriter. They change with each ``update(with:)``.
+    /// The current rules, for a rewriter. They change with each ``update(with:)``.
     public let source: HostRuleSource
     private let keys: [HostListKey]
     private let file: PrivateFile?
@@ -33,18 +33,18 @@
     private let logger: Logger
     private let state = Locked(State())
 
-    /// Makes a list, with the one that was stored before, if there is one.
+    /// Makes a list, and loads the stored one if it exists.
     ///
-    /// A stored file that is damaged is ignored, with a line in the log: the next ``update(with:)`` replaces it.
+    /// A damaged file is ignored, with a line in the log: the next ``update(with:)`` replaces it.
     ///
     /// - Parameters:
-    ///   - keys: The keys that are trusted.
-    ///   - file: Where the last good list is kept; its folder has to exist. Without a file old lists are refused only
+    ///   - keys: The trusted keys.
+    ///   - file: The file for the last good list; its folder must exist. Without a file, old lists are rejected only
     ///     until the process ends.
-    ///   - policy: What holds when the last good list has expired.
-    ///   - clock: Tells when that is: the date goes with its time.
-    ///   - logger: For what could not be read or stored.
-    /// - Throws: ``HostError/Code/invalidKey`` when there are no keys, or two with one name.
+    ///   - policy: What happens if the last good list has expired.
+    ///   - clock: The clock that determines when: the date advances with its time.
+    ///   - logger: The logger for what could not be read or stored.
+    /// - Throws: ``HostError/Code/invalidKey`` if there are no keys, or two with the same name.
     public init(
       keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep,
       clock: any Clock<Duration> = ContinuousClock(),
@@ -65,19 +65,19 @@
       restore()
     }
 
-    /// The list in force; `nil` before the first.
+    /// The current list; `nil` before the first.
     public var current: SignedHostList? { state.withLock { $0.list } }
 
-    /// The highest serial number that was accepted, in this process or an earlier one.
+    /// The highest serial number accepted, in this process or an earlier one.
     public var serial: UInt64? { state.withLock { $0.serial } }
 
     /// Puts a list in force, and stores it.
     ///
-    /// The list in force, given again, is no mistake and changes nothing. A list that cannot be stored is in force all
-    /// the same, with a line in the log.
+    /// Passing the current list again is not an error and changes nothing. A list that cannot be stored is in force
+    /// nevertheless, with a line in the log.
     ///
     /// - Throws: ``HostError/Code/listForged``, ``HostError/Code/listOutdated``, ``HostError/Code/listExpired`` or
-    ///   ``HostError/Code/invalidRule``; the last good list then stays.
+    ///   ``HostError/Code/invalidRule``; the last good list then stays in force.
     @discardableResult
     public func update(with file: Data) throws -> SignedHostList {
       let list = try SignedHostList(file, keys: keys)

@@ -1,29 +1,30 @@
 extension HostRewriter {
-  /// How hard a ``HostRewriter`` insists, and how it tries.
+  /// How strictly a ``HostRewriter`` routes, and how it tries addresses.
   ///
   /// ```swift
   /// var policy = HostRewriter.Policy.require
   /// policy.attempts = .oneByOne
   /// ```
   public struct Policy: Sendable {
-    /// What happens when no address of a host answers.
+    /// What happens if no address of a host responds.
     public var fallback: Fallback
-    /// Whether several addresses are tried at once.
+    /// Whether several addresses are tried concurrently.
     public var attempts: Attempts = .race(stagger: .milliseconds(250))
     /// When an address counts as late.
     public var deadlines = Deadlines()
-    /// How long an address that failed is kept for last.
+    /// How long an address is banned after a failure. A banned address is tried last.
     public var bans = Bans()
-    /// How long an address may take from the beginning of the attempt to the head of its answer, once it has taken the
-    /// request, before the next one is tried beside it, or its own once more where the connection was a kept one; at
-    /// most a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
+    /// How long an address that has received the request may take, from the beginning of the attempt to the head of its
+    /// response. After that, the next address is tried concurrently, or the same one again if the connection was
+    /// reused; at most a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
-    /// The first to answer wins, and an address that was silent meanwhile is not preferred any more; over plain `http`
-    /// it is banned. For safe methods alone (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is ever
-    /// with two servers at once, though it is sent again once it has failed. Giving up after so long, or by a timeout,
-    /// counts against the address too.
+    /// The first response wins, and an address that stayed silent is no longer preferred; over plain `http` it is
+    /// banned. This applies only to safe methods (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is
+    /// ever sent to two servers at once, though it is sent again after it has failed. Abandoning an attempt after that
+    /// long, or by a timeout, also counts against the address.
     public var silence: Duration? = .seconds(3)
-    /// What an answer over plain `http` must look like to be taken for the host's own; `nil` takes every answer.
+    /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every
+    /// response.
     public var responseCheck: ResponseCheck?
 
     /// Makes a policy.
@@ -31,58 +32,59 @@ extension HostRewriter {
       self.fallback = fallback
     }
 
-    /// The system's own way is taken when no address answers: lookup by the system's resolver included.
+    /// Falls back to the system, including its resolver, if no address responds.
     public static let prefer = Policy(.system)
-    /// Nothing but the addresses of rules and resolvers is ever dialled: a request that none of them answers fails.
+    /// Dials only the addresses of rules and resolvers: a request that none of them responds to fails.
     public static let require = Policy(.none)
 
-    /// What happens when no address of a host answers.
+    /// What happens if no address of a host responds.
     public struct Fallback: Hashable, Sendable {
       let allowsSystem: Bool
 
-      /// The system's own way.
+      /// The system loads the request.
       public static let system = Fallback(allowsSystem: true)
       /// The request fails.
       public static let none = Fallback(allowsSystem: false)
     }
 
-    /// Whether several addresses are tried at once.
+    /// Whether several addresses are tried concurrently.
     public struct Attempts: Hashable, Sendable {
       /// How long to wait for a connection, TLS included, before the next address is tried beside it; `nil`: one after
       /// the other.
       let stagger: Duration?
 
-      /// The next address is tried beside those before it as soon as one fails, or after `stagger`; the first that is
-      /// connected and verified gets the request (RFC 8305, section 5). Needs a transport with
-      /// `TransportCapabilities.gates`; without, it is one by one.
+      /// Tries the next address concurrently as soon as one fails, or after `stagger`; the first that is connected and
+      /// verified gets the request (RFC 8305, section 5). Needs a transport with `TransportCapabilities.gates`; without
+      /// it, addresses are tried one by one.
       public static func race(stagger: Duration) -> Attempts { Attempts(stagger: max(stagger, .milliseconds(10))) }
-      /// The next address is tried when the one before has failed, or is late by its deadline.
+      /// Tries the next address when the previous one has failed, or is late by its deadline.
       public static let oneByOne = Attempts(stagger: nil)
     }
 
-    /// When an address counts as late: by what was measured in this network, within limits.
+    /// When an address counts as late, based on measurements in the current network, within limits.
     public struct Deadlines: Hashable, Sendable {
-      /// Before anything was measured.
+      /// The deadline before anything has been measured.
       public var initial: Duration = .seconds(3)
-      /// At least so long: more than the second after which a lost first packet is sent again (RFC 6298).
+      /// The minimum: more than the second after which a lost first packet is sent again (RFC 6298).
       public var minimum: Duration = .milliseconds(1200)
-      /// At most so long; also how long the last of all addresses is waited for.
+      /// The maximum, which also applies to the last remaining address.
       public var maximum: Duration = .seconds(20)
 
-      /// Makes the usual deadlines.
+      /// Makes the default deadlines.
       public init() {}
     }
 
-    /// How long an address that failed is kept for last.
+    /// How long an address is banned after a failure. A banned address is tried last.
     public struct Bans: Hashable, Sendable {
-      /// After a failure of the network: doubled with each further one, up to ``longest``.
+      /// The ban after a network failure, doubled with each further one, up to ``longest``.
       public var network: Duration = .seconds(30)
-      /// The longest ban after failures of the network.
+      /// The longest ban after network failures.
       public var longest: Duration = .seconds(600)
-      /// After an answer that was probably not the host's own; ends with ``HostRewriter/networkChanged()`` too.
+      /// The ban after a response that was probably not the host's own; it also ends with
+      /// ``HostRewriter/networkChanged()``.
       public var suspectedHijack: Duration = .seconds(3600)
 
-      /// Makes the usual times.
+      /// Makes the default times.
       public init() {}
 
       func duration(of outcome: HostAttempt.Outcome, failures: Int) -> Duration {

@@ -1,5 +1,5 @@
 extension ResponseCheck {
-  /// Recognises what captive portals answer with, as far as that can be seen without the server's help.
+  /// Detects the responses of captive portals, as far as possible without the server's help.
   ///
   /// ```swift
   /// var policy = HostRewriter.Policy.prefer
@@ -7,20 +7,20 @@ extension ResponseCheck {
   /// ```
   ///
   /// It rejects
-  /// - the status 511, which is for portals (RFC 6585, section 6);
-  /// - a redirect to a literal address, a single label or a local name, unless that is the request's own host;
-  /// - a redirect to a host that has no parent of at least two labels in common with the request's, and is not below
-  ///   one of `hosts`;
-  /// - a successful answer in HTML to a request that cannot have asked for it: its `Accept` names no type of HTML and
-  ///   no wildcard for one, or its path ends as those of other files do, `.json` or `.png` for example.
+  /// - the status 511, which is reserved for portals (RFC 6585, section 6);
+  /// - a redirect to an address literal, a single label or a local name, unless that is the request's own host;
+  /// - a redirect to a host that shares no parent of at least two labels with the request's host, and is not below one
+  ///   of `hosts`;
+  /// - a successful HTML response to a request that cannot have asked for it: its `Accept` contains no HTML type and no
+  ///   wildcard for one, or its path ends like that of another file type, such as `.json` or `.png`.
   ///
-  /// It cannot see a portal that answers in HTML to a request whose `Accept` is missing or `*/*`, which is what
-  /// `URLSession` sends by itself: give the requests of your API an `Accept`. Nor one that answers in the type that was
-  /// asked for, changes the body of a real answer, or sits at a name below the host's own parent, a public suffix such
-  /// as `co.uk` included. A field that only your server sends says more: see ``header(_:equals:)``. And no check takes
-  /// the place of `https`.
+  /// It does not detect a portal that responds with HTML to a request whose `Accept` is missing or `*/*`, which is what
+  /// `URLSession` sends by default: give the requests of your API an `Accept`. Nor does it detect a portal that
+  /// responds with the requested type, modifies the body of a real response, or uses a name below the host's own
+  /// parent, even if that is a public suffix such as `co.uk`. A field that only your server sends is more reliable: see
+  /// ``header(_:equals:)``. And no check replaces `https`.
   ///
-  /// - Parameter hosts: Names that the host's redirects may lead to, and to whatever is below them.
+  /// - Parameter hosts: Names that the host's redirects may lead to, including everything below them.
   public static func noPortal(redirectsWithin hosts: [String] = []) -> ResponseCheck {
     let allowed = hosts.map(folded)
     return ResponseCheck(byRequest: { request, response in

@@ -1,28 +1,28 @@
-/// What an answer over plain `http` must look like to be taken for the host's own.
+/// A check that a response over plain `http` must pass to be accepted as the host's own.
 ///
 /// ```swift
 /// var policy = HostRewriter.Policy.prefer
 /// policy.responseCheck = .header("X-Served-By", equals: "example") && .redirectsStay(within: ["example.com"])
 /// ```
 ///
-/// Nothing proves who has answered without TLS: a check recognises captive portals and injected pages, not an attacker
-/// who knows it. An answer that is rejected bans its address as a suspected hijack, and an idempotent request goes to
-/// the next one. Not asked for `https`.
+/// Without TLS, nothing proves who has responded: a check detects captive portals and injected pages, not an attacker
+/// who knows it. A rejected response bans its address as a suspected hijack, and an idempotent request goes to the next
+/// address. The check does not apply to `https`.
 public struct ResponseCheck: Sendable {
   private let reject: @Sendable (InterceptedRequest?, InterceptedResponse) -> String?
 
   /// Makes a check from a closure.
   ///
-  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the
-  ///   body.
+  /// - Parameter reject: Returns a human-readable reason why the response is not the host's own; `nil` to accept it. It
+  ///   must not read the body.
   public init(_ reject: @escaping @Sendable (InterceptedResponse) -> String?) {
     self.reject = { _, response in reject(response) }
   }
 
-  /// Makes a check from a closure that looks at the request too.
+  /// Makes a check from a closure that also inspects the request.
   ///
-  /// - Parameter reject: Why the answer is not the host's own, for a person; `nil` to take it. It must not read the
-  ///   bodies.
+  /// - Parameter reject: Returns a human-readable reason why the response is not the host's own; `nil` to accept it. It
+  ///   must not read the bodies.
   public init(byRequest reject: @escaping @Sendable (InterceptedRequest, InterceptedResponse) -> String?) {
     self.reject = { request, response in request.flatMap { reject($0, response) } }
   }
@@ -31,21 +31,21 @@ public struct ResponseCheck: Sendable {
     self.reject = reject
   }
 
-  /// Why an answer is not taken; `nil` when it is.
+  /// Returns why a response is rejected; `nil` if it is accepted.
   ///
   /// - Parameters:
-  ///   - response: The answer.
-  ///   - request: What it answers; without, checks that look at the request take every answer.
+  ///   - response: The response.
+  ///   - request: The request; without it, checks that inspect the request accept every response.
   public func rejection(of response: InterceptedResponse, to request: InterceptedRequest? = nil) -> String? {
     reject(request, response)
   }
 
-  /// The status is one of these.
+  /// Requires a status in the given range.
   public static func status(in statuses: ClosedRange<Int>) -> ResponseCheck {
     ResponseCheck { statuses.contains($0.status.code) ? nil : "the status \($0.status.code) is not one of \(statuses)" }
   }
 
-  /// A header field is there, with that value where one is given. Names are compared without regard to case.
+  /// Requires a header field, with the given value if there is one. The name is case-insensitive.
   public static func header(_ name: String, equals value: String? = nil) -> ResponseCheck {
     ResponseCheck { response in
       let values = response.fields.filter { $0.name.rawName.lowercased() == name.lowercased() }.map(\.value)
@@ -54,7 +54,7 @@ public struct ResponseCheck: Sendable {
     }
   }
 
-  /// A redirect leads to one of these hosts, to a host below one of them, or stays where it is.
+  /// Requires that a redirect leads to one of these hosts, to a host below one of them, or stays on the same host.
   public static func redirectsStay(within hosts: [String]) -> ResponseCheck {
     let allowed = hosts.map { (try? HostName($0))?.description ?? $0.lowercased() }
     return ResponseCheck { response in
@@ -67,12 +67,12 @@ public struct ResponseCheck: Sendable {
     }
   }
 
-  /// Both hold.
+  /// Requires both checks to accept.
   public static func && (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
     ResponseCheck(both: { one.reject($0, $1) ?? other.reject($0, $1) })
   }
 
-  /// One of them holds.
+  /// Requires one of the checks to accept.
   public static func || (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
     ResponseCheck(both: { request, response in
       guard let first = one.reject(request, response), let second = other.reject(request, response) else { return nil }

@@ -1,50 +1,49 @@
-/// Asks a server for DNS over HTTPS (RFC 8484): whoever sits between can neither read the question nor forge the
-/// answer.
+/// Resolves hosts with DNS over HTTPS (RFC 8484): nobody in between can read the query or forge the answer.
 ///
 /// ```swift
 /// let doh = try DoHResolver(URL(string: "https://dns.example.net/dns-query")!, addresses: ["192.0.2.53", "2001:db8::53"])
 /// let cache = ResolutionCache(doh)
 /// ```
 ///
-/// The server itself is never looked up: it is dialled at the given addresses, one after the other until one answers,
-/// and its certificate is checked against the name in the URL. IPv4 and IPv6 addresses are asked for at once, and HTTPS
-/// records (RFC 9460) with them, whose ports, protocols and address hints become candidates. Aliases are followed
-/// inside of an answer; what it says of other names is ignored.
+/// The server itself is never looked up: the resolver dials the given addresses in turn until one responds, and
+/// verifies the server's certificate against the name in the URL. It queries IPv4 and IPv6 addresses concurrently,
+/// together with HTTPS records (RFC 9460), whose ports, protocols and address hints become candidates. It follows
+/// aliases inside an answer and ignores what the answer says about other names.
 ///
-/// On Apple platforms `URLSession` cannot dial another address than that of the URL's host: there the host of the URL
-/// has to be the literal of an address (`https://192.0.2.53/dns-query`) that the server's certificate names. It does
-/// not fall back to anything: put it into a ``ResolverChain`` for that.
+/// On Apple platforms `URLSession` can dial only the address of the URL's host: there the host must be an address
+/// literal (`https://192.0.2.53/dns-query`) that the server's certificate names. The resolver has no fallback: put it
+/// into a ``ResolverChain`` for that.
 public final class DoHResolver: HostResolver {
-  /// How a question is put.
+  /// How to send a query.
   public struct Method: Hashable, Sendable, CustomStringConvertible {
     /// The method's name.
     public let description: String
 
-    /// A DNS message in the query of the URL: what caches between understand.
+    /// A DNS message in the query of the URL, which HTTP caches in between understand.
     public static let get = Method(description: "GET")
     /// A DNS message as the body.
     public static let post = Method(description: "POST")
-    /// Name and type in the query of the URL, and an answer in JSON, as some public servers have it. Without HTTPS
+    /// Name and type in the query of the URL, with a JSON answer, as some public servers support. Without HTTPS
     /// records.
     public static let json = Method(description: "JSON")
   }
 
-  /// What a resolver can be told.
+  /// The options of a resolver.
   public struct Options: Sendable {
-    /// How questions are put.
+    /// How to send queries.
     public var method = Method.get
-    /// Whether questions are filled up, so that their length does not tell the name (RFC 8467).
+    /// Whether to pad queries, so that their length does not reveal the name (RFC 8467).
     public var isPadded = true
-    /// Whether HTTPS records are asked for.
+    /// Whether to query HTTPS records.
     public var readsServiceRecords = true
-    /// How long one address of the server has time to answer.
+    /// The timeout for one address of the server.
     public var timeout = Duration.seconds(3)
-    /// How long to wait for the other answers once there are addresses to dial.
+    /// How long to wait for the remaining answers once there are addresses to dial.
     public var patience = Duration.milliseconds(500)
-    /// Whether private, loopback and other special addresses are taken for public names.
+    /// Whether public names may have private, loopback and other special addresses.
     public var privateAddresses = PrivateAddressPolicy.refuse
 
-    /// Makes the usual options.
+    /// Makes the default options.
     public init() {}
   }
 
@@ -58,14 +57,14 @@ public final class DoHResolver: HostResolver {
   /// Makes a resolver.
   ///
   /// - Parameters:
-  ///   - url: The server's URL, with the scheme `https`; a template's `{?dns}` at its end is understood.
-  ///   - addresses: Literals to dial the server at. Needed unless the URL's host is one.
-  ///   - options: What else it is to do.
-  ///   - transport: What carries the queries; of its own unless given. For a server with a private authority, give a
+  ///   - url: The server's URL, with the scheme `https`; a trailing template expression `{?dns}` is supported.
+  ///   - addresses: Address literals of the server. Required unless the URL's host is one.
+  ///   - options: Further options.
+  ///   - transport: The transport for queries; by default a separate one. For a server with a private authority, pass a
   ///     `CurlTransport` that knows it.
-  ///   - clock: Where time limits come from.
-  /// - Throws: ``HostError/Code/invalidResolver`` for settings that cannot work, ``HostError/Code/invalidName`` for
-  ///   what is no address.
+  ///   - clock: The clock for timeouts.
+  /// - Throws: ``HostError/Code/invalidResolver`` for invalid settings, ``HostError/Code/invalidName`` for text that is
+  ///   not an address.
   public init(
     _ url: URL, addresses: [String] = [], options: Options = Options(), transport: (any Transport)? = nil,
     clock: any Clock<Duration> = ContinuousClock()
@@ -83,13 +82,13 @@ public final class DoHResolver: HostResolver {
     self.clock = HostClock(clock)
   }
 
-  /// Closes its connections, and forgets which of its server's addresses were good.
+  /// Closes the resolver's connections, and forgets which of its server's addresses worked.
   public func networkChanged() { loader.networkChanged() }
 
-  /// The addresses of a host.
+  /// Returns the addresses of a host.
   ///
   /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut`, `malformedAnswer`, or `answerRefused`
-  ///   when all addresses are refused.
+  ///   if all addresses are rejected.
   public func resolve(_ query: HostQuery) async throws -> HostResolution {
     guard !query.host.isAddress else {
       throw HostError(

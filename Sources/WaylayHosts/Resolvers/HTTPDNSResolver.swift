@@ -1,4 +1,4 @@
-/// What a vendor's HTTPDNS service asks and answers: the part of it that is the vendor's own.
+/// The requests and answers of a vendor's HTTPDNS service: the vendor-specific part.
 ///
 /// ```swift
 /// struct ExampleDNS: HTTPDNSService {
@@ -17,23 +17,24 @@
 /// }
 /// ```
 public protocol HTTPDNSService: Sendable {
-  /// What events and logs call it. Default: the type's name.
+  /// The name in events and logs. Default: the type's name.
   var name: String { get }
 
-  /// The service. With `https` its certificate is checked against the URL's host; with `http` whoever is between can
-  /// answer in its place.
+  /// The URL of the service. With `https`, its certificate is verified against the URL's host; with `http`, anybody in
+  /// between can respond in its place.
   var url: URL { get }
 
-  /// Where the service is. May be empty when the URL's host is an address.
+  /// The addresses of the service. May be empty if the URL's host is an address.
   var addresses: [HostAddress] { get }
 
-  /// The request for a host, signed as the vendor wants it. Its URL has the scheme, the host and the port of ``url``.
+  /// Returns the request for a host, signed as the vendor requires. Its URL has the scheme, the host and the port of
+  /// ``url``.
   func request(for query: HostQuery) throws -> URLRequest
 
-  /// Reads the body of a `200 OK`.
+  /// Parses the body of a `200 OK`.
   ///
-  /// - Throws: ``HostError/Code/noSuchHost`` when the service says that there is no such host; anything else for an
-  ///   answer that cannot be used.
+  /// - Throws: ``HostError/Code/noSuchHost`` if the service says that the host does not exist; any other error for an
+  ///   unusable answer.
   func answer(to query: HostQuery, from body: Data) throws -> HTTPDNSAnswer
 }
 
@@ -42,9 +43,9 @@ extension HTTPDNSService {
   public var name: String { String(describing: Self.self) }
 }
 
-/// What an HTTPDNS service says of a host.
+/// The answer of an HTTPDNS service for a host.
 public struct HTTPDNSAnswer: Hashable, Sendable {
-  /// The addresses, in the service's order. None: the host has none.
+  /// The addresses, in the service's order. If empty, the host has none.
   public var addresses: [HostAddress]
   /// How long the answer may be used.
   public var timeToLive: Duration
@@ -56,7 +57,7 @@ public struct HTTPDNSAnswer: Hashable, Sendable {
   }
 }
 
-/// Asks a vendor's HTTPDNS service.
+/// Resolves hosts with a vendor's HTTPDNS service.
 ///
 /// ```swift
 /// let resolver = try HTTPDNSResolver(ExampleDNS())
@@ -69,12 +70,12 @@ public struct HTTPDNSResolver: HostResolver {
   /// Makes a resolver.
   ///
   /// - Parameters:
-  ///   - service: The vendor's part.
+  ///   - service: The vendor-specific part.
   ///   - privateAddresses: Whether public names may have private addresses.
-  ///   - transport: What requests go through: one of its own, so that they pass no chain.
-  ///   - limit: How long each of the service's addresses is waited for.
-  ///   - clock: What the limit is measured on.
-  /// - Throws: ``HostError/Code/invalidResolver`` when the service could never be reached.
+  ///   - transport: The transport for requests; by default a separate one, so that they pass through no chain.
+  ///   - limit: The timeout for each of the service's addresses.
+  ///   - clock: The clock for the limit.
+  /// - Throws: ``HostError/Code/invalidResolver`` if the service could never be reached.
   public init(
     _ service: some HTTPDNSService, privateAddresses: PrivateAddressPolicy = .refuse, transport: (any Transport)? = nil,
     limit: Duration = .seconds(3), clock: any Clock<Duration> = ContinuousClock()
@@ -88,10 +89,10 @@ public struct HTTPDNSResolver: HostResolver {
   /// The service's name.
   public var name: String { service.name }
 
-  /// Closes its connections, and forgets which of its server's addresses were good.
+  /// Closes the resolver's connections, and forgets which of its server's addresses worked.
   public func networkChanged() { loader.networkChanged() }
 
-  /// What the service answers.
+  /// Returns the answer of the service.
   ///
   /// - Throws: ``HostError``.
   public func resolve(_ query: HostQuery) async throws -> HostResolution {

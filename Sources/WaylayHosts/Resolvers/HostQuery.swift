@@ -1,6 +1,6 @@
-/// What a resolver is asked: a host, and the port that is to be dialled there.
+/// A query to a resolver: a host, and the port to dial there.
 public struct HostQuery: Hashable, Sendable, CustomStringConvertible {
-  /// The host. Never the literal of an address.
+  /// The host. Never an address literal.
   public var host: HostName
   /// The URL's port. An HTTPS record belongs to a host and a port (RFC 9460, section 9.1); addresses belong to the host
   /// alone.

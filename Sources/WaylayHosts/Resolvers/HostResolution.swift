@@ -1,15 +1,15 @@
-/// What a resolver answers: where a host can be dialled.
+/// The answer of a resolver: where to dial a host.
 public struct HostResolution: Hashable, Sendable {
   /// The most candidates of a host that are used, from a rule or an answer; those beyond are left out.
   static let mostCandidates = 64
 
-  /// Where to dial, in the resolver's order of preference. Never empty: a resolver that has nothing throws.
+  /// The candidates to dial, in the resolver's order of preference. Never empty: a resolver without candidates throws.
   public var candidates: [Candidate]
   /// How long the answer may be used.
   public var timeToLive: Duration
-  /// The name of the resolver that answered.
+  /// The name of the resolver that gave the answer.
   public var source: String
-  /// Addresses that were in the answer and may not be dialled.
+  /// Addresses in the answer that must not be dialed.
   public var refusals: [Refusal]
 
   /// Makes an answer.
@@ -20,14 +20,14 @@ public struct HostResolution: Hashable, Sendable {
     self.refusals = refusals
   }
 
-  /// One place to dial.
+  /// An address to dial.
   public struct Candidate: Hashable, Sendable {
     /// The address.
     public var address: HostAddress
-    /// The port, where an HTTPS record or a rule names one; `nil` for the URL's.
+    /// The port from an HTTPS record or a rule; `nil` for the URL's.
     public var port: Int?
-    /// The protocols that an HTTPS record promises there, as in ALPN (`h2`, `h3`), its default `http/1.1` included;
-    /// empty where none is known.
+    /// The ALPN protocols that an HTTPS record announces (`h2`, `h3`), including its default `http/1.1`; empty if
+    /// unknown.
     public var protocols: [String]
 
     /// Makes a candidate.
@@ -38,11 +38,11 @@ public struct HostResolution: Hashable, Sendable {
     }
   }
 
-  /// An address that may not be dialled, and why.
+  /// An address that must not be dialed, and why.
   public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     /// The address.
     public let address: HostAddress
-    /// Why, for a person: "is a loopback address (RFC 1122)" for example.
+    /// The human-readable reason, such as "is a loopback address (RFC 1122)".
     public let reason: String
 
     /// Makes a refusal.

@@ -2,9 +2,8 @@
 ///
 /// ### Use an existing resolver
 ///
-/// ``StaticResolver`` for a table, ``DoHResolver`` for DNS over HTTPS, ``HTTPDNSResolver`` for a vendor's service,
-/// ``SystemResolver`` for what the system says; several of them in order as ``ResolverChain``. ``ResolutionCache``
-/// keeps the answers.
+/// ``StaticResolver`` uses a table, ``DoHResolver`` DNS over HTTPS, ``HTTPDNSResolver`` a vendor's service, and
+/// ``SystemResolver`` the system; ``ResolverChain`` combines several in order. ``ResolutionCache`` caches the answers.
 ///
 /// ### Implement a custom resolver
 ///
@@ -18,17 +17,18 @@
 /// }
 /// ```
 ///
-/// A resolver keeps no answers: the cache does. It throws ``HostError``: ``HostError/Code/notListed`` when it does not
-/// know the host, ``HostError/Code/noSuchHost`` when it knows that there is none, another code when it failed. It ends
-/// when its task is cancelled.
+/// A resolver keeps no answers: the cache does. It throws ``HostError``: ``HostError/Code/notListed`` if it does not
+/// know the host, ``HostError/Code/noSuchHost`` if it knows that the host does not exist, another code if it failed. It
+/// ends when its task is cancelled.
 public protocol HostResolver: Sendable {
-  /// What events and logs call it. Default: the type's name.
+  /// The name in events and logs. Default: the type's name.
   var name: String { get }
 
-  /// Finds the addresses of a host. Never answers with no candidates: it throws.
+  /// Finds the addresses of a host. It never returns an answer without candidates: it throws.
   func resolve(_ query: HostQuery) async throws -> HostResolution
 
-  /// The network is another one: connections and measured times belonged to the one before. Default: nothing.
+  /// Tells the resolver that the network has changed, which invalidates its connections and measured times. Default:
+  /// does nothing.
   func networkChanged()
 }
 
@@ -36,6 +36,6 @@ extension HostResolver {
   /// The type's name.
   public var name: String { String(describing: Self.self) }
 
-  /// Nothing.
+  /// Does nothing.
   public func networkChanged() {}
 }

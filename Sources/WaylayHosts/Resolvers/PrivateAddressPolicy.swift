@@ -1,10 +1,10 @@
-/// Whether a resolver may say that a public name has a private address.
+/// Whether a resolver may give a private address for a public name.
 ///
-/// A name that anybody may register, and that leads into somebody's own network, is how a web page reaches the router
-/// at home (DNS rebinding). So answers for public names lose their loopback, private, link-local, multicast and
-/// reserved addresses, and an answer that has no others is an error. Names that are not public, single labels and those
-/// below `local`, `localhost`, `internal` and `home.arpa`, are not looked at, and neither are the addresses of a rule:
-/// these were written by hand.
+/// In a DNS rebinding attack, a web page reaches the router at home through a name that anybody can register and that
+/// leads into a private network. So answers for public names lose their loopback, private, link-local, multicast and
+/// reserved addresses, and an answer without any others is an error. Names that are not public (single labels and names
+/// below `local`, `localhost`, `internal` and `home.arpa`) are not checked, and neither are the addresses of a rule,
+/// which were written by hand.
 ///
 /// ```swift
 /// let resolver = SystemResolver(privateAddresses: .allow(for: [try HostPattern("*.corp.example.com")]))
@@ -13,12 +13,12 @@ public struct PrivateAddressPolicy: Hashable, Sendable {
   private let allowsAll: Bool
   private let exceptions: [HostPattern]
 
-  /// Public names have public addresses.
+  /// Rejects private addresses for public names.
   public static let refuse = PrivateAddressPolicy(allowsAll: false, exceptions: [])
-  /// Whatever a resolver says is dialled. For tests, and where all names are one's own.
+  /// Accepts all addresses from a resolver. For tests, and if all names are your own.
   public static let allow = PrivateAddressPolicy(allowsAll: true, exceptions: [])
 
-  /// Public names have public addresses, but for these.
+  /// Rejects private addresses for public names, except for these.
   public static func allow(for exceptions: [HostPattern]) -> PrivateAddressPolicy {
     PrivateAddressPolicy(allowsAll: false, exceptions: exceptions)
   }

@@ -1,12 +1,12 @@
-/// Asks resolvers one after the other, until one answers.
+/// Asks resolvers in turn until one answers.
 ///
 /// ```swift
 /// let resolver = ResolverChain([doh, try StaticResolver(shippedAddresses), SystemResolver()])
 /// ```
 ///
-/// The next one is asked when one does not list the host, fails, takes too long, or gives an answer that is refused.
-/// That a host does not exist is an answer too, and ends the search, unless ``init(_:limit:trustsAbsence:clock:)`` is
-/// told otherwise: a name of an office network exists for the system's resolver only.
+/// The chain asks the next resolver if one does not list the host, fails, takes too long, or gives an answer that is
+/// rejected. That a host does not exist is an answer too, and ends the search, unless you pass otherwise to
+/// ``init(_:limit:trustsAbsence:clock:)``: a name in an office network may exist only for the system's resolver.
 public struct ResolverChain: HostResolver {
   /// The names of its resolvers, in order.
   public let name: String
@@ -18,10 +18,10 @@ public struct ResolverChain: HostResolver {
   /// Makes a chain.
   ///
   /// - Parameters:
-  ///   - resolvers: The resolvers, the first to be asked first.
-  ///   - limit: How long each of them is waited for.
-  ///   - trustsAbsence: Whether the search ends when one of them says that the host does not exist.
-  ///   - clock: What the limit is measured on.
+  ///   - resolvers: The resolvers, in the order to ask them.
+  ///   - limit: The timeout for each resolver.
+  ///   - trustsAbsence: Whether the search ends if a resolver says that the host does not exist.
+  ///   - clock: The clock for the limit.
   public init(
     _ resolvers: [any HostResolver], limit: Duration = .seconds(5), trustsAbsence: Bool = true,
     clock: any Clock<Duration> = ContinuousClock()
@@ -33,11 +33,10 @@ public struct ResolverChain: HostResolver {
     self.clock = HostClock(clock)
   }
 
-  /// The first answer.
+  /// Returns the first answer.
   ///
-  /// - Throws: ``HostError/Code/noSuchHost`` when a resolver that is trusted with it says so,
-  ///   ``HostError/Code/notListed`` when none of them lists the host, else ``HostError/Code/resolverFailed`` with what
-  ///   each of them said.
+  /// - Throws: ``HostError/Code/noSuchHost`` if a resolver trusted with it says so, ``HostError/Code/notListed`` if
+  ///   none of them lists the host, otherwise ``HostError/Code/resolverFailed`` with the error of each.
   public func resolve(_ query: HostQuery) async throws -> HostResolution {
     var failures: [(name: String, error: HostError)] = []
     for resolver in resolvers {
@@ -57,7 +56,7 @@ public struct ResolverChain: HostResolver {
     throw Self.failure(failures, query)
   }
 
-  /// Tells all of them.
+  /// Passes the network change on to all resolvers.
   public func networkChanged() {
     for resolver in resolvers { resolver.networkChanged() }
   }

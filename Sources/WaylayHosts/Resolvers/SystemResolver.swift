@@ -1,12 +1,12 @@
-/// Asks the system (`getaddrinfo`), as everything that is not routed does.
+/// Resolves hosts with the system (`getaddrinfo`), like all requests that are not routed.
 ///
-/// What it says is what a hijacker of the network's DNS wants it to say: as the only resolver it protects from nothing.
-/// It is of use as the last of a ``ResolverChain``.
+/// Its answers are those of the network's DNS, which may be hijacked: as the only resolver it offers no protection. Use
+/// it as the last resolver of a ``ResolverChain``.
 ///
-/// The system does not say how long an answer holds, and a lookup cannot be called off: it runs on a thread of its
-/// own, and whoever waits for it can stop waiting.
+/// The system does not report the lifetime of an answer, and a lookup cannot be cancelled: it runs on a separate
+/// thread, and callers can stop waiting for it.
 public struct SystemResolver: HostResolver {
-  /// What events and logs call it.
+  /// The name in events and logs.
   public let name = "system"
   private let timeToLive: Duration
   private let limit: Duration
@@ -18,9 +18,9 @@ public struct SystemResolver: HostResolver {
   ///
   /// - Parameters:
   ///   - timeToLive: How long a cache keeps an answer.
-  ///   - limit: How long the system is waited for.
+  ///   - limit: The timeout for the system.
   ///   - privateAddresses: Whether public names may have private addresses.
-  ///   - clock: What the limit is measured on.
+  ///   - clock: The clock for the limit.
   public init(
     timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10),
     privateAddresses: PrivateAddressPolicy = .refuse,
@@ -32,7 +32,7 @@ public struct SystemResolver: HostResolver {
     self.clock = HostClock(clock)
   }
 
-  /// The addresses in the system's order (RFC 6724).
+  /// Returns the addresses in the system's order (RFC 6724).
   ///
   /// - Throws: ``HostError/Code/noSuchHost``, ``HostError/Code/resolverFailed``, ``HostError/Code/resolverTimedOut``,
   ///   ``HostError/Code/answerRefused``.

@@ -1,4 +1,4 @@
-/// An address to dial, and the port where it is not the URL's.
+/// An address to dial, and the port if it differs from the URL's.
 ///
 /// ```swift
 /// let plain = try HostEndpoint("203.0.113.7")
@@ -12,7 +12,7 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes an endpoint.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for what is not a port: 1 to 65535 are.
+  /// - Throws: ``HostError/Code/invalidName`` for an invalid port: valid ones are 1 to 65535.
   public init(_ address: HostAddress, port: Int? = nil) throws {
     if let port, !(1...65535).contains(port) {
       throw HostError(.invalidName, "\(port) is not a port: use 1 to 65535.", host: address.literal)
@@ -21,9 +21,9 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]` or `[2001:db8::7]:8443`.
+  /// Parses `203.0.113.7`, `203.0.113.7:8443`, `2001:db8::7`, `[2001:db8::7]` or `[2001:db8::7]:8443`.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for everything else.
+  /// - Throws: ``HostError/Code/invalidName`` for anything else.
   public init(_ text: String) throws {
     do throws(WaylayError) {
       let pattern = try HostPattern(text)
@@ -34,7 +34,7 @@ public struct HostEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The form that ``init(_:)`` reads.
+  /// The text form, which ``init(_:)`` parses.
   public var description: String {
     guard let port else { return address.literal }
     return address.isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)"

@@ -1,4 +1,4 @@
-/// What is to be done with the hosts of a pattern: dial given addresses, ask the resolver, or leave them alone.
+/// A rule for the hosts of a pattern: dial given addresses, use the resolver, or leave them alone.
 ///
 /// ```swift
 /// let rules = try HostRules([
@@ -8,9 +8,9 @@
 /// ])
 /// ```
 public struct HostRule: Hashable, Sendable {
-  /// Which hosts it is for.
+  /// The hosts that the rule applies to.
   public let pattern: HostPattern
-  /// Where to dial, in order of preference; empty: the addresses come from the resolver.
+  /// The endpoints to dial, in order of preference; if empty, the addresses come from the resolver.
   public let endpoints: [HostEndpoint]
   /// Whether the hosts are left alone.
   public let isExclusion: Bool
@@ -31,14 +31,14 @@ public struct HostRule: Hashable, Sendable {
 
   /// Makes a rule from text: see `HostPattern` and ``HostEndpoint``.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for a text that is neither.
+  /// - Throws: ``HostError/Code/invalidName`` for an invalid pattern or address.
   public init(_ pattern: String, endpoints: [String] = []) throws {
     try self.init(HostPattern(rule: pattern), endpoints: endpoints.map { try HostEndpoint($0) })
   }
 
   /// Makes a rule that leaves hosts alone.
   ///
-  /// - Throws: ``HostError/Code/invalidName`` for a text that is no `HostPattern`.
+  /// - Throws: ``HostError/Code/invalidName`` for text that is not a `HostPattern`.
   public init(excluding pattern: String) throws {
     try self.init(excluding: HostPattern(rule: pattern))
   }
@@ -52,7 +52,7 @@ extension HostPattern {
 }
 
 extension HostRule: CustomStringConvertible {
-  /// The pattern and what is done, on one line.
+  /// The pattern and the action, on one line.
   public var description: String {
     if isExclusion { return "\(pattern): left alone" }
     return endpoints.isEmpty

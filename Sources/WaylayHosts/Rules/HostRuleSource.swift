@@ -1,11 +1,11 @@
-/// The rules in force, which can be replaced while requests run.
+/// The current rules, which you can replace while requests run.
 ///
 /// ```swift
 /// let source = HostRuleSource(try HostRules(["api.example.com": ["203.0.113.7"]]))
 /// source.replace(with: try HostRules(["api.example.com": ["203.0.113.8"]]))
 /// ```
 ///
-/// A request sees the rules of one moment, whole: replacing them takes effect for the next request.
+/// A request sees one consistent set of rules: replacing them takes effect for the next request.
 public final class HostRuleSource: Sendable {
   private struct State {
     var rules: HostRules
@@ -21,20 +21,20 @@ public final class HostRuleSource: Sendable {
   private let state: Locked<State>
   private let clock: HostClock
 
-  /// Makes a source with its first rules.
+  /// Makes a source with its initial rules.
   ///
   /// - Parameters:
   ///   - rules: The rules.
-  ///   - clock: Tells when a signed list expires: the date goes with its time.
+  ///   - clock: The clock that determines when a signed list expires: the date advances with its time.
   public init(_ rules: HostRules = .none, clock: any Clock<Duration> = ContinuousClock()) {
     state = Locked(State(rules: rules))
     self.clock = HostClock(clock)
   }
 
-  /// The rules in force.
+  /// The current rules.
   public var rules: HostRules { state.withLock { $0.rules } }
 
-  /// Puts other rules in force.
+  /// Replaces the rules.
   public func replace(with rules: HostRules) {
     replace(with: rules, expiry: nil)
   }
@@ -43,7 +43,7 @@ public final class HostRuleSource: Sendable {
     state.withLock { $0 = State(rules: rules, expiry: expiry) }
   }
 
-  /// The rule for a host now; `nil` when there is none.
+  /// Returns the current rule for a host; `nil` if there is none.
   ///
   /// - Throws: ``HostError/Code/listExpired`` for a host that the expired list routes, under
   ///   ``SignedHostList/ExpiryPolicy/fail``.

@@ -1,7 +1,6 @@
 public import Foundation
 
-/// An HTTP archive: the requests an app has made, with their answers and times, in the format that browsers and proxies
-/// share.
+/// An HTTP archive: an app's requests with their responses and times, in the format shared by browsers and proxies.
 ///
 /// ```swift
 /// let archive = try HAR(contentsOf: URL(fileURLWithPath: "login.har"))
@@ -10,28 +9,27 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Reading takes what other tools write: names in any order, a byte order mark, parts that the format requires and that
-/// are missing, and fields of their own, which begin with an underscore and are kept. Writing gives what other tools
-/// take: times that add up, entries with the oldest first, names in the same order each time.
+/// Reading accepts what other tools write: names in any order, a byte order mark, missing required parts, and custom
+/// fields, which begin with an underscore and are kept. Writing produces what other tools accept: times that add up,
+/// the oldest entries first, and a stable order of names.
 ///
-/// An archive is held in memory as a whole: for files of hundreds of megabytes there are ``HARReader`` and
-/// ``HARWriter``.
+/// An archive is held in memory as a whole: for files of hundreds of megabytes, use ``HARReader`` and ``HARWriter``.
 ///
 /// The format is [HAR 1.2](http://www.softwareishard.com/blog/har-12-spec/).
 public struct HAR: Hashable, Sendable {
   /// The version of the format.
   public var version = "1.2"
-  /// What has written it.
+  /// The program that created the archive.
   public var creator: Application
-  /// The browser, where there was one.
+  /// The browser, if there was one.
   public var browser: Application?
-  /// The pages that requests were made for. Apps have none.
+  /// The pages that requests were made for. Apps have no pages.
   public var pages: [Page] = []
   /// The exchanges.
   public var entries: [Entry]
-  /// A remark.
+  /// A comment.
   public var comment: String?
-  /// Fields that are not the format's own, by name.
+  /// Custom fields, by name.
   public var extensions: [String: JSONValue] = [:]
 
   /// Makes an archive.
@@ -49,33 +47,33 @@ public struct HAR: Hashable, Sendable {
     public var name: String
     /// Its version.
     public var version: String
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
-    /// Makes a name with a version.
+    /// Makes an application from a name and a version.
     public init(name: String, version: String) {
       self.name = name
       self.version = version
     }
   }
 
-  /// A page whose requests an archive holds.
+  /// A page whose requests are in an archive.
   public struct Page: Hashable, Sendable {
-    /// What entries call it by.
+    /// The identifier by which entries refer to the page.
     public var id: String
     /// Its title.
     public var title: String
     /// When it began to load.
     public var started: Date
-    /// When its content was there, in milliseconds after it began.
+    /// When its content had loaded, in milliseconds after it began.
     public var onContentLoad: Double?
-    /// When all was there, in milliseconds after it began.
+    /// When everything had loaded, in milliseconds after it began.
     public var onLoad: Double?
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
     /// Makes a page.
@@ -88,9 +86,9 @@ public struct HAR: Hashable, Sendable {
 }
 
 extension HAR {
-  /// Reads an archive.
+  /// Parses an archive.
   ///
-  /// - Throws: ``HARError`` when the bytes are no JSON or no archive. The message says where.
+  /// - Throws: ``HARError`` if the bytes are not JSON or not an archive. The message says where.
   public init(data: Data) throws {
     let json: JSONValue
     do { json = try JSONValue(data.withoutByteOrderMark) } catch {
@@ -109,7 +107,7 @@ extension HAR {
 
   /// Reads an archive from a file.
   ///
-  /// - Throws: ``HARError`` when the file cannot be read, or is no archive.
+  /// - Throws: ``HARError`` if the file cannot be read, or is not an archive.
   public init(contentsOf file: URL) throws {
     let data: Data
     do { data = try Data(contentsOf: file) } catch {
@@ -120,9 +118,9 @@ extension HAR {
     }
   }
 
-  /// The archive as a file holds it: the entries with the oldest first.
+  /// Returns the archive as the bytes of a file, with the oldest entries first.
   ///
-  /// - Parameter isPretty: Whether it is indented, for people and for version control. One line else.
+  /// - Parameter isPretty: Whether to indent it, for people and for version control. Otherwise it is one line.
   public func data(isPretty: Bool = true) -> Data {
     var json = JSONText(isPretty: isPretty)
     writeBeginning(to: &json)
@@ -134,9 +132,9 @@ extension HAR {
     return Data(json.bytes)
   }
 
-  /// Writes the archive to a file, all of it or nothing: a file that is there is replaced when the new one is whole.
+  /// Writes the archive to a file atomically: an existing file is replaced when the new one is complete.
   ///
-  /// - Throws: ``HARError`` when it cannot be written.
+  /// - Throws: ``HARError`` if it cannot be written.
   public func write(to file: URL, isPretty: Bool = true) throws {
     do { try data(isPretty: isPretty).write(to: file, options: .atomic) } catch {
       throw HARError(.unwritable, "\(file.lastPathComponent) cannot be written.", file: file, underlying: error)

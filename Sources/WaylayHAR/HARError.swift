@@ -2,13 +2,13 @@ public import Foundation
 
 /// Why an HTTP archive could not be read or written.
 public struct HARError: Error, Sendable {
-  /// What kind of failure it was. New codes may be added in any release.
+  /// The kind of failure. New codes may be added in any release.
   public let code: Code
-  /// What happened and what to do about it, for a person.
+  /// A human-readable text: what happened and what to do about it.
   public let message: String
-  /// The file, where it is about one.
+  /// The file, if the error is about one.
   public let file: URL?
-  /// The error that was thrown first, where there was one.
+  /// The original error, if there is one.
   public let underlying: (any Error)?
 
   /// Makes an error of the given kind.
@@ -24,7 +24,7 @@ public struct HARError: Error, Sendable {
     /// The code's name.
     public let description: String
 
-    /// Makes a code of that name.
+    /// Makes a code with the given name.
     public init(_ description: String) {
       self.description = description
     }
@@ -35,17 +35,18 @@ public struct HARError: Error, Sendable {
     public static let unreadable = Code("unreadable")
     /// The file cannot be written.
     ///
-    /// Check that the folder exists, the permissions and the free space; see ``HARError/underlying``.
+    /// Check that the folder exists, and check its permissions and the free space; see ``HARError/underlying``.
     public static let unwritable = Code("unwritable")
     /// The bytes are not JSON.
     ///
-    /// The message names the place. Often the file was cut off while it was written or downloaded: export it again.
+    /// The message names the location. Often the file was truncated while it was written or downloaded: export it
+    /// again.
     public static let notJSON = Code("notJSON")
     /// The JSON is not an HTTP archive.
     ///
     /// The file needs `{"log": {"entries": [...]}}`: export the traffic as HAR, not as another format.
     public static let notAnArchive = Code("notAnArchive")
-    /// An entry is too large to be held in memory.
+    /// An entry is too large to hold in memory.
     ///
     /// Raise `entryLimit`, or export without the bodies.
     public static let tooLarge = Code("tooLarge")
@@ -56,7 +57,7 @@ extension HARError: CustomStringConvertible, CustomDebugStringConvertible, Local
   /// Code and message on one line.
   public var description: String { "HARError.\(code): \(message)" + (file.map { " [\($0.lastPathComponent)]" } ?? "") }
 
-  /// The description: what is beneath may hold anything, and is not in it.
+  /// The same as the description, which leaves out the underlying error because that may contain anything.
   public var debugDescription: String { description }
 
   /// The message.

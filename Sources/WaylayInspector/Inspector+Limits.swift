@@ -1,20 +1,20 @@
 extension Inspector {
-  /// How much an ``Inspector`` keeps. Whatever it is too much for goes, the oldest first; what is open stays as long as
-  /// it can.
+  /// How much an ``Inspector`` keeps. Beyond a limit the oldest exchanges are removed first; open ones stay as long as
+  /// possible.
   ///
   /// ```swift
   /// let inspector = Inspector(limits: Inspector.Limits(exchanges: 500, bytes: 16 << 20))
   /// ```
   public struct Limits: Sendable, Hashable {
-    /// How many exchanges are kept: 5 000 by default.
+    /// The maximum number of exchanges: 5 000 by default.
     public var exchanges: Int
-    /// How many bytes all of them together may take, heads and bodies: 64 MiB by default.
+    /// The maximum number of bytes of all exchanges together, heads and bodies: 64 MiB by default.
     public var bytes: Int
-    /// How many bytes of one body are kept, from its beginning: 512 KiB by default. All of the body still goes through,
-    /// and its whole length is known.
+    /// The number of bytes kept of each body, from its beginning: 512 KiB by default. The whole body still passes
+    /// through, and its full length is known.
     public var bodyBytes: Int
 
-    /// Makes limits. Numbers below zero are zero; one exchange may always be kept.
+    /// Makes limits. Negative numbers count as zero; one exchange may always be kept.
     public init(exchanges: Int = 5_000, bytes: Int = 64 << 20, bodyBytes: Int = 512 << 10) {
       self.exchanges = max(1, exchanges)
       self.bytes = max(0, bytes)

@@ -1,5 +1,4 @@
-/// Writes down what goes through a chain, for people to look at: requests, answers, bodies as they come, times,
-/// failures.
+/// Records the traffic of a chain for inspection: requests, responses, bodies as they arrive, times, failures.
 ///
 /// ```swift
 /// let inspector = Inspector()
@@ -8,12 +7,12 @@
 /// for exchange in inspector.exchanges { print(exchange) }
 /// ```
 ///
-/// It changes nothing: bodies stream through it as they come, and a slow reader still holds the server back. What it
-/// keeps has bounds, by number and by bytes, see ``Limits``; what is older goes. Secrets are taken out by ``redaction``
-/// before an exchange is kept, shown or written.
+/// An inspector changes nothing: bodies stream through it, and a slow reader still holds the server back. ``Limits``
+/// bound what it keeps, by number and by bytes; the oldest exchanges are removed. ``redaction`` removes secrets before
+/// an exchange is kept, shown or written.
 ///
-/// An inspector sees what the link before it asked for, and what it was answered: first in a chain, it sees what the
-/// app sees. To see also which addresses were tried beneath, put ``attempts`` last:
+/// An inspector sees the requests of the interceptor before it, and the responses that one receives: as the first of a
+/// chain, it sees what the app sees. To see also which addresses were tried further down, put ``attempts`` last:
 ///
 /// ```swift
 /// InterceptorRegistry {
@@ -24,29 +23,29 @@
 /// }
 /// ```
 ///
-/// Each redirect is an exchange of its own. No chain serves a WebSocket task, so that its messages are not seen: it is
+/// Each redirect is a separate exchange. No chain handles a WebSocket task, so its messages are not visible: it is
 /// listed with the state ``Exchange/State/unseen``.
 public final class Inspector: RequestInterceptor {
-  /// The name that errors and logs use.
+  /// The name in errors and logs.
   public var name: String { "Inspector" }
-  /// How much is kept.
+  /// The limits for what is kept.
   public let limits: Limits
-  /// What is taken out of an exchange before it is kept.
+  /// What to remove from an exchange before it is kept.
   public let redaction: Redaction
 
-  /// Where exchanges are written to as they end, if anywhere.
+  /// The journal that exchanges are written to when they end, if any.
   public let journal: Journal?
 
   let memory: Locked<Memory>
   let clock: LoadClock
   let sealing = DispatchQueue(label: "waylay.inspector", qos: .utility)
 
-  /// Makes an inspector that has seen nothing.
+  /// Makes an empty inspector.
   ///
   /// - Parameters:
-  ///   - limits: How much is kept.
-  ///   - redaction: What is taken out of an exchange before it is kept.
-  ///   - journal: Where exchanges are written to as they end; nowhere unless told otherwise.
+  ///   - limits: The limits for what is kept.
+  ///   - redaction: What to remove from an exchange before it is kept.
+  ///   - journal: The journal that exchanges are written to when they end; none by default.
   public convenience init(limits: Limits = Limits(), redaction: Redaction = .standard, journal: Journal? = nil) {
     self.init(limits: limits, redaction: redaction, journal: journal, clock: .system)
   }
@@ -66,30 +65,30 @@ public final class Inspector: RequestInterceptor {
     if let journal { journal.append(unsealed.map { $0.seal(by: self).entry }) }
   }
 
-  /// Whether loads that begin are written down. `true` at first. Those that are open go on being written down.
+  /// Whether new loads are recorded. Initially `true`. Open loads continue to be recorded.
   public var isRecording: Bool {
     get { memory.withLock { $0.isRecording } }
     set { memory.withLock { $0.isRecording = newValue } }
   }
 
-  /// What is kept, in the order in which it began.
+  /// The kept exchanges, in the order in which they began.
   ///
-  /// Those that are open are shown as they are now.
+  /// Open exchanges appear in their current state.
   public var exchanges: [Exchange] { slots.map { exchange($0) } }
 
-  /// One exchange as it is now; `nil` when it is not kept any more.
+  /// Returns the current state of an exchange; `nil` if it is no longer kept.
   public func exchange(_ id: Exchange.ID) -> Exchange? { memory.withLock { $0.slot(id.number) }.map { exchange($0) } }
 
-  /// How many exchanges are kept.
+  /// The number of exchanges kept.
   public var count: Int { memory.withLock { $0.count } }
 
-  /// How many bytes they take, as far as they count for ``Limits/bytes``.
+  /// The number of bytes they take, as counted for ``Limits/bytes``.
   public var bytes: Int { memory.withLock { $0.bytes } }
 
-  /// How many exchanges have been let go because of the ``limits``.
+  /// The number of exchanges removed because of the ``limits``.
   public var dropped: Int { memory.withLock { $0.dropped } }
 
-  /// Lets go of everything that is kept. Loads that are open go on, and are not written down any further.
+  /// Removes all exchanges. Open loads continue, but are no longer recorded.
   public func clear() {
     let (gone, mailboxes) = memory.withLock { memory in
       (memory.removeAll(), memory.mailboxes)
@@ -98,7 +97,8 @@ public final class Inspector: RequestInterceptor {
     for mailbox in mailboxes.values { mailbox.clear() }
   }
 
-  /// Waits until all that has ended by now is as it is kept, and in the ``journal``. Before an app ends, for example.
+  /// Waits until everything that has ended by now is in its final form, and in the ``journal``. Use it, for example,
+  /// before an app ends.
   public func flush() async {
     await withCheckedContinuation { continuation in
       sealing.async { [self] in

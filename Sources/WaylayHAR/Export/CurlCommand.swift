@@ -1,20 +1,20 @@
 import Foundation
 
 extension HAR.Request {
-  /// A command for `curl` that sends this request again, byte for byte as far as `curl` can, and safe to paste into
+  /// Returns a `curl` command that sends this request again, byte for byte as far as `curl` can, and safe to paste into
   /// `bash` or `zsh`.
   ///
   /// ```swift
   /// print(Redaction.standard.redacted(entry).request.curlCommand())
   /// ```
   ///
-  /// Nothing of the request is ever run by the shell: every word is quoted, and what a terminal would act on is
-  /// escaped. `curl` adds no field of its own that the request does not have. A body that is no text, or that begins
-  /// with `@`, which `curl` takes for a file, comes by a pipe.
+  /// The shell never executes any part of the request: every word is quoted, and control characters that a terminal
+  /// would interpret are escaped. `curl` adds no field that the request does not have. A body that is not text, or that
+  /// begins with `@`, which `curl` takes for a file, comes through a pipe.
   ///
-  /// Redact the request first: a command is made to be passed on.
+  /// Redact the request first: commands are meant to be shared.
   ///
-  /// - Parameter isMultiline: Whether each option has a line of its own.
+  /// - Parameter isMultiline: Whether to write each option on its own line.
   public func curlCommand(isMultiline: Bool = true) -> String {
     // Brackets of a URL are no patterns, and its dots stay. One that begins like an option is none.
     var words = ["curl", "--globoff", "--path-as-is", "--url " + Shell.quoted(url)]

@@ -60,7 +60,7 @@ struct EntryWalk: ~Copyable {
 }
 
 extension HAR {
-  /// Reads what an archive says beside its entries: who has written it, and its pages. The file may have any size.
+  /// Reads everything in an archive except its entries: its creator and its pages. The file may have any size.
   ///
   /// ```swift
   /// var copy = try HARWriter(target, archive: HAR(withoutEntriesOf: source))
@@ -68,7 +68,7 @@ extension HAR {
   /// while let entry = try reader.next() { try copy.append(entry) }
   /// ```
   ///
-  /// - Throws: ``HARError`` when the file cannot be read, is no archive, or ends too early.
+  /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early.
   public init(withoutEntriesOf file: URL) throws {
     var walk = try EntryWalk(file, entryLimit: 256 << 20)
     var count = 0

@@ -1,9 +1,10 @@
 public import Foundation
 
 extension HAR.Entry {
-  /// Reads one entry from its JSON, as ``data(isPretty:)`` writes it: a line of a journal, or a message to a page.
+  /// Parses one entry from the JSON that ``data(isPretty:)`` writes, such as a line of a journal or a message to a
+  /// page.
   ///
-  /// - Throws: ``HARError`` when the bytes are no JSON, or no entry.
+  /// - Throws: ``HARError`` if the bytes are not JSON, or not an entry.
   public init(data: Data) throws(HARError) {
     let json: JSONValue
     do { json = try JSONValue(data.withoutByteOrderMark) } catch {
@@ -12,9 +13,9 @@ extension HAR.Entry {
     try self.init(json, number: 1)
   }
 
-  /// The entry alone as JSON, without an archive round it.
+  /// Returns the entry alone as JSON, without an enclosing archive.
   ///
-  /// - Parameter isPretty: Whether it is indented. One line else, without a line break at its end.
+  /// - Parameter isPretty: Whether to indent it. Otherwise it is one line, without a trailing line break.
   public func data(isPretty: Bool = false) -> Data {
     var json = JSONText(isPretty: isPretty)
     write(to: &json)

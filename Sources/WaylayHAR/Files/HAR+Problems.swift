@@ -1,28 +1,28 @@
 public import Foundation
 
 extension HAR {
-  /// What is wrong with an archive by the rules of the format, for whoever wants to know why another tool refuses it.
+  /// A violation of the format in an archive, which may explain why another tool rejects it.
   ///
   /// ```swift
   /// for problem in HAR.problems(in: try Data(contentsOf: file)) { print(problem) }
   /// ```
   ///
-  /// Reading takes most of it all the same: see ``HAR/init(data:)``.
+  /// Reading tolerates most violations: see ``HAR/init(data:)``.
   public struct Problem: Hashable, Sendable, CustomStringConvertible {
-    /// Which entry it is in, from 1. `nil` for the archive as a whole.
+    /// The number of the entry, starting at 1. `nil` for the archive as a whole.
     public let entry: Int?
-    /// Where in the archive or the entry: names with points between them, such as `timings.ssl`.
+    /// The path in the archive or the entry: names separated by dots, such as `timings.ssl`.
     public let path: String
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what would be correct.
     public let message: String
 
-    /// All of it on one line.
+    /// The problem on one line.
     public var description: String {
       (entry.map { "entry \($0): " } ?? "") + (path.isEmpty ? "" : "\(path): ") + message
     }
   }
 
-  /// What is wrong with an archive. Nothing for one that other tools take.
+  /// Returns the problems of an archive. Empty for one that other tools accept.
   public static func problems(in data: Data) -> [Problem] {
     guard let json = try? JSONValue(data.withoutByteOrderMark) else {
       return [Problem(entry: nil, path: "", message: "is no JSON")]
@@ -56,7 +56,7 @@ extension HAR {
     return (check.problems, entries)
   }
 
-  /// What is wrong with the archive in a file of any size, problem by problem, with the memory of its largest entry.
+  /// Reports the problems of an archive in a file of any size one by one, with the memory of its largest entry.
   ///
   /// ```swift
   /// let count = try HAR.problems(inFile: file) { problem in
@@ -69,10 +69,10 @@ extension HAR {
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - entryLimit: How many bytes of the file one entry may have.
-  ///   - visit: Is shown each problem; `false` ends the search.
-  /// - Returns: How many entries were looked at.
-  /// - Throws: ``HARError`` when the file cannot be read, or is no archive by any reading; what the visitor throws.
+  ///   - entryLimit: The maximum number of bytes of one entry in the file.
+  ///   - visit: Receives each problem; return `false` to end the search.
+  /// - Returns: The number of entries examined.
+  /// - Throws: ``HARError`` if the file cannot be read, or is not an archive at all; errors of the visitor.
   @discardableResult
   public static func problems(
     inFile file: URL, entryLimit: Int = 256 << 20, _ visit: (Problem) throws -> Bool

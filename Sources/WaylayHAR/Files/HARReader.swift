@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The entries of a file, one after the other: an archive of any size is read with the memory of its largest entry.
+/// Reads the entries of a file one by one: an archive of any size needs only the memory of its largest entry.
 ///
 /// ```swift
 /// var reader = try HARReader(URL(fileURLWithPath: "day.har"))
@@ -9,8 +9,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// For an archive of a few megabytes ``HAR/init(contentsOf:)`` is simpler, and says more: who has written it, and its
-/// pages.
+/// For an archive of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
 public struct HARReader: ~Copyable {
   private let file: URL
   private let handle: FileHandle
@@ -23,9 +22,9 @@ public struct HARReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - entryLimit: How many bytes of the file one entry may have: 256 MiB by default. An entry that is larger is an
+  ///   - entryLimit: The maximum number of bytes of one entry in the file: 256 MiB by default. A larger entry is an
   ///     error.
-  /// - Throws: ``HARError`` when the file cannot be opened.
+  /// - Throws: ``HARError`` if the file cannot be opened.
   public init(_ file: URL, entryLimit: Int = 256 << 20) throws(HARError) {
     self.file = file
     self.entryLimit = entryLimit
@@ -34,10 +33,10 @@ public struct HARReader: ~Copyable {
     }
   }
 
-  /// The next entry, in the order of the file; `nil` after the last one.
+  /// Returns the next entry, in the order of the file; `nil` after the last one.
   ///
-  /// - Throws: ``HARError`` when the file cannot be read, is no archive, or ends too early. What was read until then is
-  ///   right.
+  /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early. Entries returned before
+  ///   are valid.
   public mutating func next() throws(HARError) -> HAR.Entry? {
     while true {
       if scanner.scan(&bytes) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Writes an archive entry by entry: one of any size, with the memory of one entry.
+/// Writes an archive of any size entry by entry, with the memory of one entry.
 ///
 /// ```swift
 /// var writer = try HARWriter(URL(fileURLWithPath: "day.har"))
@@ -8,8 +8,8 @@ public import Foundation
 /// try writer.finish()
 /// ```
 ///
-/// The file appears when it is finished, whole; until then what is there stays, and a process that is killed leaves it
-/// as it was. A writer that is let go without ``finish()`` leaves nothing.
+/// The file appears only when it is finished and complete; until then an existing file stays, even if the process is
+/// killed. A writer that is released without ``finish()`` leaves nothing behind.
 public struct HARWriter: ~Copyable {
   private let file: URL
   private let draft: URL
@@ -18,13 +18,13 @@ public struct HARWriter: ~Copyable {
   private var json: JSONText
   private var isFinished = false
 
-  /// Begins a file.
+  /// Starts a file.
   ///
   /// - Parameters:
-  ///   - file: Where the archive is to be. The directory has to be there.
-  ///   - archive: What is said beside the entries. Entries that it holds come first.
-  ///   - isPretty: Whether the file is indented.
-  /// - Throws: ``HARError`` when it cannot be written there.
+  ///   - file: The location of the archive. The directory must exist.
+  ///   - archive: The content besides the entries. Entries that it contains come first.
+  ///   - isPretty: Whether to indent the file.
+  /// - Throws: ``HARError`` if it cannot be written there.
   public init(_ file: URL, archive: HAR = HAR(), isPretty: Bool = false) throws(HARError) {
     let draft = file.deletingLastPathComponent().appendingPathComponent(
       ".\(file.lastPathComponent).\(UUID().uuidString)")
@@ -55,19 +55,18 @@ public struct HARWriter: ~Copyable {
     if !isFinished { try? FileManager.default.removeItem(at: draft) }
   }
 
-  /// Writes an entry. The format wants the oldest first.
+  /// Writes an entry. The format requires the oldest entry first.
   ///
-  /// - Throws: ``HARError`` when it cannot be written, as on a disk that is full. The file that is to be replaced is
-  ///   still there.
+  /// - Throws: ``HARError`` if it cannot be written, for example on a full disk. The file to be replaced still exists.
   public mutating func append(_ entry: HAR.Entry) throws(HARError) {
     json.separate()
     entry.write(to: &json)
     try flush()
   }
 
-  /// Ends the archive, and puts it in its place.
+  /// Finishes the archive, and moves it into place.
   ///
-  /// - Throws: ``HARError`` when it cannot be written. The file that was to be replaced is still there.
+  /// - Throws: ``HARError`` if it cannot be written. The file to be replaced still exists.
   public consuming func finish() throws(HARError) {
     archive.writeEnd(to: &json)
     try flush()

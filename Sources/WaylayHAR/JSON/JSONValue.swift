@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value of JSON (RFC 8259): what an HTTP archive holds beside the fields of its format.
+/// A JSON value (RFC 8259), as used for an HTTP archive's custom fields.
 ///
 /// ```swift
 /// let initiator: JSONValue = ["type": "script", "lineNumber": 12]
@@ -11,36 +11,36 @@ public enum JSONValue: Hashable, Sendable {
   case null
   /// `true` or `false`.
   case bool(Bool)
-  /// A number without a fraction.
+  /// An integer.
   case integer(Int64)
-  /// Any other number. What JSON cannot say, such as infinity, is written as `null`.
+  /// Any other number. A value that JSON cannot represent, such as infinity, is written as `null`.
   case number(Double)
-  /// A text.
+  /// A string.
   case string(String)
-  /// Values in their order.
+  /// Values in order.
   case array([JSONValue])
-  /// Values by name. They are written in the order of their names.
+  /// Values by name. They are written sorted by name.
   case object([String: JSONValue])
 
-  /// Reads one value.
+  /// Parses one value.
   ///
-  /// - Throws: The error of Foundation's decoder, which says where the text is wrong. Arrays and objects may be nested
-  ///   some hundred times.
+  /// - Throws: The error of Foundation's decoder, which says where the text is invalid. Arrays and objects may be
+  ///   nested some hundred levels deep.
   public init(_ text: Data) throws {
     self = try JSONDecoder().decode(JSONValue.self, from: text)
   }
 
-  /// The value of that name, if this is an object that has one.
+  /// The value with the given name, if this is an object that contains it.
   public subscript(name: String) -> JSONValue? {
     if case .object(let members) = self { members[name] } else { nil }
   }
 
-  /// The text, if it is one.
+  /// The string, if this is one.
   public var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The number, if it is one.
+  /// The number, if this is one.
   public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -49,7 +49,7 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The number, if it is one without a fraction that an `Int` can hold.
+  /// The number, if this is an integer that an `Int` can hold.
   public var int: Int? {
     switch self {
     case .integer(let number): Int(exactly: number)
@@ -58,24 +58,24 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Whether it is true, if it is a truth value.
+  /// The Boolean, if this is one.
   public var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The values, if it is an array.
+  /// The values, if this is an array.
   public var array: [JSONValue]? {
     if case .array(let values) = self { values } else { nil }
   }
 
-  /// The values by name, if it is an object.
+  /// The values by name, if this is an object.
   public var object: [String: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }
 }
 
 extension JSONValue: Decodable {
-  /// Reads a value from any decoder.
+  /// Decodes a value from any decoder.
   public init(from decoder: any Decoder) throws {
     // Most values of an archive are texts: they are tried first.
     let single = try decoder.singleValueContainer()
@@ -114,19 +114,19 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   ExpressibleByBooleanLiteral,
   ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// A text.
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// A number without a fraction.
+  /// An integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
   /// A number.
   public init(floatLiteral value: Double) { self = .number(value) }
-  /// A truth value.
+  /// A Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// `null`.
   public init(nilLiteral: ()) { self = .null }
   /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object; of two values of one name the later one counts.
+  /// An object; for duplicate names the last value counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { $1 })
   }

@@ -1,22 +1,22 @@
 public import Foundation
 
 extension HAR {
-  /// The body of a request or of an answer.
+  /// The body of a request or a response.
   ///
-  /// In a file it is a text where it can be one, and base64 else. The format has no base64 for the body of a request:
-  /// there it is in a field of our own, `_base64`, and the text is empty.
+  /// In a file, the body is text if possible, otherwise Base64. The format has no Base64 for request bodies: these use
+  /// the custom field `_base64`, with empty text.
   public struct Body: Hashable, Sendable {
-    /// Its bytes, or the beginning of them.
+    /// The bytes, or the beginning of them.
     public var data: Data
-    /// Its media type, as the header field `Content-Type` has it.
+    /// The media type, as in the header field `Content-Type`.
     public var mediaType: String
-    /// How many bytes there were: more than are kept, where only the beginning is.
+    /// The total number of bytes, which is larger than the kept number if only the beginning is kept.
     public var size: Int
-    /// The parts of a form, where the archive lists them.
+    /// The parts of a form, if the archive lists them.
     public var parameters: [Parameter] = []
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
     /// Whether only the beginning is kept.
@@ -25,16 +25,16 @@ extension HAR {
     /// Makes a body.
     ///
     /// - Parameters:
-    ///   - data: Its bytes, or the beginning of them.
-    ///   - mediaType: What they are.
-    ///   - size: How many bytes there were, where only the beginning is kept.
+    ///   - data: The bytes, or the beginning of them.
+    ///   - mediaType: The media type of the bytes.
+    ///   - size: The total number of bytes, if only the beginning is kept.
     public init(_ data: Data = Data(), mediaType: String = "", size: Int? = nil) {
       self.data = data
       self.mediaType = mediaType
       self.size = max(size ?? 0, data.count)
     }
 
-    /// The text, if the bytes are one.
+    /// The text, if the bytes are valid text.
     public var text: String? {
       // Bytes that are text by chance have control characters, and programs show them badly.
       guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
@@ -43,17 +43,17 @@ extension HAR {
     }
   }
 
-  /// A part of a form that was sent.
+  /// A part of a submitted form.
   public struct Parameter: Hashable, Sendable {
     /// Its name.
     public var name: String
-    /// Its value, where it is no file.
+    /// Its value, if it is not a file.
     public var value: String?
     /// The name of the file.
     public var fileName: String?
     /// The media type of the file.
     public var mediaType: String?
-    /// A remark.
+    /// A comment.
     public var comment: String?
 
     /// Makes a part of a form.

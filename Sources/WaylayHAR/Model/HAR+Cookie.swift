@@ -1,25 +1,25 @@
 import Foundation
 
 extension HAR {
-  /// A cookie, as a header field has it.
+  /// A cookie from a header field.
   public struct Cookie: Hashable, Sendable {
     /// Its name.
     public var name: String
     /// Its value.
     public var value: String
-    /// The path it is for.
+    /// The path that the cookie applies to.
     public var path: String?
-    /// The domain it is for.
+    /// The domain that the cookie applies to.
     public var domain: String?
-    /// When it ends, as ISO 8601; as the header field says it where that is no date.
+    /// When the cookie expires, in ISO 8601; if the header field contains no valid date, its text.
     public var expires: String?
-    /// Whether scripts do not see it.
+    /// Whether the cookie is hidden from scripts.
     public var isHTTPOnly: Bool?
-    /// Whether it is sent over TLS alone.
+    /// Whether the cookie is sent only over TLS.
     public var isSecure: Bool?
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name, such as `sameSite`.
+    /// Custom fields, by name, such as `sameSite`.
     public var extensions: [String: JSONValue] = [:]
 
     /// Makes a cookie.

@@ -1,30 +1,30 @@
 public import Foundation
 
 extension HAR {
-  /// One request and its answer.
+  /// A request and its response.
   public struct Entry: Hashable, Sendable {
-    /// The page it was made for, by its id.
+    /// The identifier of the page that the request was made for.
     public var page: String?
     /// When it began.
     public var started: Date
-    /// How long each part of it took.
+    /// The duration of each part.
     public var timings: Timings
-    /// What was asked.
+    /// The request.
     public var request: Request
-    /// What was answered. Status 0 where nothing was.
+    /// The response. Its status is 0 if there was none.
     public var response: Response
-    /// What a cache had to do with it. Nothing, mostly.
+    /// Cache information. Usually empty.
     public var cache: [String: JSONValue] = [:]
-    /// The address that the connection went to.
+    /// The address that the connection was made to.
     public var serverAddress: String?
-    /// A name for the connection: entries that shared one have the same.
+    /// A name for the connection: entries on the same connection share it.
     public var connection: String?
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name, such as Chrome's `_error`.
+    /// Custom fields, by name, such as Chrome's `_error`.
     public var extensions: [String: JSONValue] = [:]
 
-    /// How long all of it took, in milliseconds: the sum of its ``timings-swift.property``.
+    /// The total duration in milliseconds: the sum of its ``timings-swift.property``.
     public var time: Double { timings.total }
 
     /// Makes an entry.
@@ -36,33 +36,33 @@ extension HAR {
     }
   }
 
-  /// What was asked.
+  /// A request.
   public struct Request: Hashable, Sendable {
     /// The method, such as `GET`.
     public var method: String
-    /// The URL, without its fragment. A text, because archives hold texts that are no URLs.
+    /// The URL, without its fragment. It is a string, because archives may contain invalid URLs.
     public var url: String
-    /// The version, such as `HTTP/1.1` or `h2`.
+    /// The HTTP version, such as `HTTP/1.1` or `h2`.
     public var httpVersion: String
-    /// The header fields in their order.
+    /// The header fields in order.
     public var headers: [Field]
-    /// The cookies, as the header fields have them.
+    /// The cookies from the header fields.
     public var cookies: [Cookie] = []
-    /// The query of the URL, name by name.
+    /// The query items of the URL.
     public var query: [Field] = []
     /// The body, if there was one.
     public var body: Body?
-    /// The bytes of the head on the wire, if they are known.
+    /// The number of head bytes on the wire, if known.
     public var headersSize: Int?
-    /// The bytes of the body on the wire, if they are known.
+    /// The number of body bytes on the wire, if known.
     public var bodySize: Int?
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
-    /// Makes a request. Its lists of cookies and of the query are made from the header fields and the URL, whose
-    /// fragment is left out.
+    /// Makes a request. Its cookies and query items are derived from the header fields and the URL, whose fragment is
+    /// removed.
     public init(method: String, url: String, httpVersion: String = "HTTP/1.1", headers: [Field] = [], body: Body? = nil)
     {
       self.method = method
@@ -76,32 +76,32 @@ extension HAR {
     }
   }
 
-  /// What was answered.
+  /// A response.
   public struct Response: Hashable, Sendable {
-    /// The status code. 0 where there was no answer.
+    /// The status code, or 0 if there was no response.
     public var status: Int
     /// The reason phrase. HTTP/2 has none.
     public var statusText: String
-    /// The version, such as `HTTP/1.1` or `h2`.
+    /// The HTTP version, such as `HTTP/1.1` or `h2`.
     public var httpVersion: String
-    /// The header fields in their order.
+    /// The header fields in order.
     public var headers: [Field]
-    /// The cookies that were set, as the header fields have them.
+    /// The cookies set by the header fields.
     public var cookies: [Cookie] = []
     /// The body, decoded.
     public var body: Body
-    /// Where a redirect leads, as the header field `Location` has it.
+    /// The target of a redirect, as in the header field `Location`.
     public var redirectURL = ""
-    /// The bytes of the head on the wire, if they are known.
+    /// The number of head bytes on the wire, if known.
     public var headersSize: Int?
-    /// The bytes of the body on the wire, if they are known: before it was decoded.
+    /// The number of body bytes on the wire before decoding, if known.
     public var bodySize: Int?
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
-    /// Makes an answer. Its list of cookies and its redirect are made from the header fields.
+    /// Makes a response. Its cookies and its redirect target are derived from the header fields.
     public init(
       status: Int, statusText: String = "", httpVersion: String = "HTTP/1.1", headers: [Field] = [], body: Body = Body()
     ) {
@@ -115,16 +115,16 @@ extension HAR {
     }
   }
 
-  /// A name with a value: a header field, or an item of a query.
+  /// A name and value: a header field or a query item.
   public struct Field: Hashable, Sendable {
     /// Its name.
     public var name: String
     /// Its value.
     public var value: String
-    /// A remark.
+    /// A comment.
     public var comment: String?
 
-    /// Makes a name with a value.
+    /// Makes a field from a name and a value.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value

@@ -1,28 +1,28 @@
 extension HAR {
-  /// How long each part of an exchange took, in milliseconds.
+  /// The duration of each part of an exchange, in milliseconds.
   ///
-  /// Parts that did not happen are `nil`. Numbers that cannot be, such as negative ones, become `nil` or 0.
+  /// Parts that did not happen are `nil`. Invalid values, such as negative numbers, become `nil` or 0.
   public struct Timings: Hashable, Sendable {
     /// Waiting for a connection.
     public var blocked: Double? { didSet { blocked = Self.duration(blocked) } }
-    /// Resolving the host's name.
+    /// Resolving the host name.
     public var dns: Double? { didSet { dns = Self.duration(dns) } }
-    /// Connecting, the handshake of TLS included.
+    /// Connecting, including the TLS handshake.
     public var connect: Double? { didSet { connect = Self.duration(connect) } }
-    /// The handshake of TLS: a part of ``connect``.
+    /// The TLS handshake: a part of ``connect``.
     public var ssl: Double? { didSet { ssl = Self.duration(ssl) } }
     /// Sending the request.
     public var send: Double { didSet { send = Self.duration(send) ?? 0 } }
-    /// Waiting for the answer to begin.
+    /// Waiting for the response to begin.
     public var wait: Double { didSet { wait = Self.duration(wait) ?? 0 } }
-    /// Receiving the answer.
+    /// Receiving the response.
     public var receive: Double { didSet { receive = Self.duration(receive) ?? 0 } }
-    /// A remark.
+    /// A comment.
     public var comment: String?
-    /// Fields that are not the format's own, by name.
+    /// Custom fields, by name.
     public var extensions: [String: JSONValue] = [:]
 
-    /// Makes times in milliseconds.
+    /// Makes timings in milliseconds.
     public init(
       blocked: Double? = nil, dns: Double? = nil, connect: Double? = nil, ssl: Double? = nil, send: Double = 0,
       wait: Double = 0,
@@ -37,7 +37,7 @@ extension HAR {
       self.receive = Self.duration(receive) ?? 0
     }
 
-    /// All of it, in milliseconds. The handshake of TLS counts once, as a part of connecting.
+    /// The total duration in milliseconds. The TLS handshake counts once, as a part of connecting.
     public var total: Double { Double(sum) / 1000 }
 
     /// The sum of the parts as a file has them, in thousandths of a millisecond: whole numbers add up, fractions

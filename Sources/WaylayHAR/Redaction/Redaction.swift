@@ -1,4 +1,4 @@
-/// What is taken out of an exchange before anybody keeps it: credentials, by the names that they go under.
+/// Removes credentials, identified by name, from an exchange before it is kept.
 ///
 /// ```swift
 /// var redaction = Redaction.standard
@@ -7,23 +7,22 @@
 /// try redaction.redacted(archive).write(to: file)
 /// ```
 ///
-/// It knows credentials by name: of header fields, cookies, items of a query, members of JSON at any depth, fields of
-/// forms and of multipart bodies, elements of XML. Values of such names are replaced by ``replacement``, and wherever
-/// else in the exchange such a value comes again, it is replaced too: in a remark, in another header field, in base64,
-/// in a text of another kind. The lists of an archive are made anew from what was redacted, so that they cannot say
-/// what the head does not.
+/// A redaction identifies credentials by name: names of header fields, cookies, query items, JSON members at any depth,
+/// fields of forms and of multipart bodies, and XML elements. It replaces their values with ``replacement``, wherever
+/// else in the exchange they occur, too: in a comment, in another header field, in Base64, in text of another format.
+/// It derives the lists of an archive again from the redacted content, so that they reveal nothing more than the head
+/// does.
 ///
-/// What it cannot know is a secret under a name that says nothing, such as a person's name under `q`: say such names by
-/// ``hide(_:)``. Bodies that are no text, such as pictures, are left as they are.
+/// It cannot detect a secret under a neutral name, such as a person's name under `q`: add such names with ``hide(_:)``.
+/// Bodies that are not text, such as images, are left unchanged.
 public struct Redaction: Sendable {
-  /// Hides what is commonly a credential: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as
-  /// `token`, `secret`, `password` or `api_key`,
-  /// words such as `pin` and `otp`, or end in `key`.
+  /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as `token`,
+  /// `secret`, `password` or `api_key`, words such as `pin` and `otp`, or end in `key`.
   public static let standard = Redaction()
   /// Hides nothing.
   public static let none = Redaction(isOn: false)
 
-  /// What stands in place of a secret.
+  /// The text that replaces a secret.
   public var replacement = "REDACTED"
 
   private let isOn: Bool
@@ -48,7 +47,7 @@ public struct Redaction: Sendable {
     self.isOn = isOn
   }
 
-  /// Hides the values of more names, wherever they stand. Upper and lower case, `-`, `_` and `.` do not count.
+  /// Hides the values of additional names, wherever they occur. Names ignore case, `-`, `_` and `.`.
   public mutating func hide(_ names: String...) {
     for name in names.map(Self.plain) {
       hidden.insert(name)
@@ -56,7 +55,7 @@ public struct Redaction: Sendable {
     }
   }
 
-  /// Shows the values of names that would be hidden.
+  /// Shows the values of names that would otherwise be hidden.
   public mutating func show(_ names: String...) {
     for name in names.map(Self.plain) {
       shown.insert(name)
@@ -64,7 +63,7 @@ public struct Redaction: Sendable {
     }
   }
 
-  /// Whether values of that name are hidden.
+  /// Returns whether values of the given name are hidden.
   public func hides(_ name: String) -> Bool {
     guard isOn else { return false }
     let plain = Self.plain(name)
@@ -77,7 +76,7 @@ public struct Redaction: Sendable {
     return words.last == "key" || words.contains { Self.words.contains($0) }
   }
 
-  /// An archive without secrets.
+  /// Returns the archive without secrets.
   public func redacted(_ archive: HAR) -> HAR {
     guard isOn else { return archive }
     var archive = archive
@@ -85,7 +84,7 @@ public struct Redaction: Sendable {
     return archive
   }
 
-  /// An exchange without secrets. What is redacted already stays as it is.
+  /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
   public func redacted(_ entry: HAR.Entry) -> HAR.Entry {
     guard isOn else { return entry }
     var scrubber = Scrubber(redaction: self)

@@ -72,7 +72,7 @@ public struct ResponseCheck: Sendable {
     ResponseCheck(both: { one.reject($0, $1) ?? other.reject($0, $1) })
   }
 
-  /// Requires one of the checks to accept.
+  /// Requires at least one of the checks to accept.
   public static func || (one: ResponseCheck, other: ResponseCheck) -> ResponseCheck {
     ResponseCheck(both: { request, response in
       guard let first = one.reject(request, response), let second = other.reject(request, response) else { return nil }

@@ -1,5 +1,5 @@
 extension Inspector {
-  /// What happens from now on.
+  /// The events from now on.
   ///
   /// ```swift
   /// for await event in inspector.events() {
@@ -11,11 +11,12 @@ extension Inspector {
   /// }
   /// ```
   ///
-  /// An exchange comes when it begins, when its head is there, as its bodies grow, and when it ends; changes that the
-  /// reader has had no time for come as one. So whoever reads slowly sees fewer steps, and the last one in any case.
+  /// An exchange appears when it begins, when its head arrives, as its bodies grow, and when it ends; changes that a
+  /// slow reader has missed are combined into one event. A slow reader therefore sees fewer steps, but always the last
+  /// one.
   ///
-  /// - Parameter limit: Exchanges kept for a slow reader. Beyond it the oldest are dropped, and ``Event/lost(_:)`` says
-  ///   so.
+  /// - Parameter limit: The number of exchanges buffered for a slow reader. Beyond it the oldest are dropped, and
+  ///   ``Event/lost(_:)`` reports that.
   public func events(bufferingNewest limit: Int = 1_000) -> Events {
     let mailbox = Mailbox(limit: limit)
     let number = memory.withLock { memory -> Int in
@@ -26,21 +27,20 @@ extension Inspector {
     return Events(Subscription(mailbox, self, number))
   }
 
-  /// One thing that happened.
+  /// An event of an inspector.
   public enum Event: Sendable, Hashable {
-    /// An exchange has begun, changed or ended: it is like this now.
+    /// An exchange began, changed or ended; this is its current state.
     case exchange(Exchange)
-    /// All that was kept has been let go of by ``Inspector/clear()``.
+    /// ``Inspector/clear()`` removed all exchanges.
     case cleared
-    /// So many exchanges have changed without the reader's hearing of it, because it was slow or they were not kept any
-    /// more.
+    /// The number of exchanges whose changes the reader missed, because it was slow or they are no longer kept.
     case lost(Int)
   }
 
-  /// What happens in an ``Inspector``, for one reader. It ends with the inspector, or when the reader's task is
+  /// The events of an ``Inspector`` for one reader. The sequence ends with the inspector, or when the reader's task is
   /// cancelled.
   public struct Events: AsyncSequence, Sendable {
-    /// One thing that happened.
+    /// An event of an inspector.
     public typealias Element = Event
     private let subscription: Subscription
 
@@ -59,7 +59,7 @@ extension Inspector {
         self.subscription = subscription
       }
 
-      /// The next event; `nil` when there will be none.
+      /// The next event; `nil` at the end.
       public func next() async -> Event? { await subscription.next() }
     }
   }

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Inspector.Exchange {
-  /// The fields that an entry of an inspector has beside those of HAR 1.2. This is all that a page, or another program,
-  /// has to know.
+  /// The custom fields of an inspector's entry, in addition to those of HAR 1.2. A page or another program needs
+  /// nothing else.
   ///
   /// | Field | In | Type | Meaning |
   /// |---|---|---|---|
@@ -24,24 +24,24 @@ extension Inspector.Exchange {
     public static let id = "_id"
     /// The state.
     public static let state = "_state"
-    /// Where the answer came from.
+    /// Where the response came from.
     public static let source = "_source"
     /// Why it failed.
     public static let error = "_error"
-    /// How far it had come.
+    /// How far the exchange had progressed.
     public static let phase = "_phase"
-    /// What went to the network.
+    /// The requests sent to the network.
     public static let attempts = "_attempts"
-    /// Whether the connection was open already.
+    /// Whether the exchange reused an open connection.
     public static let reused = "_reused"
     /// Whether only the beginning of a body is kept.
     public static let truncated = "_truncated"
-    /// What kind of task it was.
+    /// The kind of task.
     public static let resourceType = "_resourceType"
   }
 
-  /// Makes an exchange of an entry: one that an inspector has written, or any other, whose state is known by its answer
-  /// then.
+  /// Makes an exchange from an entry, written by an inspector or by anything else. In the latter case its state follows
+  /// from its response.
   public init(_ entry: HAR.Entry) {
     let fields = entry.extensions
     self.entry = entry

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Inspector {
-  /// One request and what came of it, as an ``Inspector`` keeps it: without secrets.
+  /// A request and its outcome, as kept by an ``Inspector``: without secrets.
   ///
   /// ```swift
   /// for exchange in inspector.exchanges where exchange.state == .failed {
@@ -9,42 +9,42 @@ extension Inspector {
   /// }
   /// ```
   ///
-  /// It is a view of ``entry``, which says the same to whatever reads HTTP archives: an exchange is made of such an
-  /// entry again by ``init(_:)``.
+  /// The exchange is a view of ``entry``, which has the same content for programs that read HTTP archives: ``init(_:)``
+  /// makes an exchange from such an entry.
   public struct Exchange: Sendable, Hashable, Identifiable {
-    /// Its number, in the order in which exchanges began.
+    /// The identifier, in the order in which exchanges began.
     public let id: ID
-    /// How far it is.
+    /// The state of the exchange.
     public let state: State
-    /// Where the answer came from; `nil` where there is none.
+    /// Where the response came from; `nil` if there is none.
     public let source: Source?
-    /// Why it failed, where it did.
+    /// Why the exchange failed, if it did.
     public let failure: Failure?
-    /// What went to the network for it. With ``Inspector/attempts`` in the chain, each attempt; the last one alone
-    /// otherwise.
+    /// The requests sent to the network. With ``Inspector/attempts`` in the chain, every attempt; otherwise only the
+    /// last one.
     public let attempts: [Attempt]
-    /// Whether a connection that was open already was used; `nil` where that is not known.
+    /// Whether the exchange reused an open connection; `nil` if unknown.
     public let isConnectionReused: Bool?
-    /// All of it as an entry of an HTTP archive, with the fields of ``Field`` beside those of the format.
+    /// The whole exchange as an entry of an HTTP archive, with the custom fields of ``Field``.
     public let entry: HAR.Entry
 
-    /// What was asked. The body is what has been kept of it: see `HAR.Body.isTruncated`.
+    /// The request. Its body is the part that was kept: see `HAR.Body.isTruncated`.
     public var request: HAR.Request { entry.request }
-    /// What was answered; `nil` where nothing was, or has been yet. The body is what has come and been kept of it.
+    /// The response; `nil` if there is none, or none yet. Its body is the part received and kept.
     public var response: HAR.Response? { entry.response.status == 0 ? nil : entry.response }
-    /// When it began.
+    /// When the exchange began.
     public var started: Date { entry.started }
-    /// How long it took, or has taken.
+    /// How long the exchange took, or has taken so far.
     public var duration: Duration { .microseconds(Int64(entry.time * 1000)) }
-    /// What took how long.
+    /// The duration of each part.
     public var timings: HAR.Timings { entry.timings }
 
-    /// The number of an exchange.
+    /// The identifier of an exchange.
     public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
-      /// From 1.
+      /// The number, starting at 1.
       public let number: Int
 
-      /// Makes an identifier of a number.
+      /// Makes an identifier from a number.
       public init(_ number: Int) {
         self.number = number
       }
@@ -52,53 +52,53 @@ extension Inspector {
       /// The number as text.
       public var description: String { String(number) }
 
-      /// Whether one began before the other.
+      /// Whether the first exchange began before the other.
       public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
     }
 
-    /// How far an exchange is. A struct, so that states may be added.
+    /// The state of an exchange. A struct, so that new states can be added.
     public struct State: Sendable, Hashable, CustomStringConvertible {
       /// The state's name.
       public let description: String
 
-      /// Makes a state of that name.
+      /// Makes a state with the given name.
       public init(_ description: String) {
         self.description = description
       }
 
-      /// The answer is awaited, or its body is coming.
+      /// The response, or the rest of its body, has not arrived yet.
       public static let open = State("open")
-      /// It has ended with an answer. Its body may have been let go of before its end, which `HAR.Entry.comment` says.
+      /// The exchange ended with a response. If its body was dropped before its end, `HAR.Entry.comment` says so.
       public static let finished = State("finished")
-      /// It has failed, or was cancelled.
+      /// The exchange failed or was cancelled.
       public static let failed = State("failed")
-      /// A WebSocket task was begun: what is sent and received on it is not seen.
+      /// A WebSocket task began; its messages are not visible.
       public static let unseen = State("unseen")
     }
 
-    /// Where an answer came from. A struct, so that sources may be added.
+    /// Where a response came from. A struct, so that new sources can be added.
     public struct Source: Sendable, Hashable, CustomStringConvertible {
       /// The source's name.
       public let description: String
 
-      /// Makes a source of that name.
+      /// Makes a source with the given name.
       public init(_ description: String) {
         self.description = description
       }
 
       /// The network.
       public static let network = Source("network")
-      /// An archive, as the answer's source or its `Cache-Status` field says (RFC 9211).
+      /// An archive, according to the response's source or its `Cache-Status` field (RFC 9211).
       public static let archive = Source("archive")
-      /// An interceptor that has made the answer up, such as a mock.
+      /// An interceptor that made the response itself, such as a mock.
       public static let mocked = Source("mocked")
     }
 
-    /// Why an exchange has failed.
+    /// Why an exchange failed.
     public struct Failure: Sendable, Hashable, CustomStringConvertible {
-      /// What the error says, without secrets.
+      /// The error's text, without secrets.
       public let message: String
-      /// How far it had come, where a transport says so.
+      /// How far the exchange had progressed, if a transport says so.
       public let phase: TransportError.Phase?
 
       /// Makes a failure.
@@ -111,19 +111,19 @@ extension Inspector {
       public var description: String { phase.map { "while \($0): \(message)" } ?? message }
     }
 
-    /// A request that went to the network on behalf of an exchange.
+    /// A request sent to the network for an exchange.
     public struct Attempt: Sendable, Hashable {
-      /// The address that was dialled, or was to be.
+      /// The address that was dialed, or was to be dialed.
       public let address: String?
-      /// Milliseconds after the exchange began.
+      /// The start, in milliseconds after the exchange began.
       public let at: Double
-      /// How many milliseconds it took until there was a head or an error; `nil` while there is neither.
+      /// The time in milliseconds until there was a head or an error; `nil` until then.
       public let time: Double?
-      /// The status that was answered.
+      /// The status of the response.
       public let status: Int?
-      /// Why nothing was.
+      /// Why there was no response.
       public let failure: Failure?
-      /// Whether a connection that was open already was used; `nil` where that is not known.
+      /// Whether the attempt reused an open connection; `nil` if unknown.
       public let isConnectionReused: Bool?
     }
   }

@@ -1,16 +1,16 @@
 import Foundation
 
 extension Inspector.Exchange {
-  /// A command for `curl` that sends the request again; see `HAR.Request.curlCommand(isMultiline:)`. Where only the
-  /// beginning of its body is known, the first line is a remark that says so.
+  /// Returns a `curl` command that sends the request again; see `HAR.Request.curlCommand(isMultiline:)`. If only the
+  /// beginning of the body is known, the first line is a comment that says so.
   ///
-  /// - Parameter isMultiline: Whether each option has a line of its own.
+  /// - Parameter isMultiline: Whether to write each option on its own line.
   public func curlCommand(isMultiline: Bool = true) -> String {
     Self.remark(request.body, "# ") + request.curlCommand(isMultiline: isMultiline)
   }
 
-  /// A stub for `WaylayMocks` that gives the same answer to such a request, as Swift source; `nil` where nothing was
-  /// answered.
+  /// Returns Swift source of a `WaylayMocks` stub that gives the same response to such a request; `nil` if there was no
+  /// response.
   ///
   /// ```swift
   /// print(exchange.swiftStub() ?? "")
@@ -19,10 +19,10 @@ extension Inspector.Exchange {
   /// // }
   /// ```
   ///
-  /// Redacted values of the URL are left open. Where only the beginning of the answer's body is known, or where it has
-  /// more than 64 KiB and is left out, a comment says so.
+  /// Redacted values in the URL match any value. If only the beginning of the response's body is known, or if it has
+  /// more than 64 KiB and is omitted, a comment says so.
   ///
-  /// - Parameter replacement: What stands in place of secrets.
+  /// - Parameter replacement: The text that replaces secrets.
   public func swiftStub(replacement: String = Redaction.standard.replacement) -> String? {
     guard let response else { return nil }
     let answer = SwiftSource.answer(response, isHead: request.method == "HEAD").map { "  " + $0 }

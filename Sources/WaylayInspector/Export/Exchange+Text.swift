@@ -1,7 +1,7 @@
 import Foundation
 
 extension Inspector.Exchange {
-  /// The exchange as text, for people: both heads, both bodies where they are text, times and what went wrong.
+  /// Returns the exchange as human-readable text: both heads, both bodies if they are text, times and errors.
   public func text() -> String {
     var lines = ["\(self)"]
     if let comment = entry.comment { lines.append("  \(comment)") }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Inspector {
-  /// A file that exchanges are written to as they end, so that they outlive the process: one that is killed, too.
+  /// A file that exchanges are written to when they end, so that they survive the process, even if it is killed.
   ///
   /// ```swift
   /// let journal = try Inspector.Journal(directory.appendingPathComponent("traffic.journal"))
@@ -11,16 +11,16 @@ extension Inspector {
   /// let earlier = try Inspector.Journal.read(directory.appendingPathComponent("traffic.journal")).exchanges
   /// ```
   ///
-  /// Each exchange is a line: a check (CRC-32 of the rest, in eight digits of base 16), a blank, and its entry as JSON,
-  /// without secrets. A line that was being written when the process ended is known by its check, and left out. An
-  /// exchange is written some milliseconds after it has ended; one that is open is not.
+  /// Each exchange is one line: a checksum (the CRC-32 of the rest, as eight hexadecimal digits), a space, and its
+  /// entry as JSON, without secrets. The checksum reveals a line that was incomplete when the process ended; such a
+  /// line is skipped. An exchange is written some milliseconds after it has ended; open exchanges are not written.
   ///
-  /// When the file has half of the bytes that it may have, it gets the ending `.old`, in place of the one that had it,
-  /// and a new one is begun. Both are for their owner alone.
+  /// When the file reaches half of the maximum size, it is renamed with the extension `.old`, replacing any earlier
+  /// such file, and a new file begins. Only the owner can access both files.
   public final class Journal: Sendable {
     /// The file.
     public let file: URL
-    /// How many bytes it may have, together with the one before it.
+    /// The maximum number of bytes, including the previous file.
     public let limit: Int
 
     private let state: Locked<State>
@@ -31,12 +31,12 @@ extension Inspector {
       var failure: (any Error)?
     }
 
-    /// Opens a journal, or begins one.
+    /// Opens or creates a journal.
     ///
     /// - Parameters:
-    ///   - file: The file. Its directory has to be there.
-    ///   - limit: How many bytes it may have, together with the one before it: 64 MiB by default.
-    /// - Throws: `HARError` with the code `unwritable` when it cannot be opened for writing.
+    ///   - file: The file. Its directory must exist.
+    ///   - limit: The maximum number of bytes, including the previous file: 64 MiB by default.
+    /// - Throws: `HARError` with the code `unwritable` if it cannot be opened for writing.
     public init(_ file: URL, limit: Int = 64 << 20) throws(HARError) {
       self.file = file
       self.limit = max(0, limit)
@@ -49,7 +49,7 @@ extension Inspector {
       }
     }
 
-    /// Why an exchange could not be written, if the last one could not.
+    /// Why the last exchange could not be written; `nil` if it could.
     public var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// The one before it.
@@ -105,17 +105,17 @@ extension Inspector {
       return Data((String(repeating: "0", count: 8 - digits.count) + digits + " ").utf8) + json + Data([0x0A])
     }
 
-    /// What a journal holds.
+    /// The contents of a journal.
     public struct Contents: Sendable {
       /// The exchanges, in the order in which they ended.
       public fileprivate(set) var exchanges: [Exchange] = []
-      /// How many lines were not whole.
+      /// The number of incomplete lines.
       public fileprivate(set) var damaged = 0
     }
 
-    /// Reads a journal, with the one before it. Somebody may be writing it.
+    /// Reads a journal, including the previous file, even while it is being written.
     ///
-    /// - Throws: `HARError` with the code `unreadable` when there is none, or it cannot be read.
+    /// - Throws: `HARError` with the code `unreadable` if there is none, or it cannot be read.
     public static func read(_ file: URL) throws(HARError) -> Contents {
       var contents = Contents()
       let files = [old(file), file].filter { FileManager.default.fileExists(atPath: $0.path) }

@@ -2,15 +2,15 @@ public import Foundation
 import WaylayHAR
 
 extension Inspector {
-  /// All that is kept, as one page for a browser: a file that needs nothing beside it. See ``InspectorPage``.
+  /// Returns all kept exchanges as one self-contained HTML page. See ``InspectorPage``.
   ///
   /// ```swift
   /// try inspector.report(title: "Sign in").write(to: URL(fileURLWithPath: "sign-in.html"))
   /// ```
   ///
-  /// It holds the bodies that are kept, and no secrets that ``redaction`` knows.
+  /// The page contains the kept bodies, and no secrets that ``redaction`` knows.
   ///
-  /// - Parameter title: What the page is called.
+  /// - Parameter title: The title of the page.
   public func report(title: String = "Waylay") -> Data {
     InspectorPage(title: title).html(showing: HAR(entries: exchanges.map(\.entry)))
   }

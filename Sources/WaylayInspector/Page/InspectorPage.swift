@@ -1,20 +1,20 @@
 public import Foundation
 public import WaylayHAR
 
-/// A page for a browser that shows traffic: one file that needs nothing beside it and loads nothing from anywhere.
+/// An HTML page that shows traffic, in one self-contained file that loads nothing.
 ///
 /// ```swift
 /// let archive = try HAR(contentsOf: URL(fileURLWithPath: "login.har"))
 /// try InspectorPage(title: "Login").html(showing: archive).write(to: URL(fileURLWithPath: "login.html"))
 /// ```
 ///
-/// It has a list with a waterfall, a filter, and all that is known about each request, in light and dark, by mouse and
-/// by keyboard. Its address may say how it begins: `login.html#q=status:4xx&open=12&tab=response&theme=dark`.
+/// The page has a list with a waterfall, a filter, and all details of each request, in light and dark mode, with mouse
+/// and keyboard support. Its URL can set the initial view: `login.html#q=status:4xx&open=12&tab=response&theme=dark`.
 ///
-/// What was recorded is shown as text and never as anything else: the page has no way of making elements out of a text,
-/// and its policy (Content Security Policy, level 3) allows its own script and style by their hashes, and nothing else.
+/// Recorded content is shown only as text: the page never creates elements from text, and its policy (Content Security
+/// Policy, level 3) allows only its own script and style, by their hashes.
 ///
-/// The page holds what the archive holds. Redact the archive first when the page is to be passed on.
+/// The page contains everything in the archive. Redact the archive before you share the page.
 public struct InspectorPage: Sendable {
   /// The title.
   public var title: String
@@ -26,10 +26,10 @@ public struct InspectorPage: Sendable {
     self.title = title
   }
 
-  /// The page as a file holds it.
+  /// Returns the page as the bytes of an HTML file.
   ///
-  /// - Parameter archive: The traffic. Of its entries' own fields the page knows `_id`, `_state` (`open`, `finished` or
-  ///   `failed`), `_source`, `_error`, `_phase`, `_attempts`, `_bodySize` and `_truncated`.
+  /// - Parameter archive: The traffic. Of the entries' custom fields, the page uses `_id`, `_state` (`open`, `finished`
+  ///   or `failed`), `_source`, `_error`, `_phase`, `_attempts`, `_bodySize` and `_truncated`.
   public func html(showing archive: HAR) -> Data {
     html(around: archive.data(isPretty: false))
   }

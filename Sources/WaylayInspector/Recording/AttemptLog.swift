@@ -50,10 +50,10 @@ struct RawAttempt: Sendable {
 }
 
 extension Inspector {
-  /// A link that writes down each request that goes to the network on behalf of an exchange: put it last in the chain.
+  /// An interceptor that records each request sent to the network for an exchange: put it last in the chain.
   ///
-  /// What it sees is in ``Exchange/attempts``: the addresses that a link before it has tried, one after the other or at
-  /// once, and what came of each. Without it only the address is known that has answered in the end.
+  /// ``Exchange/attempts`` shows what it records: the addresses that an earlier interceptor has tried, in turn or
+  /// concurrently, and the outcome of each. Without it, only the address that finally responded is known.
   public var attempts: some RequestInterceptor {
     memory.withLock { $0.watchesAttempts = true }
     return AttemptLink(clock: clock)

@@ -1,18 +1,18 @@
 import Foundation
 
 extension Inspector {
-  /// Adds an exchange that something else has seen: one of an HTTP archive, or one of a program that is watched.
+  /// Adds an exchange recorded elsewhere: one of an HTTP archive, or one of a watched program.
   ///
   /// ```swift
   /// var reader = try HARReader(file)
   /// while let entry = try reader.next() { inspector.add(entry) }
   /// ```
   ///
-  /// Secrets are taken out by ``redaction``, bodies are kept as far as the ``limits`` let them be, and the exchange has
-  /// the next number, whatever number its entry names. An entry whose state is `open` (see ``Exchange/Field``) may be
-  /// followed by what becomes of it, by ``update(_:to:)``.
+  /// ``redaction`` removes secrets, the ``limits`` apply to bodies, and the exchange gets the next number, regardless
+  /// of the number in its entry. If the entry's state is `open` (see ``Exchange/Field``), ``update(_:to:)`` can update
+  /// it later.
   ///
-  /// - Returns: Its number.
+  /// - Returns: The identifier of the exchange.
   @discardableResult
   public func add(_ entry: HAR.Entry) -> Exchange.ID {
     let entry = bare(entry)
@@ -29,12 +29,12 @@ extension Inspector {
     return Exchange.ID(slot.number)
   }
 
-  /// Says what has become of an exchange that was added while it was open.
+  /// Updates an exchange that was open when it was added.
   ///
   /// - Parameters:
-  ///   - id: Its number, from ``add(_:)``.
-  ///   - entry: All that is known of it now.
-  /// - Returns: Whether it was there: `false` for one that has ended or is not kept any more.
+  ///   - id: Its identifier, from ``add(_:)``.
+  ///   - entry: Everything known about it now.
+  /// - Returns: Whether it was updated: `false` for one that has ended or is no longer kept.
   @discardableResult
   public func update(_ id: Exchange.ID, to entry: HAR.Entry) -> Bool {
     guard let slot = memory.withLock({ $0.slot(id.number) }) else { return false }

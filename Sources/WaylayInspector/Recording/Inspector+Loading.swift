@@ -1,7 +1,7 @@
 import Foundation
 
 extension Inspector {
-  /// Writes down a load, and what comes of it.
+  /// Records a load and its outcome.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
@@ -152,7 +152,7 @@ extension Inspector {
 }
 
 extension Inspector: WebSocketValidating {
-  /// Lists a WebSocket task, whose messages no chain sees. It is let through.
+  /// Lists a WebSocket task, whose messages no chain sees, and lets it pass.
   public func validate(webSocket request: URLRequest) throws {
     guard let slot = begin(InterceptedRequest(request), isWebSocket: true) else { return }
     end(slot) { _ in }

@@ -1,16 +1,16 @@
 import Foundation
 
 extension Inspector {
-  /// What to look for among exchanges.
+  /// A search query for exchanges.
   ///
   /// ```swift
   /// let query = try Inspector.Query("host:api.example.com status:4xx,5xx -method:get duration:>500ms body:\"not found\"")
   /// for exchange in inspector.exchanges(matching: query) { print(exchange) }
   /// ```
   ///
-  /// Words are separated by blanks, and all of them have to hold. A word with `-` before it must not hold. Where
-  /// several values are given with commas between them, one of them is enough. Texts with blanks stand in quotes, with
-  /// `\"` for a quote; upper and lower case of ASCII letters do not count.
+  /// Terms are separated by spaces, and all of them must match. A term with a leading `-` must not match. Of several
+  /// comma-separated values, one must match. Put text with spaces in quotes, with `\"` for a quote; ASCII letters are
+  /// case-insensitive.
   ///
   /// | Word | Holds when |
   /// |---|---|
@@ -25,16 +25,16 @@ extension Inspector {
   /// | `url:text` `header:text` `error:text` | the text is there |
   /// | `source:archive` `state:failed` `phase:connecting` | as ``Exchange/source``, ``Exchange/state`` and ``Exchange/failure`` say |
   public struct Query: Sendable, Hashable, CustomStringConvertible {
-    /// The text that it was made from.
+    /// The text of the query.
     public let description: String
     let terms: [Term]
 
     /// How many bytes a text may have.
     static let longest = 4096
 
-    /// Reads a query. An empty one holds for every exchange.
+    /// Parses a query. An empty query matches every exchange.
     ///
-    /// - Throws: ``QueryError``, which says where the text is wrong and what to write.
+    /// - Throws: ``QueryError``, which says where the text is invalid and what to write.
     public init(_ text: String) throws(QueryError) {
       guard text.utf8.count <= Self.longest else {
         throw QueryError(at: 0, "the query has \(text.utf8.count) bytes: \(Self.longest) are the most")
@@ -44,7 +44,7 @@ extension Inspector {
       terms = try reader.terms()
     }
 
-    /// Whether an exchange is one of those.
+    /// Returns whether an exchange matches.
     public func matches(_ exchange: Exchange) -> Bool { matches(KeptExchange(exchange.entry, exchange.id.number)) }
 
     func matches(_ exchange: KeptExchange) -> Bool {
@@ -53,13 +53,13 @@ extension Inspector {
     }
   }
 
-  /// Why a text is no ``Query``.
+  /// Why a text is not a valid ``Query``.
   public struct QueryError: Error, Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     LocalizedError
   {
-    /// How many characters of the text come before the place.
+    /// The number of characters before the error.
     public let position: Int
-    /// What is wrong there, and what to write.
+    /// What is invalid there, and what to write.
     public let message: String
 
     init(at position: Int, _ message: String) {
@@ -67,11 +67,11 @@ extension Inspector {
       self.message = message
     }
 
-    /// The place and the message.
+    /// The position and the message.
     public var description: String { "at character \(position + 1): \(message)" }
-    /// The same.
+    /// The same text as the description.
     public var debugDescription: String { description }
-    /// The same.
+    /// The same text as the description.
     public var errorDescription: String? { description }
   }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension Inspector {
-  /// The exchanges that a query is for, in the order in which they began.
+  /// Returns the exchanges that match a query, in the order in which they began.
   ///
-  /// All that is kept is looked through, on several threads where it is much.
+  /// The search covers all kept exchanges, on several threads if there are many.
   ///
   /// - Parameters:
-  ///   - query: What to look for.
-  ///   - limit: How many are wanted, the newest; to make one up takes longer than to find it.
+  ///   - query: The query.
+  ///   - limit: The maximum number of exchanges to return, the newest ones; creating one takes longer than finding it.
   public func exchanges(matching query: Query, newest limit: Int = .max) -> [Exchange] {
     matches(query).suffix(max(0, limit)).map { Exchange($0.entry) }
   }
 
-  /// How many exchanges a query is for.
+  /// Returns the number of exchanges that match a query.
   public func count(matching query: Query) -> Int { matches(query).count }
 
   /// What of all that is kept a query is for.

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Inspector {
-  /// Numbers about what is kept.
+  /// Returns statistics about the kept exchanges.
   ///
   /// ```swift
   /// let statistics = inspector.statistics()
@@ -10,56 +10,56 @@ extension Inspector {
   /// ```
   ///
   /// - Parameters:
-  ///   - query: Which exchanges are counted; all of them by default.
-  ///   - slowest: How many of the slowest are listed.
+  ///   - query: The exchanges to count; all of them by default.
+  ///   - slowest: The number of slowest exchanges to list.
   public func statistics(of query: Query? = nil, slowest: Int = 10) -> Statistics {
     Statistics(matches(query), slowest: max(0, slowest))
   }
 
-  /// Numbers about exchanges.
+  /// Statistics about exchanges.
   public struct Statistics: Sendable, Hashable {
-    /// How many there are.
+    /// The number of exchanges.
     public private(set) var count = 0
-    /// How many are still open.
+    /// The number of open exchanges.
     public private(set) var open = 0
-    /// How many have failed.
+    /// The number of failed exchanges.
     public private(set) var failed = 0
-    /// How many an archive has answered.
+    /// The number of exchanges answered by an archive.
     public private(set) var archiveHits = 0
-    /// How many a mock, or another interceptor, has answered.
+    /// The number of exchanges answered by a mock or another interceptor.
     public private(set) var mocked = 0
-    /// How many the network has answered.
+    /// The number of exchanges answered by the network.
     public private(set) var fromNetwork = 0
-    /// How many went over a connection that was open already, of those of which that is known.
+    /// The number of exchanges on reused connections, as far as known.
     public private(set) var onKeptConnections = 0
-    /// How many went over a connection that was opened for them.
+    /// The number of exchanges on new connections.
     public private(set) var onNewConnections = 0
-    /// Bytes of bodies that were sent.
+    /// The number of body bytes sent.
     public private(set) var bytesSent = 0
-    /// Bytes of bodies that were received.
+    /// The number of body bytes received.
     public private(set) var bytesReceived = 0
-    /// How many answers had which status.
+    /// The number of responses by status.
     public private(set) var statuses: [Int: Int] = [:]
-    /// The hosts, with that of the most exchanges first.
+    /// The hosts, those with the most exchanges first.
     public private(set) var hosts: [Host] = []
-    /// The median of the durations of those that have ended.
+    /// The median duration of the exchanges that have ended.
     public private(set) var median = Duration.zero
-    /// The duration that 19 of 20 of those that have ended did not exceed.
+    /// The 95th percentile of the durations: 19 of 20 exchanges that have ended did not exceed it.
     public private(set) var percentile95 = Duration.zero
-    /// Those that took longest, the slowest first.
+    /// The slowest exchanges, the slowest first.
     public private(set) var slowest: [Exchange] = []
 
-    /// Numbers about the exchanges with one host.
+    /// Statistics about the exchanges with one host.
     public struct Host: Sendable, Hashable {
       /// The host.
       public let name: String
-      /// How many exchanges there were with it.
+      /// The number of exchanges with the host.
       public fileprivate(set) var count = 0
-      /// How many of them have failed, or were answered with 400 and more.
+      /// The number of exchanges that failed, or had a status of 400 or more.
       public fileprivate(set) var errors = 0
-      /// Bytes of bodies that it has sent.
+      /// The number of body bytes that the host has sent.
       public fileprivate(set) var bytes = 0
-      /// How long the exchanges with it took, all together.
+      /// The total duration of the exchanges with the host.
       public fileprivate(set) var time = Duration.zero
     }
 

@@ -19,7 +19,7 @@ public import Logging
 /// ``Policy/require``, and falls back to the system under ``Policy/prefer``; both are logged, and reported as a
 /// ``HostEvent``.
 ///
-/// Make it the last interceptor of its chain, so that nothing behind it runs once per attempt. Hosts without a rule are
+/// Make it the last interceptor of its chain, so that nothing after it runs once per attempt. Hosts without a rule are
 /// left alone.
 ///
 /// ### Platforms

@@ -12,7 +12,7 @@ public import HTTPTypes
 /// ```
 ///
 /// Edits change what is stored, and thus the responses to later requests; the response to this request passes
-/// unchanged. To change a body, put an interceptor behind the archive.
+/// unchanged. To change a body, put an interceptor after the archive.
 ///
 /// When the server validates a stored response (`304`), its new head passes through here as well, with the fields that
 /// the server changed: removed fields do not come back. Tags and pins keep their earlier values, and rejecting such a

@@ -2,13 +2,13 @@
 /// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
 /// ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
 ///
-/// | mode | a stored answer | the network |
+/// | mode | stored response | network |
 /// |---|---|---|
 /// | ``online`` | as RFC 9111 allows | for everything else |
-/// | ``preferArchive`` | whatever its age | for what is not stored, and where the request asks for it |
-/// | ``offline`` | whatever its age | never |
+/// | ``preferArchive`` | at any age | for cache misses, and if the request asks for it |
+/// | ``offline`` | at any age | never |
 /// | ``record`` | never | always; everything is stored |
-/// | ``replayOnly`` | whatever its age | never |
+/// | ``replayOnly`` | at any age | never |
 public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
   /// A private HTTP cache that follows RFC 9111 to the letter.
   case online

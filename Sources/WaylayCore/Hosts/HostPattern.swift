@@ -10,11 +10,11 @@ import Foundation
 ///
 /// | text | hosts |
 /// |---|---|
-/// | `api.example.com` | that name, in any letter case, with and without a final dot |
+/// | `api.example.com` | that name, case-insensitive, with or without a trailing dot |
 /// | `bücher.example`, `xn--bcher-kva.example` | that name, in either form |
 /// | `*.example.com` | `a.example.com`, `a.b.example.com` and so on, but not `example.com` |
-/// | `api.example.com:8443` | that name on that port, be it written in the URL or the scheme's own |
-/// | `203.0.113.9`, `2001:db8::9`, `[2001:db8::9]:8443` | that address, however it is spelt |
+/// | `api.example.com:8443` | that name on that port, explicit or the scheme's default |
+/// | `203.0.113.9`, `2001:db8::9`, `[2001:db8::9]:8443` | that address in any spelling |
 /// | `*`, `*:8443` | every host |
 ///
 /// Names compare in the form of ``HostName``.

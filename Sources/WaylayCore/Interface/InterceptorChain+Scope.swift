@@ -9,11 +9,11 @@ extension InterceptorChain {
   ///   .excludingPath("/v1/health")
   /// ```
   ///
-  /// | rule | written | covers |
+  /// | rule | pattern | covers |
   /// |---|---|---|
-  /// | host | a ``HostPattern``: `example.com` | that host, any port, in any letter case |
-  /// | | `example.com:8080` | that host on that port (80 and 443 are the ports of URLs without one) |
-  /// | | `*.example.com` | every host below it, not itself |
+  /// | host | a ``HostPattern``: `example.com` | that host on any port, case-insensitive |
+  /// | | `example.com:8080` | that host on that port (URLs without a port use 80 and 443) |
+  /// | | `*.example.com` | every host below it, but not the host itself |
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///

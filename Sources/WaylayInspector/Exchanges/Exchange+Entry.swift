@@ -8,16 +8,16 @@ extension Inspector.Exchange {
   /// |---|---|---|---|
   /// | `_id` | entry | number | ``Inspector/Exchange/id`` |
   /// | `_state` | entry | text | `open`, `finished`, `failed` or `unseen` |
-  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or the name of another source; left out where there is no answer |
-  /// | `_error` | entry | text | why it failed; left out unless it did |
-  /// | `_phase` | entry | text | how far it had come: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
-  /// | `_attempts` | entry | array | what went to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; each may be left out but `at` |
-  /// | `_reused` | entry | truth value | whether the connection was open already; left out where that is not known |
-  /// | `_truncated` | entry | truth value | `true` where only the beginning of a body is kept; left out otherwise |
+  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or the name of another source; omitted if there is no response |
+  /// | `_error` | entry | text | why the exchange failed; omitted if it did not |
+  /// | `_phase` | entry | text | how far it had progressed: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
+  /// | `_attempts` | entry | array | the requests sent to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; all optional except `at` |
+  /// | `_reused` | entry | Boolean | whether the connection was reused; omitted if unknown |
+  /// | `_truncated` | entry | Boolean | `true` if only the beginning of a body is kept; otherwise omitted |
   /// | `_resourceType` | entry | text | `websocket` for a WebSocket task |
-  /// | `_truncated` | `postData`, `content` | truth value | of which body only the beginning is kept |
-  /// | `_size` | `postData` | number | its whole size, where only the beginning is kept; that of `content` is its `size` |
-  /// | `_base64` | `postData` | text | its bytes, where they are no text |
+  /// | `_truncated` | `postData`, `content` | Boolean | `true` for the body of which only the beginning is kept |
+  /// | `_size` | `postData` | number | the full size, if only the beginning is kept; for `content` it is `size` |
+  /// | `_base64` | `postData` | text | the bytes, if they are not text |
   /// | `_trailers` | response | array | objects with `name` and `value` |
   public enum Field {
     /// The number.

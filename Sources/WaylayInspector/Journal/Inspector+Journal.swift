@@ -15,7 +15,7 @@ extension Inspector {
   /// entry as JSON, without secrets. The checksum reveals a line that was incomplete when the process ended; such a
   /// line is skipped. An exchange is written some milliseconds after it has ended; open exchanges are not written.
   ///
-  /// When the file reaches half of the maximum size, it is renamed with the extension `.old`, replacing any earlier
+  /// When the file reaches half of the maximum size, it is renamed with the suffix `.old`, replacing any earlier
   /// such file, and a new file begins. Only the owner can access both files.
   public final class Journal: Sendable {
     /// The file.

@@ -12,18 +12,18 @@ extension Inspector {
   /// comma-separated values, one must match. Put text with spaces in quotes, with `\"` for a quote; ASCII letters are
   /// case-insensitive.
   ///
-  /// | Word | Holds when |
+  /// | Term | Matches if |
   /// |---|---|
   /// | `users` | the text is in the method, the URL, a header field, the address or the error |
-  /// | `host:example.com` | the host is that, or beneath it; `*` stands for anything |
-  /// | `status:404` `status:4xx` `status:400-499` `status:>=400` | the status is that |
-  /// | `method:post` | the method is that |
-  /// | `type:json` | the text is in the media type of the answer |
-  /// | `duration:>500ms` `duration:<2s` | it took longer, or less; `us`, `ms`, `s` and `min` are known |
-  /// | `size:>100kb` | the body of the answer is larger, or smaller; `b`, `kb`, `mb` and `gb`, by 1024 |
-  /// | `body:"not found"` | the text is in what is kept of a body |
-  /// | `url:text` `header:text` `error:text` | the text is there |
-  /// | `source:archive` `state:failed` `phase:connecting` | as ``Exchange/source``, ``Exchange/state`` and ``Exchange/failure`` say |
+  /// | `host:example.com` | the host is that host or below it; `*` matches any text |
+  /// | `status:404` `status:4xx` `status:400-499` `status:>=400` | the status has that value or is in that range |
+  /// | `method:post` | the method is that method |
+  /// | `type:json` | the text is in the media type of the response |
+  /// | `duration:>500ms` `duration:<2s` | it took longer, or less; units: `us`, `ms`, `s` and `min` |
+  /// | `size:>100kb` | the response body is larger, or smaller; units: `b`, `kb`, `mb` and `gb`, in steps of 1024 |
+  /// | `body:"not found"` | the text is in the kept part of a body |
+  /// | `url:text` `header:text` `error:text` | the text is in that part |
+  /// | `source:archive` `state:failed` `phase:connecting` | ``Exchange/source``, ``Exchange/state`` or ``Exchange/failure`` has that value |
   public struct Query: Sendable, Hashable, CustomStringConvertible {
     /// The text of the query.
     public let description: String

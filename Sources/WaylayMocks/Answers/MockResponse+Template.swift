@@ -9,14 +9,14 @@ extension MockResponse {
   ///
   /// | placeholder | stands for |
   /// |---|---|
-  /// | `{{method}}`, `{{url}}`, `{{host}}` | what they say |
+  /// | `{{method}}`, `{{url}}`, `{{host}}` | the method, the URL, the host |
   /// | `{{path}}` | the path, percent-encoded |
   /// | `{{path.id}}` | the value of `:id` in the stub's URL pattern |
-  /// | `{{query.page}}` | the query item's value, decoded; the first of several |
-  /// | `{{header.Accept}}` | the header field, in whatever letter case |
+  /// | `{{query.page}}` | the query item's decoded value; the first of several |
+  /// | `{{header.Accept}}` | the header field; the name is case-insensitive |
   /// | `{{body}}` | the whole body as text |
-  /// | `{{body.user.name}}`, `{{body.items[0]}}` | a value of the JSON body: texts as they are, anything else as JSON |
-  /// | `{{call}}` | how often the stub was called before, from 0 |
+  /// | `{{body.user.name}}`, `{{body.items[0]}}` | a value of the JSON body: strings unchanged, anything else as JSON |
+  /// | `{{call}}` | the number of earlier calls of the stub, starting at 0 |
   ///
   /// `{{query.page|1}}` falls back to `1`, and `\{{` gives two literal braces. With a JSON type, values are escaped for
   /// JSON strings; the surrounding quotes belong in the template. An unknown placeholder, and a value missing from the

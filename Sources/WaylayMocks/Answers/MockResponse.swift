@@ -8,13 +8,13 @@ import HTTPTypes
 /// let broken = MockResponse.text("half of it").fault(.connectionReset(afterBytes: 4))
 /// ```
 ///
-/// | what | made by |
+/// | kind | made by |
 /// |---|---|
 /// | a response | `status(404)`, ``json(_:status:encoder:)``, ``text(_:status:)``, ``data(_:type:status:)`` |
 /// | from a file | ``file(_:type:status:)``, ``resource(_:withExtension:subdirectory:in:status:)``, ``raw(contentsOf:)`` |
 /// | chunk by chunk | `chunks(_:every:)`, ``stream(_:type:status:)``, `events(_:every:)` |
 /// | from the request | ``template(_:type:status:)``, `computed { request in … }` |
-/// | from the real answer | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and the others |
+/// | from the real response | ``live``, changed by `mergingJSON(_:)`, `header(_:_:)` and others |
 /// | a failure | `error(.timedOut)`, `fault(.offline)`, ``never`` |
 ///
 /// A mock response is a value: make it once and use it for any number of requests. A mistake in it, such as a status of

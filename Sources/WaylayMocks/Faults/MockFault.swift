@@ -26,7 +26,7 @@ import Foundation
 /// | ``connectionResetAfterHead``, ``connectionReset(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``truncated(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``malformedChunk(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
-/// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body goes no further | receiving | yes |
+/// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body stalls | receiving | yes |
 public struct MockFault: Sendable, CustomStringConvertible {
   /// How an exchange fails.
   struct Failure: Sendable {

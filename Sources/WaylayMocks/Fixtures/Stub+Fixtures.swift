@@ -14,15 +14,15 @@ extension Stub {
   ///
   /// | file | answers |
   /// |---|---|
-  /// | `GET_users.json` | `GET /users`, whatever the query |
+  /// | `GET_users.json` | `GET /users` with any query |
   /// | `GET_users_42.json`, `users/GET_42.json` | `GET /users/42` |
-  /// | `GET_users_{id}.json` | `GET /users/:id`; a file with fewer names in braces goes first |
+  /// | `GET_users_{id}.json` | `GET /users/:id`; a file with fewer names in braces takes precedence |
   /// | `GET_users?page=2.json` | `GET /users` with exactly this query |
   /// | `POST_users.201.json` | `POST /users` with the status 201 |
   /// | `DELETE_users_42.204` | with the status 204 and no body |
-  /// | `ANY_my__notes.txt` | any method; two underscores are one |
+  /// | `ANY_my__notes.txt` | any method; two underscores stand for one |
   /// | `GET_.html` | `GET /` |
-  /// | `GET_login.http` | a whole message, as ``MockResponse/raw(contentsOf:)`` reads it |
+  /// | `GET_login.http` | a complete message, as ``MockResponse/raw(contentsOf:)`` reads it |
   ///
   /// The extension determines the `Content-Type`. Hidden files and `README` files are ignored; any other file whose
   /// name does not begin with a method is an error. If the folder contains a file `index.json`, that file lists the

@@ -1,18 +1,18 @@
 /// A pattern for the URLs that a stub matches.
 ///
-/// | part | written | matches |
+/// | part | pattern | matches |
 /// |---|---|---|
-/// | scheme | `https://…` | that scheme; `*://…` any; without a scheme and a host any origin |
+/// | scheme | `https://…` | that scheme; `*://…` any scheme; without scheme and host, any origin |
 /// | host | `api.example.com` | a `HostPattern` without port: letter case, `xn--` form and percent-encoding make no difference |
-/// | | `*.example.com` | every host below it, not itself |
+/// | | `*.example.com` | every host below it, but not the host itself |
 /// | | `*` , `api-*.example.com` | any host; any text within a label |
-/// | port | none | the scheme's own; `:8080` that port, `:*` any |
+/// | port | none | the scheme's default; `:8080` that port, `:*` any port |
 /// | path | `/users/42` | these segments, with or without percent-encoding |
-/// | | `:id`, `:id(\d+)` | one segment, which becomes a parameter; with a regular expression for it |
+/// | | `:id`, `:id(\d+)` | one segment, which becomes a parameter; optionally with a regular expression |
 /// | | `*`, `img-*.png` | one segment; any text within one |
-/// | | `**` | any number of segments, none too |
+/// | | `**` | any number of segments, including none |
 /// | query | none | any query |
-/// | | `?page=2&sort` | exactly these items, in whatever order, repeated names in the order written; `a=*` any value |
+/// | | `?page=2&sort` | exactly these items in any order, repeated names in the given order; `a=*` any value |
 ///
 /// `*` alone matches every URL. `%2A` and `%3A` are a literal star and colon. A pattern that cannot be parsed matches
 /// nothing and is reported at the line of the stub. To match more than the URL, add conditions to the stub:

@@ -7,7 +7,7 @@ extension Stub {
   /// let mock = try MockInterceptor { try Stub.wireMock(at: folder) }
   /// ```
   ///
-  /// | part | understood |
+  /// | part | supported |
   /// |---|---|
   /// | URL | `url`, `urlPattern`, `urlPath`, `urlPathPattern`, `urlPathTemplate` |
   /// | `method` | any, with `ANY` |
@@ -18,8 +18,8 @@ extension Stub {
   /// | `basicAuthCredentials` | `username`, `password` |
   /// | `response` | `status`, `statusMessage`, `headers`, `body`, `jsonBody`, `base64Body`, `bodyFileName` |
   /// | | `fixedDelayMilliseconds`, `delayDistribution`, `chunkedDribbleDelay`, `fault` |
-  /// | order | `priority` (1 goes first, 5 unless told otherwise), then the file that sorts last |
-  /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, from `Started` on |
+  /// | order | `priority` (1 goes first, 5 by default), then the file that sorts last |
+  /// | scenarios | `scenarioName`, `requiredScenarioState`, `newScenarioState`, beginning with `Started` |
   ///
   /// `id`, `uuid`, `name`, `persistent`, `metadata` and `insertionIndex` are ignored. Anything else is an error,
   /// including `transformers` and `proxyBaseUrl`, because the stub would not do what it says. All regular expressions

@@ -79,7 +79,7 @@ public struct InterceptedResponse: Sendable {
     set { changed.url = newValue }
   }
 
-  /// The body. Reading it drives the network, if the transport applies backpressure; dropping an unread body cancels
+  /// The body. Reading it drives the network, if the transport can hold a server back; dropping an unread body cancels
   /// its transfer.
   public var body: MessageBody {
     get { storage.body }

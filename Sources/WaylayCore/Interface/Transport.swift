@@ -70,7 +70,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
-  /// Applies backpressure to the server when the body is read slowly, so that memory stays bounded.
+  /// Holds the server back when the body is read slowly, so that memory stays bounded.
   public static let backPressure = TransportCapabilities(rawValue: 1 << 0)
   /// Sends a request body of unknown length while it is produced.
   public static let streamedUploads = TransportCapabilities(rawValue: 1 << 1)

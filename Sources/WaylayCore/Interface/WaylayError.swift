@@ -70,8 +70,8 @@ extension WaylayError {
     public static let nextAfterReturn = Code("nextAfterReturn")
     /// An interceptor answered a load that had been cancelled; its answer was dropped.
     ///
-    /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and rethrow
-    /// `CancellationError`.
+    /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and pass
+    /// `CancellationError` on.
     public static let answeredAfterCancellation = Code("answeredAfterCancellation")
     /// A one-shot body was read a second time.
     ///
@@ -93,7 +93,7 @@ extension WaylayError {
     /// The message states both timeouts and what was running: an interceptor, the transport or the reading of the body.
     /// Look there first, then raise `timeoutInterval` or `timeoutIntervalForResource`.
     public static let timedOut = Code("timedOut")
-    /// A load re-entered interception more often than allowed.
+    /// A load entered interception again more often than allowed.
     ///
     /// An interceptor loads through the session that it intercepts. Give it a session of its own, or call `next`; the
     /// message shows the path.

@@ -8,9 +8,9 @@ extension Inspector.Exchange {
   /// |---|---|---|---|
   /// | `_id` | entry | number | ``Inspector/Exchange/id`` |
   /// | `_state` | entry | text | `open`, `finished`, `failed` or `unseen` |
-  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or the name of another source; omitted if there is no response |
+  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or another source; omitted if there is no response |
   /// | `_error` | entry | text | why the exchange failed; omitted if it did not |
-  /// | `_phase` | entry | text | how far it had progressed: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
+  /// | `_phase` | entry | text | how far it got: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
   /// | `_attempts` | entry | array | the requests sent to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; all optional except `at` |
   /// | `_reused` | entry | Boolean | whether the connection was reused; omitted if unknown |
   /// | `_truncated` | entry | Boolean | `true` if only the beginning of a body is kept; otherwise omitted |

@@ -23,7 +23,7 @@ extension Inspector {
   /// | `size:>100kb` | the response body is larger, or smaller; units: `b`, `kb`, `mb` and `gb`, in steps of 1024 |
   /// | `body:"not found"` | the text is in the kept part of a body |
   /// | `url:text` `header:text` `error:text` | the text is in that part |
-  /// | `source:archive` `state:failed` `phase:connecting` | ``Exchange/source``, ``Exchange/state`` or ``Exchange/failure`` has that value |
+  /// | `source:archive` `state:failed` `phase:connecting` | ``Exchange/source``, ``Exchange/state``, ``Exchange/failure`` is that |
   public struct Query: Sendable, Hashable, CustomStringConvertible {
     /// The text of the query.
     public let description: String

@@ -44,7 +44,7 @@ extension Inspector {
     public private(set) var hosts: [Host] = []
     /// The median duration of the exchanges that have ended.
     public private(set) var median = Duration.zero
-    /// The 95th percentile of the durations: 19 of 20 exchanges that have ended did not exceed it.
+    /// The duration that 19 of 20 exchanges that have ended did not exceed.
     public private(set) var percentile95 = Duration.zero
     /// The slowest exchanges, the slowest first.
     public private(set) var slowest: [Exchange] = []

@@ -34,7 +34,7 @@ extension Stub {
   /// The same stub as part of a scenario.
   ///
   /// - Parameters:
-  ///   - required: The state in which the stub answers; `nil` for any.
+  ///   - scenario: The scenario.
   ///   - required: The state in which the stub answers; `nil` for any.
   ///   - next: The state after its answer; `nil` keeps the current one.
   public func scenario(_ scenario: Scenario, requires required: String? = nil, next: String? = nil) -> Stub {

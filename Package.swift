@@ -267,7 +267,8 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "offline-reader", "stress", "tour",
+        "TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
+        "tour",
       ],
       swiftSettings: settings),
     .testTarget(

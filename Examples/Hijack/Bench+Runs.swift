@@ -98,12 +98,14 @@
     /// All hijackers in random order in front of the good address, many times, many at once.
     func chaos(runs: Int, inFlight: Int, seed: UInt64) async -> [String] {
       let start = ContinuousClock.now
+      let progress = ProgressLine("runs in random order", of: runs)
       let results = await withTaskGroup(of: [(Int, Result<Duration, Failure>)].self) { group in
         for worker in 0..<inFlight {
           group.addTask {
             var results: [(Int, Result<Duration, Failure>)] = []
             for run in stride(from: worker, to: runs, by: inFlight) {
               results.append((run, await oneRun(run, seed: seed)))
+              progress.advance()
             }
             return results
           }

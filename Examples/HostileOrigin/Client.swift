@@ -11,7 +11,7 @@ enum Outcome: Sendable {
   case odd(String)
 }
 
-/// The client's side: sessions and the direct way, without an archive and with one on disk.
+/// The client's side: sessions and direct loads, without an archive and with one on disk.
 final class Client: Sendable {
   private struct Half: Sendable {
     let registry: InterceptorRegistry

@@ -14,7 +14,7 @@ struct HostileOrigin: AsyncParsableCommand {
       responses, ranges, \
       validators, redirects, challenges, heads, closed and reset connections. They are asked for through intercepted \
       sessions (tasks, completion \
-      handlers, delegates), the direct way (data, load, bytes) and an archive on disk. For each a model says what may \
+      handlers, delegates), direct loads (data, load, bytes) and an archive on disk. For each a model says what may \
       come of it. Exits with 1 when \
       something else did, when memory or descriptors grow, or when nothing happens for a minute.
 
@@ -41,10 +41,11 @@ struct HostileOrigin: AsyncParsableCommand {
     site.port.withLock { $0 = origin.port }
 
     // What is made once for all, in here or in Foundation, is there after a few exchanges.
-    var faults = await run(Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...200)), site, origin, folder)
-      .faults
+    let warmUp = Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...200), title: "warm-up")
+    var faults = await run(warmUp, site, origin, folder).faults
     let before = await Measurements.settled(at: nil)
-    let tally = Tally(seed: seed, numbers: Array(only.map { $0...$0 } ?? 0...max(0, exchanges - 1)))
+    let numbers = Array(only.map { $0...$0 } ?? 0...max(0, exchanges - 1))
+    let tally = Tally(seed: seed, numbers: numbers, title: "exchanges")
     let strays = await run(tally, site, origin, folder).strays
     let after = await Measurements.settled(at: before?.count)
     await origin.stop()

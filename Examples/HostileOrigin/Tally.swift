@@ -20,7 +20,10 @@ final class Tally: Sendable {
   private let numbers: [Int]
   private let state = Locked(State())
 
-  init(seed: UInt64, numbers: [Int]) {
+  private let progress: ProgressLine
+
+  init(seed: UInt64, numbers: [Int], title: String) {
+    progress = ProgressLine(title, of: numbers.count)
     self.seed = seed
     self.numbers = numbers
   }
@@ -53,6 +56,7 @@ final class Tally: Sendable {
   }
 
   private func done(_ number: Int, _ faults: [String], _ probes: Int, _ hits: Int) {
+    progress.advance()
     let isSampleDue = state.withLock { state in
       state.done += 1
       state.running.remove(number)

@@ -8,7 +8,7 @@ import Waylay
 struct Stress: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stress",
-    abstract: "Runs loads of all kinds side by side: tasks, handlers, delegates, suspends, cancels, the direct way.",
+    abstract: "Runs loads of all kinds side by side: tasks, handlers, delegates, suspends, cancels, direct loads.",
     discussion: """
       Prints loads per second, wrong answers, the growth of resident memory over the last 60 % of the loads, and open \
       descriptors. Exits \
@@ -34,12 +34,12 @@ struct Stress: AsyncParsableCommand {
     }
     let grounds = try await Grounds(keepsOnDisk: disk)
     // What is made once for all, in here or in Foundation, is there after some loads of each kind.
-    await run(Tally(loads: min(loads, 1000), seed: seed, kinds: kinds), on: grounds)
+    await run(Tally(loads: min(loads, 1000), seed: seed, kinds: kinds, title: "warm-up"), on: grounds)
     await grounds.closeSessions()
     let descriptors = Measurements.descriptors
     grounds.openSessions()
 
-    let tally = Tally(loads: loads, seed: seed, kinds: kinds)
+    let tally = Tally(loads: loads, seed: seed, kinds: kinds, title: "loads")
     let watchdog = Task { await tally.watch() }
     let started = ContinuousClock.now
     await run(tally, on: grounds)

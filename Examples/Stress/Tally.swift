@@ -21,7 +21,10 @@ final class Tally: Sendable {
   private let lots: [Kind]
   private let state = Locked(State())
 
-  init(loads: Int, seed: UInt64, kinds: [Kind]) {
+  private let progress: ProgressLine
+
+  init(loads: Int, seed: UInt64, kinds: [Kind], title: String) {
+    progress = ProgressLine(title, of: loads)
     self.loads = loads
     self.seed = seed
     lots = kinds.flatMap { Array(repeating: $0, count: max(1, $0.weight)) }
@@ -45,6 +48,7 @@ final class Tally: Sendable {
   }
 
   func done(_ number: Int, _ kind: Kind, _ fault: String?) {
+    progress.advance()
     let isSampleDue = state.withLock { state in
       state.done += 1
       state.running.remove(number)

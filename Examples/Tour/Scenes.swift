@@ -152,7 +152,7 @@ extension Scene {
     await second.stop()
   }
 
-  static let stream = Scene(title: "A body streamed the direct way: each chunk is read before the next is sent") {
+  static let stream = Scene(title: "A body streamed by a direct load: each chunk is read before the next is sent") {
     origin, report in
     let registry = InterceptorRegistry { PolitelyRetry() }
     let response = try await registry.load(URLRequest(url: origin.url("/gate/tour")))

@@ -62,8 +62,8 @@ struct Ratios: AsyncParsableCommand {
   private func measure(_ scenarios: [Scenario], inFlight: Int) async throws -> [Line] {
     var samples: [String: [Sample]] = [:]
     for scenario in scenarios { try await scenario.run(size(scenario), inFlight: inFlight) }
-    for round in 0..<rounds {
-      Progress.show("\(inFlight) in flight", round, of: rounds)
+    let progress = ProgressLine("rounds with \(inFlight) in flight", of: rounds)
+    for _ in 0..<rounds {
       // A new order each round, so that nobody always follows the same neighbour.
       for scenario in scenarios.shuffled() {
         let cpu = CPUTime.now
@@ -72,8 +72,8 @@ struct Ratios: AsyncParsableCommand {
         let sample = Sample(wall: wall / .microseconds(1) / Double(loads), cpu: (CPUTime.now - cpu) / Double(loads))
         samples[scenario.name, default: []].append(sample)
       }
+      progress.advance()
     }
-    Progress.show("\(inFlight) in flight", rounds, of: rounds)
     return scenarios.map { scenario in
       let own = samples[scenario.name] ?? []
       let reference = samples[scenario.reference] ?? []

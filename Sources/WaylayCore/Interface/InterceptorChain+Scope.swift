@@ -17,8 +17,8 @@ extension InterceptorChain {
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///
-  /// Text that is not a host pattern matches nothing, appears in ``problems``, and is logged as an error when the chain
-  /// is registered.
+  /// A pattern that is not valid matches nothing, appears in ``problems``, and is logged as an error when the chain is
+  /// registered.
   ///
   /// WebSocket requests (`ws`, `wss`) are never covered. For rules based on header fields or the method, use
   /// ``RequestInterceptor/canInit(with:)``.
@@ -29,7 +29,7 @@ extension InterceptorChain {
     var paths: [PathRule] = []
     var excludedHosts: [HostPattern] = []
     var excludedPaths: [PathRule] = []
-    /// Errors for the host patterns that could not be parsed.
+    /// Errors for the host and path patterns that could not be parsed.
     public private(set) var problems: [WaylayError] = []
 
     init(schemes: Set<String>?) {
@@ -55,9 +55,7 @@ extension InterceptorChain {
 
     /// `http` and `https` requests with the given paths on any host.
     public static func path(_ patterns: String...) -> Scope {
-      var scope = Scope.http
-      scope.paths = patterns.map(PathRule.init)
-      return scope
+      Scope.http.with { $0.paths = $0.paths(patterns) }
     }
 
     /// The same scope, narrowed to the given hosts.
@@ -67,7 +65,7 @@ extension InterceptorChain {
 
     /// The same scope, narrowed to the given paths.
     public func path(_ patterns: String...) -> Scope {
-      with { $0.paths += patterns.map(PathRule.init) }
+      with { $0.paths += $0.paths(patterns) }
     }
 
     /// The same scope without the given hosts.
@@ -77,7 +75,7 @@ extension InterceptorChain {
 
     /// The same scope without the given paths.
     public func excludingPath(_ patterns: String...) -> Scope {
-      with { $0.excludedPaths += patterns.map(PathRule.init) }
+      with { $0.excludedPaths += $0.paths(patterns) }
     }
 
     /// Whether the scope covers a request for `url`.
@@ -97,6 +95,17 @@ extension InterceptorChain {
         } catch {
           problems.append(error)
           return nil
+        }
+      }
+    }
+
+    private mutating func paths(_ patterns: [String]) -> [PathRule] {
+      patterns.map { text in
+        do throws(WaylayError) {
+          return try PathRule(text)
+        } catch {
+          problems.append(error)
+          return .nothing
         }
       }
     }
@@ -168,10 +177,30 @@ extension InterceptorChain.Scope {
 
   /// One path pattern.
   struct PathRule: Sendable {
-    private let segments: [Substring]
+    /// Covers no path.
+    static let nothing = PathRule()
 
-    init(_ pattern: String) {
-      segments = Self.segments(pattern)
+    private let segments: [Substring]?
+
+    private init() {
+      segments = nil
+    }
+
+    init(_ pattern: String) throws(WaylayError) {
+      let segments = Self.segments(pattern)
+      if pattern.contains("://") || pattern.contains("?") {
+        throw WaylayError(
+          .invalidPath, "\"\(pattern.withRedactedURLs)\" is no path: write it without scheme, host and query.")
+      }
+      if let segment = segments.first(where: { $0.contains("*") && $0 != "*" && $0 != "**" }) {
+        throw WaylayError(
+          .invalidPath,
+          """
+          "\(segment)" in the path "\(pattern)" is no segment: "*" stands for a whole one, and "**" for any number of \
+          them; for parts of segments, implement canInit(with:).
+          """)
+      }
+      self.segments = segments
     }
 
     static func segments(_ path: String) -> [Substring] {
@@ -179,7 +208,7 @@ extension InterceptorChain.Scope {
     }
 
     func covers(_ target: inout Target) -> Bool {
-      Self.matches(segments[...], target.segments[...])
+      segments.map { Self.matches($0[...], target.segments[...]) } ?? false
     }
 
     private static func matches(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {

@@ -135,6 +135,10 @@ extension WaylayError {
     ///
     /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
     public static let invalidHost = Code("invalidHost")
+    /// A text that is no path of an ``InterceptorChain/Scope``.
+    ///
+    /// Write `*` and `**` as whole segments only, and leave out scheme, host and query: `/v1/**`, `/users/*/avatar`.
+    public static let invalidPath = Code("invalidPath")
     /// A downloaded file, or a temporary one, could not be written.
     ///
     /// Check that the folder exists, that the process may write there, and that the disk has space; see

@@ -251,7 +251,7 @@ struct ServingTests {
     await site.end()
   }
 
-  @Test("the direct way says where an answer came from")
+  @Test("a direct load says where an answer came from")
   func source() async throws {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=10, stale-if-error=100")]))

@@ -41,6 +41,21 @@ struct ScopeTests {
     #expect(covers(.path("/"), "http://x.com"))
   }
 
+  @Test(
+    "paths that are none cover nothing, and are told with what to write",
+    arguments: ["/v1*", "/img-*.png", "/a/***", "https://x.com/v1", "/v1?page=2"])
+  func badPaths(path: String) throws {
+    let scope = InterceptorChain.Scope.path(path)
+    for url in ["http://x.com/v1", "http://x.com/v1*", "http://x.com/", "http://x.com/img-1.png"] {
+      #expect(!covers(scope, url))
+    }
+    let problem = try #require(scope.problems.first)
+    #expect(scope.problems.count == 1 && problem.code == .invalidPath)
+    #expect(problem.message.contains("\"*\" stands for a whole one") || problem.message.contains("write it without"))
+    let good = InterceptorChain.Scope.path("/v1/**").excludingPath(path)
+    #expect(covers(good, "http://x.com/v1/a") && good.problems.count == 1)
+  }
+
   @Test("schemes, exclusions and their combination")
   func combined() {
     #expect(covers(.https, "https://x.com/"))

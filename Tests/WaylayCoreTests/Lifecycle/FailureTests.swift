@@ -6,7 +6,7 @@ import WaylayCore
 
 @Suite("Failures as a plain session has them", .timeLimit(.minutes(5)))
 struct FailureTests {
-  @Test("every error names the URL under both keys, in a session and in the direct way")
+  @Test("every error names the URL under both keys, in a session and in a direct load")
   func failingURL() async throws {
     let closed = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(closed.port)/path"))
@@ -93,7 +93,7 @@ struct FailureTests {
     }
   }
 
-  @Test("the direct way keeps the charset of a data: URL")
+  @Test("a direct load keeps the charset of a data: URL")
   func charset() async throws {
     let url = try #require(URL(string: "data:text/plain;charset=utf-8,hello"))
     let (_, head) = try await InterceptorRegistry().data(for: URLRequest(url: url))

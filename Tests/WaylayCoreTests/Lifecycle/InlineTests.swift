@@ -51,7 +51,7 @@ struct InlineTests {
     registry.invalidate()
   }
 
-  @Test("in the direct way it is asked through startLoading")
+  @Test("in a direct load it is asked through startLoading")
   func direct() async throws {
     let registry = InterceptorRegistry { Link.answer("at once", inline: true) }
     let (data, _) = try await registry.data(for: URLRequest(url: .example))

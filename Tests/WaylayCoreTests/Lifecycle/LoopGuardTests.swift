@@ -36,7 +36,7 @@ struct LoopGuardTests {
     }
   }
 
-  @Test("the same with the direct way, and with a nested direct load")
+  @Test("the same with a direct load, and with one inside another")
   func directReentry() async throws {
     try await withOrigin { origin in
       let registry = InterceptorRegistry()

@@ -8,7 +8,7 @@ import WaylayCore
 struct MisuseTests {
   private struct Trouble: Error {}
 
-  /// The error of a load through both ways in: a session and the direct way.
+  /// The error of a load through both ways in: a session and a direct load.
   private func failures(
     _ link: any RequestInterceptor, request: URLRequest = URLRequest(url: .example)
   ) async -> [any Error] {
@@ -264,7 +264,7 @@ struct MisuseTests {
     #expect(await recorder.entries(1) == [.completed(.timedOut)])
   }
 
-  @Test("a body that stops coming times out, in a session and in the direct way")
+  @Test("a body that stops coming times out, in a session and in a direct load")
   func stalledBody() async throws {
     try await withOrigin { origin in
       var request = URLRequest(url: origin.url("/gate/stalled"))

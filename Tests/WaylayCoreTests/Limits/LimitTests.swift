@@ -26,7 +26,7 @@ struct LimitTests {
       String.init)
   }
 
-  /// What the direct way and a session make of one reply of a server; the body is read.
+  /// What a direct load and a session make of one reply of a server; the body is read.
   private func failures(of reply: Reply) async throws -> [any Error] {
     var all: [any Error] = []
     try await withOrigin { origin in
@@ -110,7 +110,7 @@ struct LimitTests {
     #expect(errors.map { ($0 as? URLError)?.code } == [.dataLengthExceedsMaximum, .dataLengthExceedsMaximum])
   }
 
-  @Test("an app's limits hold in its registry's sessions, in the direct way and in transports of its own")
+  @Test("an app's limits hold in its registry's sessions, in direct loads and in transports of its own")
   func own() async throws {
     var limits = MessageLimits()
     limits.fieldCount = 10

@@ -21,7 +21,7 @@ struct TruncationTests {
     }
   }
 
-  @Test("is an error for a delegate, a handler, async code, a download and the direct way", arguments: endings)
+  @Test("is an error for a delegate, a handler, async code, a download and a direct load", arguments: endings)
   func everywhere(ending: String) async throws {
     try await origin(ending) { _, url in
       let registry = InterceptorRegistry { Link.pass() }

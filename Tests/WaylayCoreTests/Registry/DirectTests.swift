@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("The direct way", .timeLimit(.minutes(5)))
+@Suite("Direct loads", .timeLimit(.minutes(5)))
 struct DirectTests {
   @Test("load streams: a chunk is there before the next is sent")
   func streams() async throws {

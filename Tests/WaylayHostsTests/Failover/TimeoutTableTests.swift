@@ -24,7 +24,7 @@
       #expect((cause.underlying as? WaylayError)?.code == .timedOut)
     }
 
-    @Test("names every address that was tried, those that are under way too, the direct way and in a session", .heavy)
+    @Test("names every address that was tried, those that are under way too, in a direct load and in a session", .heavy)
     func table() async throws {
       try await HijackLab.with(isSecure: true) { lab in
         for isDirect in [true, false] {

@@ -19,7 +19,7 @@
       }
     }
 
-    @Test("of IPv6 are loaded, with and without a rule for everything, the direct way and in a session")
+    @Test("of IPv6 are loaded, with and without a rule for everything, in direct loads and in a session")
     func leftAlone() async throws {
       let origin = try await TestOrigin.start(hosts: ["::1"])
       let url = try #require(URL(string: "http://[::1]:\(origin.port)/hello"))

@@ -98,7 +98,7 @@ import WaylayMocks
     #expect(entries == expected + [.completed(fault.code)])
   }
 
-  @Test("the direct way throws it, from the head or from the body", arguments: cases)
+  @Test("a direct load throws it, from the head or from the body", arguments: cases)
   func direct(fault: Case) async throws {
     let registry = InterceptorRegistry { Answering(.text("0123456789").fault(fault.fault)) }
     var received: String?

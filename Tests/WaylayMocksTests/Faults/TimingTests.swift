@@ -64,7 +64,7 @@ import WaylayMocks
     #expect(log.entries.count == 5)
   }
 
-  @Test("the direct way waits, and is cancelled, in the same way")
+  @Test("a direct load waits, and is cancelled, in the same way")
   func direct() async throws {
     let clock = MockClock()
     let registry = InterceptorRegistry { Answering(.text("late").delay(.seconds(5)), clock: clock) }

@@ -35,7 +35,8 @@ struct ScopeTests {
     session.invalidateAndCancel()
   }
 
-  @Test("answers the registry's direct way", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+  @Test(
+    "answers the registry's direct loads", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
   func direct() async throws {
     let scope = try #require(MockScope.current)
     let (data, _) = try await scope.registry.data(for: URLRequest(url: UserClient.url(1)))

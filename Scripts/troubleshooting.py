@@ -40,6 +40,10 @@ such as `MockError.unmatched`, or for words of the message; `…` stands for wha
 An app sees a `URLError`. Ask it for the cause:
 
 ```swift
+import Waylay
+
+let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry()))
+let url = URL(string: "https://api.example.com/users/1")!
 do {
   _ = try await session.data(from: url)
 } catch let error as URLError {

@@ -44,13 +44,16 @@ func archiveOverrides(directory: URL) {
   _ = archive
 }
 
-func archiveKeys(configuration: inout ArchiveCache.Configuration) {
-  configuration.keys = [
-    .ignoringQueryItems(["utm_*", "signature", "expires"]),
-    .sortingQuery(),
-    .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
-    .byBody(for: .host("api.example.com").path("/graphql")),
-  ]
+func archiveKeys(directory: URL) {
+  let archive = ArchiveCache(at: directory) { configuration in
+    configuration.keys = [
+      .ignoringQueryItems(["utm_*", "signature", "expires"]),
+      .sortingQuery(),
+      .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
+      .byBody(for: .host("api.example.com").path("/graphql")),
+    ]
+  }
+  _ = archive
 }
 
 struct Keychain: Sendable {

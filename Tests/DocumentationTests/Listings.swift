@@ -2,9 +2,10 @@ import Foundation
 import Waylay
 
 // Every listing of the README and the articles stands here word for word, so that it compiles; `ListingTests` compares
-// them. What the listings take for granted is in the parameters of the functions round them.
+// them. What the listings of a page take for granted is in the parameters of the functions round them, and at the end
+// of the page.
 
-func readmeOpening(url: URL) async throws {
+func readmeOpening() async throws {
   struct RetryOnUnavailable: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let response = try await next(request)
@@ -15,6 +16,7 @@ func readmeOpening(url: URL) async throws {
 
   let registry = InterceptorRegistry { RetryOnUnavailable() }
   let session = URLSession(configuration: .default.intercepted(by: registry))
+  let url = URL(string: "https://api.example.com/users/1")!
   let (data, response) = try await session.data(from: url)
   _ = (data, response)
 }
@@ -42,7 +44,9 @@ func readmeRoutes() {
   _ = session
 }
 
-func troubleshooting(session: URLSession, url: URL) async throws {
+func troubleshooting() async throws {
+  let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry()))
+  let url = URL(string: "https://api.example.com/users/1")!
   do {
     _ = try await session.data(from: url)
   } catch let error as URLError {
@@ -289,8 +293,7 @@ func refreshingAToken(tokenURL: URL) {
 // MARK: Bodies
 
 func kindsOfBodies(
-  json: Data, file: URL, makeRows: @escaping @Sendable () -> AsyncStream<Data>, rows: AsyncStream<Data>,
-  inputStream: InputStream
+  json: Data, file: URL, makeRows: @escaping @Sendable () -> AsyncStream<Data>, rows: AsyncStream<Data>
 ) {
   let bodies: [MessageBody] = [
     .data(json),
@@ -298,7 +301,7 @@ func kindsOfBodies(
     .file(file),
     .stream(replaying: makeRows),
     .stream(rows, length: 4096),
-    .stream(reading: inputStream),
+    .stream(reading: InputStream(data: json)),
   ]
   _ = bodies
 }
@@ -428,9 +431,9 @@ final class Login: NSObject, URLSessionTaskDelegate, Sendable {
   }
 }
 
-func loggingIn(registry: InterceptorRegistry, password: @escaping @Sendable (String) -> String?) {
+func loggingIn(registry: InterceptorRegistry, passwords: [String: String]) {
   let session = URLSession(
-    configuration: .default.intercepted(by: registry), delegate: Login(password: password), delegateQueue: nil)
+    configuration: .default.intercepted(by: registry), delegate: Login { passwords[$0] }, delegateQueue: nil)
   _ = session
 }
 

@@ -53,6 +53,8 @@ extension ArchiveCache {
       } catch {}
     }
     engine.modes.withLock { modes -> Task<Void, Never>? in
+      // Nobody would end it any more.
+      guard !modes.isClosed else { return task }
       defer { modes.follower = task }
       return modes.follower
     }?.cancel()
@@ -70,6 +72,8 @@ extension ArchiveCache {
     var general: ArchiveMode
     var scoped: [ScopedMode] = []
     var follower: Task<Void, Never>?
+    /// Whether the archive is invalidated.
+    var isClosed = false
   }
 }
 

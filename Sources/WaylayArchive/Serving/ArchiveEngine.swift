@@ -45,7 +45,7 @@ final class ArchiveEngine: Sendable {
     guard isFirst else { return }
     background.close()
     modes.withLock { modes -> Task<Void, Never>? in
-      defer { modes.follower = nil }
+      defer { (modes.follower, modes.isClosed) = (nil, true) }
       return modes.follower
     }?.cancel()
     reporter.close()

@@ -62,7 +62,7 @@ extension WaylayError {
     public static let invalidRequest = Code("invalidRequest")
     /// An interceptor gave a response that no HTTP client can present, for example with the status 99.
     ///
-    /// Answer with a status from 200 to 599.
+    /// Answer with a status from 200 to 999.
     public static let invalidResponse = Code("invalidResponse")
     /// `next` was called after `startLoading` had returned.
     ///

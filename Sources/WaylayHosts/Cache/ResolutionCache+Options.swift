@@ -19,7 +19,7 @@ extension ResolutionCache {
     public var staleTimeToLive = Duration.seconds(30)
     /// Whether stale answers from one network may be used in another.
     public var keepsStaleAcrossNetworks = false
-    /// The maximum number of answers kept; the least recently used are removed first.
+    /// The maximum number of answers kept; the least recently used are removed first. Failed lookups count separately.
     public var capacity = 1_000
     /// The file that keeps answers for the app's next launch; `nil` for none. Only its owner can read it.
     public var file: URL?

@@ -19,9 +19,9 @@ extension HostRewriter {
     /// reused; at most a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
     /// The first response wins, and an address that stayed silent is no longer preferred; over plain `http` it is
-    /// banned. This applies only to safe methods (GET, HEAD, OPTIONS; RFC 9110, section 9.2.1): no PUT and no DELETE is
-    /// ever sent to two servers at once, though it is sent again after it has failed. Abandoning an attempt after that
-    /// long, or by a timeout, also counts against the address.
+    /// banned. This applies only to safe methods (GET, HEAD, OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable
+    /// body: no PUT and no DELETE is ever sent to two servers at once, though it is sent again after it has failed.
+    /// Abandoning an attempt after that long, or by a timeout, also counts against the address.
     public var silence: Duration? = .seconds(3)
     /// The check that a response over plain `http` must pass to be accepted as the host's own; `nil` accepts every
     /// response.

@@ -99,6 +99,24 @@ struct LoadModeTests {
     }
   }
 
+  @Test(
+    "a sequence is not read any longer after invalidate(), whether it was followed before or after",
+    arguments: [true, false])
+  func reachabilityEnds(isLate: Bool) async throws {
+    try await withSite { (site: Site) async throws in
+      let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+      let (ended, end) = AsyncStream.makeStream(of: Void.self)
+      continuation.onTermination = { _ in end.finish() }
+      if isLate { site.archive.invalidate() }
+      site.archive.follow(stream)
+      if !isLate { site.archive.invalidate() }
+      // Where it goes on being read, this ends with the time limit.
+      for await _ in ended {}
+      continuation.yield(false)
+      #expect(site.archive.mode == .online)
+    }
+  }
+
   /// Tells when it is asked for the next element: then the one before has been dealt with.
   private struct Watched: AsyncSequence, Sendable {
     let stream: AsyncStream<Bool>

@@ -52,7 +52,7 @@ extension HostName {
     guard isShortAddress(name) else {
       throw WaylayError(
         .invalidHost,
-        "\"\(text)\" is neither a host name nor an address: what ends in a number has to be an IPv4 address.")
+        "\"\(text)\" is neither a host name nor an address: a host that ends in a number must be an IPv4 address.")
     }
     return (name, true)
   }
@@ -77,7 +77,7 @@ extension HostName {
       let host = URL(string: "http://\(text)/")?.host, !host.isEmpty, host.utf8.allSatisfy({ $0 < 0x80 })
     else {
       throw WaylayError(
-        .invalidHost, "\"\(text)\" cannot be written in A-labels (xn--…): check the spelling, or give the A-labels.")
+        .invalidHost, "\"\(text)\" cannot be converted to A-labels (xn--…): check the spelling, or write the A-labels.")
     }
     return host
   }
@@ -95,8 +95,8 @@ extension HostName {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
           || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
       }
-      guard label.contains(where: { $0 != UInt8(ascii: "-") }) else { throw refuse("it has a label of hyphens alone") }
-      guard isPlain else { throw refuse("names hold letters, digits, hyphens, underscores and dots only") }
+      guard label.contains(where: { $0 != UInt8(ascii: "-") }) else { throw refuse("it has a label of hyphens only") }
+      guard isPlain else { throw refuse("only letters, digits, hyphens, underscores and dots are allowed") }
     }
   }
 

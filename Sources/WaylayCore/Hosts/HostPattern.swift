@@ -31,7 +31,7 @@ public struct HostPattern: Hashable, Sendable {
   /// - Throws: ``WaylayError/Code/invalidHost`` for a wildcard with an address, and for an invalid port.
   public init(_ name: HostName, isWildcard: Bool = false, port: Int? = nil) throws(WaylayError) {
     if isWildcard, name.isAddress {
-      throw WaylayError(.invalidHost, "\"*.\(name)\" has no meaning: there is nothing below an address.")
+      throw WaylayError(.invalidHost, "\"*.\(name)\" matches nothing: an address has no subdomains.")
     }
     try self.init(name: name, isWildcard: isWildcard, port: port)
   }
@@ -47,7 +47,7 @@ public struct HostPattern: Hashable, Sendable {
     if let host = Self.host(ofURL: text) {
       throw WaylayError(
         .invalidHost,
-        "\"\(text.withRedactedURLs)\" is a URL: write its host alone, \"\(host)\", with the port if need be.")
+        "\"\(text.withRedactedURLs)\" is a URL: write only its host, \"\(host)\", and the port if needed.")
     }
     let (host, port) = try Self.separatingPort(of: text)
     if host == "*" {

@@ -52,8 +52,8 @@ public struct LoopGuard: InlineAnswering {
     guard lineage.count(of: origin) <= limit else {
       throw WaylayError(
         .loopDetected,
-        "a load came back to \(name) from within itself: \(lineage.path). Let the interceptor that makes requests of "
-          + "its own use a session that is not intercepted.",
+        "a load re-entered \(name) from within itself: \(lineage.path). Let the interceptor that makes its own "
+          + "requests use a session that is not intercepted.",
         interceptor: name, url: request.url, requestID: request.id)
     }
     var request = request

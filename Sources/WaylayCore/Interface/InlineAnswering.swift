@@ -53,8 +53,8 @@ extension InlineAnswering {
     case .startLoading:
       throw WaylayError(
         .missingAnswer,
-        "\(name) leaves its answer to startLoading and has none: implement startLoading(_:next:), or answer in "
-          + "answerInline(_:).",
+        "\(name) leaves its answer to startLoading, which it does not implement: implement startLoading(_:next:), or "
+          + "answer in answerInline(_:).",
         interceptor: name, url: request.url, requestID: request.id)
     }
   }

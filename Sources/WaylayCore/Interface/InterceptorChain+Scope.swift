@@ -190,14 +190,14 @@ extension InterceptorChain.Scope {
       let segments = Self.segments(pattern)
       if pattern.contains("://") || pattern.contains("?") {
         throw WaylayError(
-          .invalidPath, "\"\(pattern.withRedactedURLs)\" is no path: write it without scheme, host and query.")
+          .invalidPath, "\"\(pattern.withRedactedURLs)\" is not a path: leave out the scheme, host and query.")
       }
       if let segment = segments.first(where: { $0.contains("*") && $0 != "*" && $0 != "**" }) {
         throw WaylayError(
           .invalidPath,
           """
-          "\(segment)" in the path "\(pattern)" is no segment: "*" stands for a whole one, and "**" for any number of \
-          them; for parts of segments, implement canInit(with:).
+          "\(segment)" in the path "\(pattern)" is not a segment: "*" matches one whole segment, and "**" any number \
+          of them; to match parts of segments, implement canInit(with:).
           """)
       }
       self.segments = segments

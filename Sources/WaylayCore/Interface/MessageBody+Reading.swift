@@ -158,8 +158,8 @@ extension MessageBody {
   static func consumed(by first: String, wantedBy second: String) -> WaylayError {
     WaylayError(
       .bodyConsumed,
-      "\(second) wants a body that can be read once and that \(first) has read already: let \(first) collect it and "
-        + "pass on .data(…), or make the body replayable.",
+      "\(second) cannot read a one-time body that \(first) has read already: let \(first) collect it and pass on "
+        + ".data(…), or make the body replayable.",
       interceptor: first)
   }
 }

@@ -72,13 +72,12 @@ extension MessageLimits {
   func text(_ limit: Limit, of what: String) -> String {
     let most =
       switch limit {
-      case .fieldCount: "\(fieldCount) lines of fields"
+      case .fieldCount: "\(fieldCount) field lines"
       case .fieldBytes: "\(fieldBytes) bytes"
       case .interimResponseCount: "\(interimResponseCount) interim responses"
       }
     return
-      "\(what) has more than the \(most) that MessageLimits.\(limit.rawValue) allows: have less sent, or raise the "
-      + "limit."
+      "\(what) has more than the \(most) that MessageLimits.\(limit.rawValue) allows: send less, or raise the limit."
   }
 
   /// Refuses fields that are too many or too large for a message.

@@ -171,6 +171,6 @@ public final class DialGate: Sendable {
   package func lost(to route: Route?) -> TransportError {
     TransportError(
       .cancelled, phase: .connecting, requestBytesSent: 0, address: route?.address,
-      message: "another attempt of the same request was connected first: nothing was sent to this address.")
+      message: "another attempt of the same request connected first: nothing was sent to this address.")
   }
 }

@@ -84,8 +84,8 @@ final class Lineage: Sendable {
     guard lineage.depth <= maximumDepth else {
       throw WaylayError(
         .loopDetected,
-        "a load came back into interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes "
-          + "requests of its own use a session that is not intercepted.",
+        "a load re-entered interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
+          + "own requests use a session that is not intercepted.",
         url: load.url, requestID: load.id)
     }
     return lineage

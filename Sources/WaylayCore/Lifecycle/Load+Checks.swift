@@ -11,13 +11,13 @@ extension Load {
     guard (200...999).contains(response.status.code) else {
       throw WaylayError(
         .invalidResponse,
-        "\(link.name) answered with the status \(response.status.code), which no response can have: use 200 to 599.",
+        "\(link.name) answered with the status \(response.status.code), which is not valid: use 200 to 599.",
         interceptor: link.name, url: url, requestID: id)
     }
     guard !Task.isCancelled else {
       let error = WaylayError(
         .answeredAfterCancellation,
-        "\(link.name) answered after its load had been cancelled; the answer was dropped. Check Task.isCancelled in "
+        "\(link.name) answered after its load was cancelled; the answer was dropped. Check Task.isCancelled in "
           + "long work.",
         interceptor: link.name, url: url, requestID: id)
       report(.answerDropped, error: error)

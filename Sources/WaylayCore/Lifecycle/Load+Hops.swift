@@ -57,7 +57,7 @@ extension Load {
     let ignored = context.storeCookies(of: response, for: request)
     guard ignored > 0 else { return }
     registry.logger?.warning(
-      "cookies of a response are over cookieCount or cookieBytes of MessageLimits, and were not stored",
+      "cookies of a response exceed cookieCount or cookieBytes of MessageLimits and were not stored",
       metadata: [LogKey.load: "\(id)", LogKey.url: "\(request.url?.redacted ?? "")", "waylay.cookies": "\(ignored)"])
   }
 

@@ -110,7 +110,7 @@ struct Redirect {
     if source.scheme?.lowercased() == "https", scheme == "http", !policy.allowsDowngrade {
       throw WaylayError(
         .redirectRefused,
-        "the server redirected from https to http: ask for the http URL yourself, or allow it with "
+        "the server redirected from https to http: request the http URL yourself, or allow it with "
           + "RedirectPolicy(allowsDowngrade: true).",
         url: load.url, requestID: load.id)
     }

@@ -76,7 +76,7 @@ final class Turn: @unchecked Sendable {
     guard !hasReturned || mayBeLate else {
       throw WaylayError(
         .nextAfterReturn,
-        "\(link.name) called next after its startLoading had returned: await every call of next before returning.",
+        "\(link.name) called next after its startLoading returned: await every call of next before returning.",
         interceptor: link.name, url: request.url, requestID: request.id)
     }
     try Task.checkCancellation()

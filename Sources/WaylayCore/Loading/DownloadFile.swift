@@ -44,8 +44,8 @@ final class DownloadFile: @unchecked Sendable {
   private static func failure(_ error: any Error, at url: URL) -> WaylayError {
     WaylayError(
       .fileNotWritten,
-      "\(url.path) cannot be written, where a download is kept until the app takes it: look at the folder, its "
-        + "permissions and the free space.",
+      "\(url.path), the temporary file of a download, cannot be written: check the folder, its permissions and the "
+        + "free space.",
       underlying: error)
   }
 }

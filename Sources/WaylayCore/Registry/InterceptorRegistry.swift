@@ -97,7 +97,7 @@ public final class InterceptorRegistry: Sendable {
   /// Adds a chain in front of the others. It replaces a chain of the same name in place.
   public func register(_ chain: InterceptorChain) {
     for problem in chain.scope.problems {
-      logger?.error("the chain \"\(chain.name)\" does not cover all that was meant: \(problem.message)")
+      logger?.error("the chain \"\(chain.name)\" covers less than intended: \(problem.message)")
     }
     changeChains { chains in
       if let position = chains.firstIndex(where: { $0.name == chain.name }) {
@@ -179,8 +179,8 @@ public final class InterceptorRegistry: Sendable {
   static func invalidatedError(url: URL?) -> WaylayError {
     WaylayError(
       .registryInvalidated,
-      "the registry of this session was invalidated: make a new session from a configuration that is intercepted by a "
-        + "live registry.",
+      "the registry of this session was invalidated: make a new session from a configuration that a live registry "
+        + "intercepts.",
       url: url)
   }
 }

@@ -10,9 +10,9 @@ extension InterceptedRequest {
   func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
     switch storage.defect {
     case .withoutURL: throw refusal("the request has no URL")
-    case .method: throw refusal("the method of the request is not a token: use letters alone")
+    case .method: throw refusal("the method of the request is not a token: use letters only")
     case .fieldName(let name): throw refusal("the name of a header field is not a token: \(Self.legible(name))")
-    case .lineBreak(let name): throw refusal("the header field \(name) holds a line break")
+    case .lineBreak(let name): throw refusal("the header field \(name) contains a line break")
     case .tooManyFields: throw excess(.fieldCount, limits)
     case nil: break
     }
@@ -25,7 +25,7 @@ extension InterceptedRequest {
       guard bytes <= limits.fieldBytes else { throw excess(.fieldBytes, limits) }
       guard let kind = Self.framing[field.name.canonicalName] else { continue }
       guard framing.insert(field.name.canonicalName).inserted else {
-        throw refusal("the header field \(field.name.rawName) is there twice")
+        throw refusal("the header field \(field.name.rawName) appears twice")
       }
       if let reason = kind.objection(field.value) { throw refusal("the header field \(field.name.rawName) \(reason)") }
     }
@@ -38,8 +38,8 @@ extension InterceptedRequest {
     guard let route, let owner = route.owner, owner != Route.Owner(url) else { return }
     throw WaylayError(
       .routeMismatch,
-      "the request is for \(Route.Owner(url)), and its route to \(route.address) was made for \(owner): a link that "
-        + "changes a request's host stands before the one that sets the route, or sets its route to nil or to one of "
+      "the request is for \(Route.Owner(url)), but its route to \(route.address) was made for \(owner): put the "
+        + "link that changes the host before the one that sets the route, or let it set the route to nil or to one of "
         + "the new host.",
       url: url, requestID: id)
   }
@@ -56,12 +56,12 @@ extension InterceptedRequest {
       case .never(let reason): return reason
       case .connection:
         let known: Set<String> = ["close", "keep-alive", "te", ""]
-        return tokens.allSatisfy(known.contains) ? nil : "may say close or keep-alive, and name TE alone: leave it out"
+        return tokens.allSatisfy(known.contains) ? nil : "may only contain close, keep-alive and TE: leave it out"
       case .trailersOnly:
-        return tokens.allSatisfy { $0 == "trailers" } ? nil : "may ask for trailers alone: leave it out"
+        return tokens.allSatisfy { $0 == "trailers" } ? nil : "may only contain trailers: leave it out"
       case .host:
         let isHost = !value.isEmpty && value.utf8.allSatisfy { $0.isToken || "[]:".utf8.contains($0) }
-        return isHost ? nil : "is not a host with or without a port"
+        return isHost ? nil : "is not a host with an optional port"
       case .length: return nil
       }
     }
@@ -69,9 +69,9 @@ extension InterceptedRequest {
 
   private static let framing: [String: Framing] = [
     "transfer-encoding": .never(
-      "is the transport's to set: leave it out, a body of unknown length is sent in chunks anyway"),
-    "upgrade": .never("asks for another protocol, which no transport goes on in: leave it out"),
-    "trailer": .never("announces fields behind the body, which no transport sends: leave it out"),
+      "is set by the transport: leave it out; a body of unknown length is sent in chunks anyway"),
+    "upgrade": .never("asks to switch protocols, which no transport supports: leave it out"),
+    "trailer": .never("announces trailer fields, which no transport sends: leave it out"),
     "connection": .connection, "te": .trailersOnly, "host": .host, "content-length": .length,
   ]
 

@@ -40,15 +40,15 @@ extension Load {
     guard transport.capabilities.contains(.routes) else {
       throw WaylayError(
         .transportIncapable,
-        "the request has a route to \(route.address), and \(name) cannot dial another address than the host's: use "
+        "the request has a route to \(route.address), but \(name) cannot connect to any address but the host's: use "
           + "CurlTransport, on Linux.",
         url: request.url, requestID: id)
     }
     guard route.gate == nil || transport.capabilities.contains(.gates) else {
       throw WaylayError(
         .transportIncapable,
-        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 for "
-          + "it.",
+        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 "
+          + "for gates.",
         url: request.url, requestID: id)
     }
   }

@@ -54,7 +54,7 @@ public final class URLSessionTransport: Transport {
     guard request.route == nil else {
       throw WaylayError(
         .transportIncapable,
-        "the request has a route, and URLSession cannot dial another address than its host's: use CurlTransport, on "
+        "the request has a route, but URLSession cannot connect to any address but its host's: use CurlTransport, on "
           + "Linux.",
         url: request.url, requestID: request.id)
     }

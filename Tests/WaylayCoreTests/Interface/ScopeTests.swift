@@ -51,7 +51,7 @@ struct ScopeTests {
     }
     let problem = try #require(scope.problems.first)
     #expect(scope.problems.count == 1 && problem.code == .invalidPath)
-    #expect(problem.message.contains("\"*\" stands for a whole one") || problem.message.contains("write it without"))
+    #expect(problem.message.contains("\"*\" matches one whole segment") || problem.message.contains("leave out"))
     let good = InterceptorChain.Scope.path("/v1/**").excludingPath(path)
     #expect(covers(good, "http://x.com/v1/a") && good.problems.count == 1)
   }

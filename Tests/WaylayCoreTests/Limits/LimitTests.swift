@@ -95,7 +95,7 @@ struct LimitTests {
     #expect(errors.map(Self.limit) == ["fieldCount", "fieldCount"])
     for error in errors {
       #expect((error as? URLError)?.code == .dataLengthExceedsMaximum)
-      #expect(error.localizedDescription.contains("2000 lines of fields that MessageLimits.fieldCount allows"))
+      #expect(error.localizedDescription.contains("2000 field lines that MessageLimits.fieldCount allows"))
     }
     let large = try await failures(
       of: Self.response(String(repeating: "X-Long: \(String(repeating: "a", count: 90_000))\r\n", count: 3)))

@@ -49,7 +49,7 @@
         guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
         else {
           throw WaylayError(
-            .fileNotWritten, "\(url.path) cannot be written, where the request's body stream is kept while it is sent.")
+            .fileNotWritten, "\(url.path), the temporary file of the request's body stream, cannot be written.")
         }
         do {
           let file = try FileHandle(forWritingTo: url)
@@ -62,8 +62,8 @@
           guard length == body.length ?? length else {
             throw WaylayError(
               .bodyUnreadable,
-              "the request's body has \(length) bytes and was announced with \(body.length ?? 0). Give it its true "
-                + "length, or none."
+              "the request's body has \(length) bytes, and its declared length is \(body.length ?? 0). Declare the "
+                + "actual length, or none."
             )
           }
           return url

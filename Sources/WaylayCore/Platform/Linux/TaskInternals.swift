@@ -199,8 +199,8 @@
     private static func changed(_ place: String) -> WaylayError {
       WaylayError(
         .foundationChanged,
-        "\(place) is not what this version of Waylay knows of Foundation on Linux: update Waylay, or use the toolchain "
-          + "it was tested with (see the README). A direct load, registry.data(for:), does not depend on it."
+        "\(place) differs from what this version of Waylay expects of Foundation on Linux: update Waylay, or use the "
+          + "toolchain it was tested with (see the README). Direct loads, registry.data(for:), are not affected."
       )
     }
   }

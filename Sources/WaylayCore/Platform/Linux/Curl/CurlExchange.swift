@@ -141,7 +141,7 @@
       guard !wasComplete, head.isComplete, let fault = head.framingFault(for: request.method) else { return count }
       refusal = TransportError(
         .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
-        address: easy.flatMap(LoadMetrics.address), message: "the answer cannot be read: \(fault).")
+        address: easy.flatMap(LoadMetrics.address), message: "the response cannot be read: \(fault).")
       return CurlAnswer.writeError
     }
 

@@ -112,7 +112,7 @@
     /// What an exchange fails with that has waited for too long.
     private static let late = TransportError(
       .timedOut, phase: .connecting, requestBytesSent: 0,
-      message: "no connection was open in time: other requests to the same server were waiting for one as well.")
+      message: "no connection opened in time: other requests to the same server were waiting for one too.")
 
     /// Ends the thread, unless somebody has come meanwhile.
     private func stop() -> Bool {

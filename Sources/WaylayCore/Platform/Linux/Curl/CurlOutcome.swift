@@ -53,7 +53,7 @@
       let address = easy.flatMap(LoadMetrics.address)
       guard !Self.isLargeHead(code, head, sent: sent) else {
         let error = WaylayError(
-          .limitExceeded, "the head of the response is larger than libcurl takes: have the server send less (\(text)).")
+          .limitExceeded, "the head of the response is too large for libcurl: have the server send less (\(text)).")
         self.init(
           .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address,
           message: error.message,

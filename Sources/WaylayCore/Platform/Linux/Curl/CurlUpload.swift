@@ -153,7 +153,7 @@
         stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         return CurlAnswer.abort
       }
-      if count == 0, length != nil { return fail("has shrunk since its length was looked at") }
+      if count == 0, length != nil { return fail("shrank after its length was read") }
       remaining -= Int64(count)
       return count
     }
@@ -166,7 +166,7 @@
           stream.failure
           ?? WaylayError(
             .bodyUnreadable,
-            "the request's body \(what): it was announced with \(length ?? 0) bytes. Give it its true length, or none.")
+            "the request's body \(what): \(length ?? 0) bytes were declared. Declare the actual length, or none.")
       }
       return CurlAnswer.abort
     }
@@ -175,9 +175,9 @@
       guard remaining > 0 else { return 0 }
       let answer = readChunks(into: buffer)
       guard length != nil, answer <= buffer.count else { return answer }
-      if answer == 0, remaining > 0 { return fail("ended before its end") }
+      if answer == 0, remaining > 0 { return fail("is shorter than declared") }
       remaining -= Int64(answer)
-      if remaining == 0, stream.withLock({ $0.count > 0 }) { return fail("goes on behind its end") }
+      if remaining == 0, stream.withLock({ $0.count > 0 }) { return fail("is longer than declared") }
       return answer
     }
 

@@ -30,7 +30,7 @@
       var line = bytes[...]
       while let last = line.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { line = line.dropLast() }
       if isComplete {
-        try end.add(line, of: bytes.count, limits, "the end of the response's body")
+        try end.add(line, of: bytes.count, limits, "the trailer section of the response")
       } else if line.starts(with: "HTTP/".utf8) {
         // An interim response, such as 103, is followed by another head.
         if status != 0 { try leaveInterim() }

@@ -101,7 +101,7 @@ extension ArchiveEngine {
           throw ArchiveError.notPrefetched("the server answered with status \(response.status.code).", request)
         }
         guard let kind = outcome.kind else {
-          throw ArchiveError.notPrefetched("it did not come by this archive: give a registry that has it.", request)
+          throw ArchiveError.notPrefetched("it did not pass through this archive: use a registry with it.", request)
         }
         return .success(kind)
       }
@@ -113,6 +113,6 @@ extension ArchiveEngine {
 
 extension ArchiveError {
   fileprivate static func notPrefetched(_ reason: String, _ request: URLRequest) -> ArchiveError {
-    ArchiveError(.notPrefetched, "a request was prefetched in vain: \(reason)", url: request.url)
+    ArchiveError(.notPrefetched, "a request could not be prefetched: \(reason)", url: request.url)
   }
 }

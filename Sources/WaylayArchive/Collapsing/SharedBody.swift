@@ -152,7 +152,7 @@ final class SharedBody: Sendable {
     }
     if let chunk, Int64(chunk.count) > required - received {
       throw TransportError(
-        .badServerResponse, phase: .receiving, message: "the body goes on behind its \(required) bytes.")
+        .badServerResponse, phase: .receiving, message: "the body is longer than its \(required) bytes.")
     }
   }
 
@@ -252,7 +252,7 @@ final class SharedBody: Sendable {
       case .stored(let offset, let count):
         let chunk = try await sink.read(at: offset, upTo: count)
         guard !chunk.isEmpty else {
-          throw ArchiveError(.unreadable, "what was stored of a body is gone: load it again.")
+          throw ArchiveError(.unreadable, "the stored part of a body is gone: load it again.")
         }
         state.withLock { $0.positions[reader] = offset + Int64(chunk.count) }
         return chunk

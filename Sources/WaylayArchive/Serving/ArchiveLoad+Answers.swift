@@ -74,7 +74,7 @@ extension ArchiveLoad {
     let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
     if let failure {
       return ArchiveError(
-        .readFailed, "\(what) allows no network, and what is stored could not be read now: try again.", url: url,
+        .readFailed, "\(what) allows no network, and the stored response could not be read: try again.", url: url,
         requestID: request.id,
         underlying: failure
       ).urlError()
@@ -82,7 +82,7 @@ extension ArchiveLoad {
     return ArchiveError(
       .notStored,
       "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while "
-        + "there is a network.",
+        + "online.",
       url: url, requestID: request.id
     ).urlError()
   }

@@ -128,7 +128,7 @@ extension ArchiveLoad {
   /// Stores a body that is there.
   private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) -> Refusal? {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
-      return refuse("the body is not as long as its head says")
+      return refuse("the length of the body differs from its head")
     }
     guard isCurrent(placement) else { return Refusal() }
     do {
@@ -166,7 +166,7 @@ extension ArchiveLoad {
         case .complete(let bytes):
           guard let complete = record.completed(bodyLength: bytes) else {
             writer.abort()
-            refuse("the body is not as long as its head says")
+            refuse("the length of the body differs from its head")
             return
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
@@ -176,12 +176,12 @@ extension ArchiveLoad {
           // What took the place of something whole is worth less than that until it is whole itself.
           guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
             writer.abort()
-            refuse("the body broke off, and cannot be resumed")
+            refuse("the body was cut off and cannot be resumed")
             return
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(part, placement))
-          settle(entry, part, placement, reason: "the body broke off; its beginning is kept", bytes: bytes)
+          settle(entry, part, placement, reason: "the body was cut off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
           refuse(error)
@@ -206,7 +206,7 @@ extension ArchiveLoad {
       writer = try await continuing(stored.entry, at: offset)
     } catch {
       try Task.checkCancellation()
-      refuse("a part could not be put behind another: \(error.redacted)")
+      refuse("a part could not be appended to another: \(error.redacted)")
       guard isWhole else { return response }
       // The app asked for more than what came: load it whole, without what cannot be read.
       store.remove([stored.entry.id])
@@ -245,7 +245,7 @@ extension ArchiveLoad {
         guard let final, isCurrent(placement) else { return writer.abort() }
         guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
         let entry = try await writer.commit(draft(final, placement))
-        settle(entry, final, placement, reason: "a part was put behind another", bytes: bytes)
+        settle(entry, final, placement, reason: "a part was appended to another", bytes: bytes)
       } catch {
         refuse(error)
       }
@@ -277,6 +277,6 @@ extension ArchiveError {
   /// A store that does not have what it was given.
   fileprivate static func otherLength(_ length: Int64, _ expected: Int64) -> ArchiveError {
     ArchiveError(
-      .notWritten, "the store has \(length) bytes of a body of which it was given \(expected): nothing of it is kept.")
+      .notWritten, "the store has \(length) bytes of a body but was given \(expected): none of it is kept.")
   }
 }

@@ -52,14 +52,14 @@ extension ArchiveError {
   static func notAFile(_ url: URL, _ what: String) -> ArchiveError {
     ArchiveError(
       .directoryUnusable,
-      "\(what) has to be a file URL, and \(url.redacted) is none: make it with URL(fileURLWithPath:), or take one of "
-        + "FileManager's.")
+      "\(what) must be a file URL, and \(url.redacted) is not: make it with URL(fileURLWithPath:), or use one from "
+        + "FileManager.")
   }
 
   static func readFailed(_ what: String, _ error: any Error) -> ArchiveError {
     ArchiveError(
       .readFailed,
-      "\(what) could not be read now (\(error)): nothing was removed. Try again, or see what the system lacks.",
+      "\(what) could not be read now (\(error)): nothing was removed. Try again, or fix what the error names.",
       underlying: error)
   }
 }

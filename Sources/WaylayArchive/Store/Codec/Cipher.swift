@@ -14,8 +14,8 @@
       guard bitCount >= 128 else {
         throw ArchiveError(
           .invalidKey,
-          "the encryption key has \(bitCount / 8) bytes, and 16 are the least: use SymmetricKey(size: .bits256), kept in "
-            + "the keychain or its like.")
+          "the encryption key has \(bitCount / 8) bytes, and at least 16 are needed: use SymmetricKey(size: .bits256), "
+            + "kept in the keychain or its equivalent.")
       }
       return self
     }

@@ -85,7 +85,7 @@ struct DiskBody: StoredBody {
       }
       guard bytes.count == Int(piece.chunk.stored) else { throw tooShort(descriptor) }
       guard let plain = context.sealing.opened(chunk: Data(bytes), piece.chunk, piece.place, digest: digest) else {
-        throw unreadable("its bytes are not those that were stored")
+        throw unreadable("its bytes differ from those that were stored")
       }
       result.append(piece.part.count == plain.count ? plain : plain.subdata(in: piece.part))
     }
@@ -125,7 +125,7 @@ struct DiskBody: StoredBody {
       let start = Int(piece.fileOffset - offset)
       let chunk = UnsafeRawBufferPointer(rebasing: buffer[start..<start + Int(piece.chunk.stored)])
       guard Sealing.isIntact(chunk, piece.chunk, piece.place) else {
-        throw unreadable("its bytes are not those that were stored")
+        throw unreadable("its bytes differ from those that were stored")
       }
     }
   }
@@ -141,7 +141,7 @@ struct DiskBody: StoredBody {
   }
 
   private func unreadable(_ reason: String, _ error: (any Error)? = nil) -> ArchiveError {
-    ArchiveError(.unreadable, "a stored body cannot be read: \(reason). Load it anew.", underlying: error)
+    ArchiveError(.unreadable, "a stored body cannot be read: \(reason). Load it again.", underlying: error)
   }
 
   private func failed(_ error: any Error) -> ArchiveError { .readFailed("a stored body", error) }
@@ -206,7 +206,7 @@ struct DiskBody: StoredBody {
       for piece in pieces(range) {
         let bytes = UnsafeRawBufferPointer(start: start + Int(piece.fileOffset), count: Int(piece.chunk.stored))
         guard Sealing.isIntact(bytes, piece.chunk, piece.place) else {
-          throw unreadable("its bytes are not those that were stored")
+          throw unreadable("its bytes differ from those that were stored")
         }
       }
       if range.count == Int(self.length) {

@@ -80,8 +80,7 @@ extension DiskStore {
       ? error
       : ArchiveError(
         .notWritten,
-        "the medium would not take what was stored (\(error)): what is stored may not outlive a loss of power. Try "
-          + "again.",
+        "stored entries could not be flushed to the medium (\(error)) and may not survive a loss of power. Try again.",
         underlying: error)
   }
 
@@ -96,7 +95,7 @@ extension DiskStore {
         let seconds = min(max(1, state.patience.seconds * 2), 256)
         state.patience = (seconds, .now + .seconds(seconds))
       }
-      options.logger.warning("the archive in \(directory) could not bring its entries to the medium: \(error)")
+      options.logger.warning("the archive in \(directory) could not flush its entries to the medium: \(error)")
     }
   }
 
@@ -134,7 +133,7 @@ extension DiskStore {
   /// The same as for what is retired, while the store is closed.
   func passAtTheEnd() {
     guard journal != nil, state.withLock({ !$0.retired.isEmpty && !$0.isLost }) else { return }
-    attempt("bring its entries to the medium") { store in
+    attempt("flush its entries to the medium") { store in
       let passage = try store.begin(upTo: 0)
       let brought = store.medium.sync { store.bring(passage) }
       try store.note(brought)
@@ -266,7 +265,7 @@ extension DiskStore {
         // Lost before it was ever there: it is dropped, and stored no more.
         if handle(Damage(reason: "its file is gone", isMissing: true), slot, low) { return }
       } else if error is Damage || (error as? ArchiveError)?.code == .unreadable {
-        _ = handle(error as? Damage ?? Damage(reason: "its body is not the one that was stored"), slot, low)
+        _ = handle(error as? Damage ?? Damage(reason: "its body differs from the one that was stored"), slot, low)
       }
       throw error
     }

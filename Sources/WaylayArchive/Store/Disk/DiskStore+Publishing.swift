@@ -125,5 +125,5 @@ extension DiskStore {
 
 extension ArchiveError {
   static let writerOvertaken = ArchiveError(
-    .notWritten, "the entry was removed while its body was still being written: start anew.")
+    .notWritten, "the entry was removed while its body was still being written: start over.")
 }

@@ -110,7 +110,7 @@ extension DiskStore {
   func decode(_ bytes: ArraySlice<UInt8>, _ slot: DiskSlot, _ digest: (UInt64, UInt64)) throws -> HeadBlock {
     let place = Sealing.Context.head(slot.head)
     guard bytes.withUnsafeBytes({ Checksum.of($0, seed: place.seed) }) == slot.headCheck else {
-      throw Damage(reason: "its head is not the one that was stored")
+      throw Damage(reason: "its head differs from the one that was stored")
     }
     guard let plain = context.sealing.opened(bytes, place, digest: Self.bytes(digest)),
       let block = HeadBlock(decoding: plain), block.chunks.allSatisfy(context.sealing.canBe),
@@ -128,7 +128,7 @@ extension DiskStore {
       let place = Sealing.Context(file: file.number, index: UInt64(index))
       guard end <= stored.endIndex,
         let plain = context.sealing.opened(chunk: stored[offset..<end], chunk, place, digest: Self.bytes(digest))
-      else { throw Damage(reason: "its body is not the one that was stored") }
+      else { throw Damage(reason: "its body differs from the one that was stored") }
       if chunks.count == 1 { return plain }
       body.append(plain)
       offset = end
@@ -184,7 +184,7 @@ extension DiskStore {
       return true
     }
     guard isDropped else { return false }
-    options.logger.warning("entry \(slot.number) of the archive in \(directory) is dropped: \(damage.reason)")
+    options.logger.warning("entry \(slot.number) of the archive in \(directory) was dropped: \(damage.reason)")
     let event = StoreEvent(
       .damaged, id: EntryID(number: slot.number, hash: low), bytes: slot.cost, reason: damage.reason)
     if journal == nil {
@@ -217,8 +217,8 @@ extension DiskStore {
       leave()
       options.logger.error(
         """
-        the directory of the archive in \(directory) is gone, or is another one's now: nothing is stored and nothing \
-        found until it is opened anew
+        the directory of the archive in \(directory) is gone or was replaced: nothing is stored or found until the \
+        archive is opened again
         """
       )
     }

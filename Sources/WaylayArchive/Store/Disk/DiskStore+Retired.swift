@@ -56,8 +56,8 @@ extension DiskStore {
       }
       options.logger.warning(
         """
-        entry \(id.number) of the archive in \(directory) was lost before it had reached the medium: what it replaced \
-        is back
+        entry \(id.number) of the archive in \(directory) was lost before it reached the medium: the entry it \
+        replaced is back
         """
       )
       let heads = state.withLock { state -> [EntryID: [Retired]] in
@@ -81,7 +81,7 @@ extension DiskStore {
   /// Takes an older head for that of an entry.
   private func restore(_ old: Retired, in slot: DiskSlot, of id: EntryID) {
     options.logger.warning(
-      "entry \(id.number) of the archive in \(directory) is what it was when it was flushed: a newer head was lost")
+      "entry \(id.number) of the archive in \(directory) is as it was when last flushed: a newer head was lost")
     state.withLock { state in
       guard let handle = state.find(id) else { return }
       var safe = old.slot

@@ -238,5 +238,5 @@ extension DiskStore {
 extension ArchiveError {
   static let busy = ArchiveError(
     .storeFull,
-    "the disk does not keep up with what is stored: 4096 entries or 32 MB wait to be written. Store less, or later.")
+    "the disk does not keep up: 4096 entries or 32 MB are waiting to be written. Store less, or store later.")
 }

@@ -137,7 +137,7 @@ public final class DiskStore: ArchiveStore {
         loose: replay.loose, safe: replay.safe, replayed: (opening.generation, opening.records)))
     if replay.damaged > 0 {
       options.logger.warning(
-        "\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were passed over")
+        "\(replay.damaged) damaged records in the journal of the archive in \(opening.path) were skipped")
     }
     if journal != nil {
       for (id, items) in replay.retired { restore(id, items) }

@@ -56,15 +56,15 @@ struct Identity: Sendable {
         isEncrypted
           ? "the archive in \(directory) is encrypted: give DiskStore.Options.encryptionKey (with the package trait "
             + "Cryptography). Nothing was changed."
-          : "the archive in \(directory) is not encrypted, and a key was given: use another directory for an encrypted "
-            + "one. Nothing was changed."
+          : "the archive in \(directory) is not encrypted, but a key was given: use another directory for an encrypted "
+            + "archive. Nothing was changed."
       )
     }
     let sealing = Sealing(key: key, archive: secret)
     guard sealing.fingerprint == fingerprint else {
       throw ArchiveError(
         .wrongKey,
-        "the archive in \(directory) is encrypted with another key: give the one that it was made with. Nothing was "
+        "the archive in \(directory) is encrypted with another key: give the one it was made with. Nothing was "
           + "changed."
       )
     }
@@ -76,7 +76,7 @@ extension ArchiveError {
   static func foreign(_ directory: String) -> ArchiveError {
     ArchiveError(
       .foreignFormat,
-      "\(directory) holds something that is not an archive, or the archive's file \(Identity.fileName) is lost: use an "
+      "\(directory) contains something other than an archive, or its file \(Identity.fileName) is missing: use an "
         + "empty directory. Nothing was changed."
     )
   }
@@ -85,9 +85,9 @@ extension ArchiveError {
     ArchiveError(
       .locked,
       isBeingMade
-        ? "the archive in \(directory) is just being made by another process or another store: try again."
-        : "the archive in \(directory) is in use by another process or another store: give each a directory of its "
-          + "own, or open it with whenLocked: .readOnly.",
+        ? "the archive in \(directory) is being created by another process or another store: try again."
+        : "the archive in \(directory) is in use by another process or another store: give each its own "
+          + "directory, or open it with whenLocked: .readOnly.",
       underlying: error)
   }
 

@@ -135,14 +135,14 @@ extension Opening {
     } catch {
       guard error.code == ENOENT else { throw error }
       throw ArchiveError(
-        .directoryUnusable, "there is no directory \(path), and none is made for reading alone: check the path.",
+        .directoryUnusable, "there is no directory \(path), and a read-only store creates none: check the path.",
         underlying: error)
     }
     guard try directory.isAtItsPath() else { return nil }
     guard let identity = try identity(directory) else {
       if try isForeign(directory) { throw ArchiveError.foreign(path) }
       throw ArchiveError(
-        .directoryUnusable, "there is no archive in \(path), and none is made for reading alone: check the path.")
+        .directoryUnusable, "there is no archive in \(path), and a read-only store creates none: check the path.")
     }
     return Held(directory: directory, lock: nil, identity: identity)
   }

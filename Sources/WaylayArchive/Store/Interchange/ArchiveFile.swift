@@ -45,13 +45,13 @@ enum ArchiveFile {
     let sealing = Sealing(key: key, archive: secret)
     guard (mark.payload[32] != 0) == (key != nil), sealing.fingerprint == Array(mark.payload.suffix(16)) else {
       throw ArchiveError(
-        .wrongKey, "\(file) was exported with another encryption key, or with none: give the same one.")
+        .wrongKey, "\(file) was exported with another encryption key, or with none: give the same key.")
     }
     return (secret, sealing)
   }
 
   static func damaged(_ file: String, _ reason: String) -> ArchiveError {
-    ArchiveError(.unreadable, "\(file) is damaged (\(reason)): the entries before were imported. Export it again.")
+    ArchiveError(.unreadable, "\(file) is damaged (\(reason)): earlier entries were imported. Export it again.")
   }
 }
 

@@ -71,8 +71,8 @@ extension ArchiveStore {
     } catch let error as SystemError {
       throw ArchiveError(
         .notWritten,
-        "the archive could not be exported to \(file.path) (\(error)): give a file that does not exist yet, with room "
-          + "for it.",
+        "the archive could not be exported to \(file.path) (\(error)): give a file that does not exist yet, on a "
+          + "volume with room for it.",
         underlying: error)
     }
   }
@@ -175,7 +175,7 @@ extension DiskStore: SecretBearing {
       await store.close()
       throw ArchiveError(
         .directoryUnusable,
-        "\(directory.path) has an archive already: restore to an empty directory, or import the file there.")
+        "\(directory.path) already contains an archive: restore to an empty directory, or import the file there.")
     }
     _ = try await store.add(&reader, file.path)
     return store

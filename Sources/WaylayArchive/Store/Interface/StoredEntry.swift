@@ -54,7 +54,7 @@ public struct StoredEntry: Sendable, Identifiable {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
       throw ArchiveError(
-        .unreadable, "bytes \(range) were asked of a stored body that has \(bodyLength): ask for a part of it.")
+        .unreadable, "bytes \(range) were requested of a stored body of \(bodyLength): request a part of it.")
     }
     if (contents.isMapped && !isStreamed) || contents.inMemory != nil || range.count <= StoredChunks.size {
       return .data(try await contents.read(range))

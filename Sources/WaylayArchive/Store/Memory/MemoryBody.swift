@@ -17,6 +17,6 @@ struct MemoryBody: StoredBody {
 
 extension ArchiveError {
   static func beyondTheEnd(_ range: Range<Int64>, _ length: Int64) -> ArchiveError {
-    ArchiveError(.unreadable, "bytes \(range) were asked of a stored body that has \(length): ask for a part of it.")
+    ArchiveError(.unreadable, "bytes \(range) were requested of a stored body of \(length): request a part of it.")
   }
 }

@@ -268,19 +268,18 @@ extension MemoryStore {
 }
 
 extension ArchiveError {
-  static let closed = ArchiveError(.closed, "the store has been closed: open another one.")
+  static let closed = ArchiveError(.closed, "the store is closed: open another one.")
   static let readOnly = ArchiveError(
     .readOnly,
-    "the store was opened for reading only, because another process writes to it: store there, or in a directory of "
-      + "your own."
+    "the store is open for reading only, because another process writes to it: store there, or in another directory."
   )
   static let storeFull = ArchiveError(
     .storeFull,
-    "what is pinned or being written leaves no room for the entry: raise the limit of bytes, or unpin something.")
+    "pinned entries and those being written leave no room for the entry: raise the byte limit, or unpin entries.")
 
   static func entryTooLarge(_ size: Int64, _ limit: Int64) -> ArchiveError {
     ArchiveError(
       .entryTooLarge,
-      "an entry of \(size) bytes is larger than the \(limit) that one entry may have: raise StoreLimits.entryBytes.")
+      "an entry of \(size) bytes exceeds the limit of \(limit) for one entry: raise StoreLimits.entryBytes.")
   }
 }

@@ -113,7 +113,7 @@ final class MemoryWriter: EntryWriter {
 
 extension ArchiveError {
   static let writerDone = ArchiveError(
-    .notWritten, "a writer was used after it had been committed or had given up: make another one.")
+    .notWritten, "a writer was used after it was committed or had given up: make another one.")
   static let wrongDraft = ArchiveError(
-    .notWritten, "a writer was given a draft with another key than its own: make the writer for that key.")
+    .notWritten, "a writer was given a draft for a different key: make a writer for that key.")
 }

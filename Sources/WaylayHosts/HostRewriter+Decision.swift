@@ -107,9 +107,9 @@ extension HostRewriter {
     let error = HostError(
       .transportIncapable,
       """
-      \(name) cannot dial the address of a host, so the request would go wherever the system's resolver says: use a \
+      \(name) cannot dial a given address, so the request would go wherever the system's resolver says: use a \
       transport with routes, which is \
-      CurlTransport on Linux (on Apple platforms there is none yet), or the policy .prefer, which goes the system's way.
+      CurlTransport on Linux (Apple platforms have none yet), or the policy .prefer, which goes the system's way.
       """, host: authority.host.description)
     guard policy.fallback.allowsSystem else {
       reporter.count { $0.failures += 1 }

@@ -11,8 +11,8 @@ extension HostRewriter: WebSocketValidating {
       isRefused
         ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the "
           + "connection yourself, or leave the host to the system with HostRule(excluding:)."
-        : "a WebSocket task cannot be routed, so it goes the system's way: whoever the system's resolver names for the "
-          + "host gets it.",
+        : "a WebSocket task cannot be routed, so it goes the system's way, to whatever address the system's resolver "
+          + "returns for the host.",
       host: authority.host.description)
     let intercepted = InterceptedRequest(request)
     reporter.warnOnce("a WebSocket task is not routed", error, about: authority.host)

@@ -38,7 +38,7 @@ extension CacheEngine {
       }
     } catch {
       options.logger?.warning(
-        "the file of kept host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
+        "the file of cached host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
     }
   }
 
@@ -73,7 +73,7 @@ extension CacheEngine {
     state.withLock { $0.saving = nil }
     do { try save() } catch {
       options.logger?.warning(
-        "host addresses cannot be kept: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
+        "host addresses cannot be saved: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
     }
   }
 

@@ -22,7 +22,7 @@ struct DNSAnswer: Sendable {
     }
     guard message.flags.isResponse, message.flags.operation == 0 else { throw refuse("it is not an answer to a query") }
     guard message.id == id else { throw refuse("its id is \(message.id), and the query's was \(id)") }
-    guard message.questions == [question] else { throw refuse("it repeats another question") }
+    guard message.questions == [question] else { throw refuse("it is for another question") }
     guard !message.flags.isTruncated else { throw refuse("it is truncated", .resolverFailed) }
     guard [0, 3].contains(message.flags.responseCode) else {
       throw refuse(
@@ -47,7 +47,7 @@ struct DNSAnswer: Sendable {
       lowest = min(lowest, alias.timeToLive)
       current = target
     }
-    throw refuse("it has more than \(Self.maximumAliases) aliases, or aliases in a circle")
+    throw refuse("it has more than \(Self.maximumAliases) aliases, or circular ones")
   }
 
   private init(name: DNSName, records: [DNSRecord], timeToLive: UInt32, isNameMissing: Bool) {

@@ -81,9 +81,9 @@ struct DNSReader {
     }
   }
 
-  static let truncated = broken("it ends in the middle")
+  static let truncated = broken("it ends too early")
 
   static func broken(_ what: String) -> HostError {
-    HostError(.malformedAnswer, "A DNS message breaks the format: \(what).")
+    HostError(.malformedAnswer, "A DNS message is malformed: \(what).")
   }
 }

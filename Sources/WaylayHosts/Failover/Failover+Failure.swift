@@ -46,10 +46,10 @@ extension HostError {
   init(allFailed attempts: [HostAttempt], host: String, heldBack: String? = nil) {
     let hint =
       attempts.contains(where: \.finding.isSuspectedHijack)
-      ? " Somebody answers in the host's authority: compare the addresses with those of its owner." : ""
+      ? " Another server may be posing as the host: compare the addresses with those its owner publishes." : ""
     let held = heldBack.map { " The system's way was not taken: \($0)." } ?? ""
     let story = Self.story(of: attempts, orElse: "there is none")
-    self.init(.allAddressesFailed, "no address of \(host) has answered: \(story).\(hint)\(held)", host: host)
+    self.init(.allAddressesFailed, "no address of \(host) answered: \(story).\(hint)\(held)", host: host)
     self.attempts = attempts
   }
 
@@ -57,7 +57,7 @@ extension HostError {
   init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
     let story = Self.story(of: attempts, orElse: "none was tried yet")
     self.init(
-      .timedOut, "the request's timeout was over before an address of \(host) had answered: \(story).", host: host,
+      .timedOut, "the request timed out before an address of \(host) answered: \(story).", host: host,
       underlying: timeout)
     self.attempts = attempts
   }

@@ -109,7 +109,7 @@ extension Failover {
 
   private static let lateElsewhere = TransportError(
     .timedOut, phase: .connecting, requestBytesSent: 0,
-    message: "another request that tried this address was not connected in time.")
+    message: "another request that tried this address did not connect in time.")
 
   /// Bans an address, and closes its idle connections.
   ///

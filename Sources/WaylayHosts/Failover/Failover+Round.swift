@@ -131,7 +131,7 @@ extension Failover {
     case .success(let response):
       guard let answer = try accept(response, of: candidate, since: begin) else {
         tried.probe?.end(
-          .failed(HostError(.responseRejected, "the response check has rejected the answer to another request.")))
+          .failed(HostError(.responseRejected, "the response check rejected the response to another request.")))
         return .again(without: attempts.done.union([candidate]))
       }
       tried.probe?.end(.connected)

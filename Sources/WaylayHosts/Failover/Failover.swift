@@ -228,7 +228,7 @@ struct Failover: Sendable {
   func rejection(of response: InterceptedResponse) -> HostError? {
     guard !isSecure, let reason = policy.responseCheck?.rejection(of: response, to: request) else { return nil }
     return HostError(
-      .responseRejected, "the response check has rejected the answer: \(reason).", host: authority.host.description)
+      .responseRejected, "the response check rejected the response: \(reason).", host: authority.host.description)
   }
 
   /// Writes an attempt down and tells who listens.

@@ -11,13 +11,13 @@ extension InterceptedRequest {
   /// secret may be put to whoever that names; what the app has to say, and who it is, may not.
   var reasonAgainstSystemFallback: String? {
     guard url.scheme?.lowercased() != "https" else { return nil }
-    if !body.isEmpty { return "it has a body, and nothing protects that without TLS" }
+    if !body.isEmpty { return "it has a body, which nothing protects without TLS" }
     let names = fields.map(\.name.canonicalName)
     if let name = names.first(where: Self.credentials.contains) {
-      return "it has the field \(name), and nothing protects that without TLS"
+      return "it has the field \(name), which nothing protects without TLS"
     }
     if url.user != nil || url.password != nil {
-      return "its URL has credentials, and nothing protects those without TLS"
+      return "its URL has credentials, which nothing protects without TLS"
     }
     return nil
   }

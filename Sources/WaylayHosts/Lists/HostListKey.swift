@@ -25,7 +25,7 @@
         _ = try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
       } catch {
         throw HostError(
-          .invalidKey, "the key \"\(name)\" has \(publicKey.count) bytes, and an Ed25519 public key has 32.",
+          .invalidKey, "the key \"\(name)\" has \(publicKey.count) bytes, but an Ed25519 public key has 32.",
           underlying: error)
       }
       self.name = name
@@ -71,7 +71,7 @@
         throw error
       } catch {
         throw HostError(
-          .invalidKey, "the private key \"\(name)\" has \(privateKey.count) bytes, and an Ed25519 private key has 32.")
+          .invalidKey, "the private key \"\(name)\" has \(privateKey.count) bytes, but an Ed25519 private key has 32.")
       }
       self.privateKey = privateKey
     }

@@ -33,7 +33,7 @@ extension HostRules {
         .invalidRule, "entry \(number) is not an object: write {\"host\": \"api.example.com\", \"addresses\": […]}.")
     }
     guard let host = members["host"] as? String else {
-      throw HostError(.invalidRule, "entry \(number) has no \"host\", or one that is not a text.")
+      throw HostError(.invalidRule, "entry \(number) has no \"host\", or one that is not a string.")
     }
     func invalid(_ problem: String, _ underlying: (any Error)? = nil) -> HostError {
       HostError(.invalidRule, "entry \(number) (\"\(host)\"): \(problem)", host: host, underlying: underlying)
@@ -42,21 +42,21 @@ extension HostRules {
     if members.count > 1 + (listed == nil ? 0 : 1) + (excluded == nil ? 0 : 1),
       let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min()
     {
-      throw invalid("\"\(unknown)\" is not known: a rule has \"host\", \"addresses\" and \"exclude\".")
+      throw invalid("\"\(unknown)\" is unknown: a rule has \"host\", \"addresses\" and \"exclude\".")
     }
     let isExclusion: Bool
     switch excluded {
     case nil: isExclusion = false
     case let value as Bool: isExclusion = value
-    default: throw invalid("\"exclude\" is true or false.")
+    default: throw invalid("\"exclude\" must be true or false.")
     }
     let addresses: [String]
     switch listed {
     case nil: addresses = []
     case let values as [String]: addresses = values
-    default: throw invalid("\"addresses\" is a list of texts.")
+    default: throw invalid("\"addresses\" must be an array of strings.")
     }
-    guard !isExclusion || addresses.isEmpty else { throw invalid("a host that is left alone has no addresses.") }
+    guard !isExclusion || addresses.isEmpty else { throw invalid("an excluded host has no addresses.") }
     do {
       return isExclusion ? try HostRule(excluding: host) : try HostRule(host, endpoints: addresses)
     } catch let error as HostError {
@@ -75,7 +75,7 @@ struct JSONList {
   init(_ data: Data) throws {
     guard data.count <= Self.maximumSize else {
       throw HostError(
-        .invalidRule, "the list has \(data.count) bytes, and \(Self.maximumSize) is the most that is read.")
+        .invalidRule, "the list has \(data.count) bytes, and the limit is \(Self.maximumSize).")
     }
     let value: Any
     do {
@@ -91,14 +91,14 @@ struct JSONList {
 
   func entries(_ name: String) throws -> [Any] {
     guard let entries = members[name] as? [Any] else {
-      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a list.")
+      throw HostError(.invalidRule, "\"\(name)\" is missing, or is not an array.")
     }
     return entries
   }
 
   func text(_ name: String) throws -> String {
     guard let text = members[name] as? String else {
-      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a text.")
+      throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a string.")
     }
     return text
   }
@@ -107,7 +107,7 @@ struct JSONList {
   func number(_ name: String) throws -> UInt64 {
     guard let number = members[name] as? NSNumber, let value = UInt64(exactly: number.doubleValue), value <= 1 << 53
     else {
-      throw HostError(.invalidRule, "\"\(name)\" is not there, or is not a whole number from 0 to 2^53.")
+      throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a whole number from 0 to 2^53.")
     }
     return value
   }

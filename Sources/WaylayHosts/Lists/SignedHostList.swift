@@ -48,7 +48,7 @@
         let trusted = keys.map { "\"\($0.name)\"" }.joined(separator: ", ")
         throw HostError(
           .listForged,
-          "no trusted key has signed the list. It names \(named.isEmpty ? "none" : named); trusted are \(trusted).")
+          "no trusted key signed the list. Its keys: \(named.isEmpty ? "none" : named); trusted keys: \(trusted).")
       }
       let payload = try JSONList(envelope.payload)
       serial = try payload.number("serial")
@@ -72,7 +72,7 @@
     ///   without a signer.
     public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
       guard !signers.isEmpty else {
-        throw HostError(.invalidKey, "without a signer nobody would take the list: give at least one.")
+        throw HostError(.invalidKey, "no app would accept a list without a signature: give at least one signer.")
       }
       var payload = Data(#"{"serial":\#(serial),"expires":"\#(expires.formatted(.iso8601))","rules":"#.utf8)
       payload.append(rules)

@@ -51,7 +51,7 @@
       logger: Logger = Logger(label: "waylay.hosts")
     ) throws {
       guard !keys.isEmpty else {
-        throw HostError(.invalidKey, "without a key no list can be trusted: give at least one.")
+        throw HostError(.invalidKey, "no list can be trusted without a key: give at least one.")
       }
       guard Set(keys.map(\.name)).count == keys.count else {
         throw HostError(.invalidKey, "two keys have the same name.")
@@ -117,7 +117,7 @@
         try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
       } catch {
         logger.warning(
-          "a list of hosts is in force, and could not be stored",
+          "a list of hosts is in force but could not be stored",
           metadata: ["error": "\(error.redacted)", "serial": "\(serial)"])
       }
     }

@@ -25,7 +25,7 @@ enum SystemLookup {
       found.append(address)
     }
     guard !found.isEmpty else {
-      throw HostError(.noSuchHost, "the system knows the host, and no address of it.", host: host)
+      throw HostError(.noSuchHost, "the system knows the host, but no address for it.", host: host)
     }
     return found
   }

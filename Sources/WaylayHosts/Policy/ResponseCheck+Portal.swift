@@ -24,13 +24,13 @@ extension ResponseCheck {
   public static func noPortal(redirectsWithin hosts: [String] = []) -> ResponseCheck {
     let allowed = hosts.map(folded)
     return ResponseCheck(byRequest: { request, response in
-      if response.status.code == 511 { return "the status 511 says that the network wants a login" }
+      if response.status.code == 511 { return "the network requires a login (status 511)" }
       if let target = redirectTarget(of: response), let reason = suspicion(of: target, from: request.url.host, allowed)
       {
         return reason
       }
       guard (200..<300).contains(response.status.code), isHTML(response), !mayWantHTML(request) else { return nil }
-      return "it is a page in HTML, and the request is for something else"
+      return "it is an HTML page, and the request is for something else"
     })
   }
 

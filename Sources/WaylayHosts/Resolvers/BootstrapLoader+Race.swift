@@ -97,6 +97,6 @@ extension BootstrapLoader {
   ) -> HostError {
     if endpoints.count == 1, let only = failures.first?.error { return only }
     let story = failures.map { "\(endpoints[$0.index]): \($0.error.message)" }.joined(separator: "; ")
-    return HostError(.resolverFailed, "no address of \(request.url?.host ?? "") answers: \(story)")
+    return HostError(.resolverFailed, "no address of \(request.url?.host ?? "") answered: \(story)")
   }
 }

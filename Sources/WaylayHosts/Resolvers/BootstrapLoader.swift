@@ -44,7 +44,7 @@ struct BootstrapLoader: Sendable {
     let isLiteral = (try? HostAddress(host)) != nil
     guard isLiteral || !addresses.isEmpty else {
       throw HostError(
-        .invalidResolver, "\(host) would have to be looked up before it can look anything up: give its addresses.",
+        .invalidResolver, "\(host) is a name that must be resolved before it can resolve others: give its addresses.",
         host: host)
     }
     let transport = transport ?? PlatformTransport.make(.ephemeral, logger: nil)

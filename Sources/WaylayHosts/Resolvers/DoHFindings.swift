@@ -112,7 +112,7 @@ struct DoHFindings: Sendable {
       let seconds = found.map(\.timeToLive).min() ?? 0
       let reason = found.contains(where: \.isNameMissing) ? "does not exist" : "has no address"
       return HostError(
-        .noSuchHost, "\(query.host), says \(source), \(reason).", host: query.host.description,
+        .noSuchHost, "\(source) says that \(query.host) \(reason).", host: query.host.description,
         timeToLive: .seconds(seconds))
     }
     for case .failure(let error)? in results.reversed() { return error }

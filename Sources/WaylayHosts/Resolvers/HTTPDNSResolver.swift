@@ -99,7 +99,7 @@ public struct HTTPDNSResolver: HostResolver {
     let host = query.host.description
     let request = try service.request(for: query)
     guard let url = request.url, url.hasSameOrigin(as: service.url) else {
-      throw HostError(.invalidResolver, "\(name) made a request to another server than its own.", host: host)
+      throw HostError(.invalidResolver, "\(name) made a request to a server other than its own.", host: host)
     }
     let (body, response) = try await loader.load(request)
     guard response.status == .ok else {
@@ -114,7 +114,7 @@ public struct HTTPDNSResolver: HostResolver {
       throw HostError(error, host: host)
     } catch {
       throw HostError(
-        .malformedAnswer, "the answer of \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
+        .malformedAnswer, "the answer from \(name) cannot be read: \(error.redacted)", host: host, underlying: error)
     }
     guard !answer.addresses.isEmpty else {
       throw HostError(.noSuchHost, "\(name) has no address for the host.", host: host, timeToLive: answer.timeToLive)

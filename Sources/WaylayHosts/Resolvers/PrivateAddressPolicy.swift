@@ -47,7 +47,7 @@ extension HostResolution {
     guard screened.candidates.isEmpty else { return screened }
     throw HostError(
       .answerRefused,
-      "\(source) gives a public name no public address: "
+      "\(source) returned no public address for a public name: "
         + "\(screened.refusals.map(\.description).joined(separator: ", ")). If the name is yours, allow private "
         + "addresses for it.",
       host: query.host.description)

@@ -70,6 +70,6 @@ public struct ResolverChain: HostResolver {
       return absence
     }
     let story = failures.map { "\($0.name): \($0.error.message)" }.joined(separator: " ")
-    return HostError(.resolverFailed, "no resolver answers. \(story)", host: host, underlying: failures.last?.error)
+    return HostError(.resolverFailed, "no resolver answered. \(story)", host: host, underlying: failures.last?.error)
   }
 }

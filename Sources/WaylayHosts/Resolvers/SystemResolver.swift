@@ -61,7 +61,7 @@ private final class SystemLookups: Sendable {
     }
     guard isFree else {
       throw HostError(
-        .resolverFailed, "\(Self.most) lookups of the system hang already: is the network there?", host: host)
+        .resolverFailed, "\(Self.most) system lookups already hang: check the network.", host: host)
     }
     let promise = Promise<[HostAddress]>()
     return try await withTaskCancellationHandler {

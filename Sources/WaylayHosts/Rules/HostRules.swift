@@ -33,7 +33,7 @@ public struct HostRules: Sendable {
       if let other = table.insert(rule.pattern, index: index) {
         throw HostError(
           .invalidRule,
-          "entries \(other) and \(index) are both for \"\(rule.pattern)\": a pattern can have one rule only.",
+          "entries \(other) and \(index) are both for \"\(rule.pattern)\": a pattern can have only one rule.",
           host: rule.pattern.description)
       }
     }

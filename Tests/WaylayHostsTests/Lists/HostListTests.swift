@@ -33,17 +33,17 @@ struct HostListTests {
       (#"{"rules": [{"host": "a.example", "addresses": ["203.0.113.300"]}]}"#, "entry 0 (\"a.example\"): "),
       (
         #"{"rules": [{"host": "a.example", "addresses": "203.0.113.3"}]}"#,
-        "entry 0 (\"a.example\"): \"addresses\" is a list of texts"
+        "entry 0 (\"a.example\"): \"addresses\" must be an array of strings"
       ),
-      (#"{"rules": [{"host": "a.example", "exclude": "yes"}]}"#, "\"exclude\" is true or false"),
+      (#"{"rules": [{"host": "a.example", "exclude": "yes"}]}"#, "\"exclude\" must be true or false"),
       (
         #"{"rules": [{"host": "a.example", "exclude": true, "addresses": ["203.0.113.3"]}]}"#,
-        "left alone has no addresses"
+        "an excluded host has no addresses"
       ),
       (#"{"rules": [{"host": "a b.example"}]}"#, "entry 0 (\"a b.example\"): "),
       (#"{"rules": [{"host": "a.example"}, {"host": "A.example."}]}"#, "entries 0 and 1 are both for \"a.example\""),
       (#"{"rules": ["a.example"]}"#, "entry 0 is not an object"),
-      (#"{"rules": {}}"#, "\"rules\" is not there, or is not a list"),
+      (#"{"rules": {}}"#, "\"rules\" is missing, or is not an array"),
       (#"["a.example"]"#, "not a JSON object"),
       (#"{"rules": ["#, "not JSON"),
       ("", "not JSON"),

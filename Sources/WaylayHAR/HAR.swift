@@ -93,10 +93,10 @@ extension HAR {
     let json: JSONValue
     do { json = try JSONValue(data.withoutByteOrderMark) } catch {
       throw HARError(
-        .notJSON, "This is no JSON, so it is no HTTP archive: \(HARError.place(of: error)).", underlying: error)
+        .notJSON, "This is not JSON, so it is not an HTTP archive: \(HARError.place(of: error)).", underlying: error)
     }
     guard let log = json["log"], log.object != nil else {
-      throw HARError(.notAnArchive, "This is JSON without an object named \"log\", so it is no HTTP archive.")
+      throw HARError(.notAnArchive, "This is JSON without an object named \"log\", so it is not an HTTP archive.")
     }
     guard let entries = log["entries"]?.array else {
       throw HARError(.notAnArchive, "The archive has no array of entries: \"log\" holds \(HARError.names(of: log)).")

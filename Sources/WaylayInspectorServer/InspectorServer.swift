@@ -86,7 +86,7 @@ public final class InspectorServer: Sendable {
     }
     if let running {
       if !running.isFileURL { return running }
-      throw InspectorServerError(.busy, "The server is being started or stopped by somebody else.")
+      throw InspectorServerError(.busy, "Another call is starting or stopping the server.")
     }
     do {
       let running = try await listen()

@@ -58,11 +58,11 @@ struct ReadingTests {
   @Test(
     "is refused with what is wrong and where, and never ends the process",
     arguments: [
-      ("", "no JSON"), ("{", "no JSON"), ("[]", "\"log\""), (#"{"log":{}}"#, "no array of entries"),
+      ("", "not JSON"), ("{", "not JSON"), ("[]", "\"log\""), (#"{"log":{}}"#, "no array of entries"),
       (#"{"log":{"entries":[1]}}"#, "Entry 1"),
       (#"{"log":{"entries":[{"request":{"method":"GET","url":"/"}},{"response":{}}]}}"#, "Entry 2"),
       (#"{"log":{"entries":[{"request":{"url":"/"}}]}}"#, "no method"),
-      (String(repeating: "[", count: 100_000), "no JSON"),
+      (String(repeating: "[", count: 100_000), "not JSON"),
     ])
   func refused(text: String, reason: String) throws {
     let error = #expect(throws: HARError.self) { try HAR(data: Data(text.utf8)) }

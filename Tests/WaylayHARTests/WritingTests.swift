@@ -83,7 +83,7 @@ struct WritingTests {
       "request.bodySize", "response.status",
       "response.content.text", "cache", "timings.send", "timings.receive", "timings.ssl",
     ] { #expect(paths.contains(path), "\(path)") }
-    #expect(HAR.problems(in: Data("no".utf8)).map(\.description) == ["is no JSON"])
+    #expect(HAR.problems(in: Data("no".utf8)).map(\.description) == ["is not JSON"])
   }
 
   @Test("gives one entry alone as a line, which is read again as it was")

@@ -123,7 +123,7 @@ struct BoundsTests {
         #expect(response.status == .ok)
       }
       for await case .exchange(let exchange) in events where exchange.state != .open {
-        #expect(exchange.state == .finished && exchange.entry.comment == "The body was let go of before its end.")
+        #expect(exchange.state == .finished && exchange.entry.comment == "The body was dropped before its end.")
         break
       }
     }

@@ -69,9 +69,9 @@ struct SearchTests {
     arguments: [
       ("users hots:a", 6, "Write one of host,"), ("status:4zz", 7, "status:4xx"), ("status:-", 7, "status:404"),
       ("status:500-400", 7, "status:"),
-      ("status:99999999999999999999", 7, "is no status"), ("body:\"open", 5, "has no end"),
+      ("status:99999999999999999999", 7, "is not a status"), ("body:\"open", 5, "has no end"),
       ("body:", 5, "a value is missing"),
-      ("method: get", 7, "without a blank"), ("duration:>5parsecs", 9, "us, ms, s, min"),
+      ("method: get", 7, "without a space"), ("duration:>5parsecs", 9, "us, ms, s, min"),
       ("size:1.2.3", 5, "size:>100kb"), ("\"\"", 0, "nothing"),
       ("host:,", 5, "between these commas"),
     ])

@@ -49,7 +49,7 @@ struct HARCommandTests {
       try waylay.write(wrong, to: "bad.har")
       let bad = try await waylay("har", "lint", "/./bad.har")
       #expect(bad.code == 1 && bad.output.contains("entry 1: timings.wait: is negative"), "\(bad)")
-      #expect(bad.output.contains("log.version: is missing, or no text"))
+      #expect(bad.output.contains("log.version: is missing, or not a string"))
       let json = try await waylay("har", "lint", "--json", "/./bad.har").json
       #expect(json["entries"] as? Int == 2 && (json["problems"] as? [Any])?.count == json["count"] as? Int)
     }
@@ -91,7 +91,8 @@ struct HARCommandTests {
         to: waylay.file("a.har"))
       let text = try await waylay("har", "stats", "/./a.har")
       #expect(
-        text.code == 0 && text.output.contains("3 exchanges") && text.output.contains("1 without an answer"), "\(text)")
+        text.code == 0 && text.output.contains("3 exchanges") && text.output.contains("1 without a response"), "\(text)"
+      )
       #expect(!text.output.contains(Self.secret))
       let json = try await waylay("har", "stats", "/./a.har", "--json").json
       #expect(json["entries"] as? Int == 3 && json["failed"] as? Int == 1)

@@ -39,16 +39,17 @@ struct EntryWalk: ~Copyable {
       }
       guard scanner.entry.count <= entryLimit else {
         throw HARError(
-          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: allow more by entryLimit.", file: file)
+          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
       }
       guard scanner.rest.count + end.count <= Self.restLimit else {
         throw HARError(
-          .notAnArchive, "\(file.lastPathComponent) has more than \(Self.restLimit) bytes beside entries: it is none.",
+          .notAnArchive,
+          "\(file.lastPathComponent) has more than \(Self.restLimit) bytes outside entries: it is not an archive.",
           file: file)
       }
       let piece: Data
       do { piece = try handle.read(upToCount: 256 << 10) ?? Data() } catch {
-        throw HARError(.unreadable, "The file cannot be read further.", file: file, underlying: error)
+        throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
       }
       guard !piece.isEmpty else {
         isCutOff = scanner.place == .within

@@ -8,7 +8,7 @@ extension HAR.Entry {
   public init(data: Data) throws(HARError) {
     let json: JSONValue
     do { json = try JSONValue(data.withoutByteOrderMark) } catch {
-      throw HARError(.notJSON, "This is no JSON, so it is no entry: \(HARError.place(of: error)).", underlying: error)
+      throw HARError(.notJSON, "This is not JSON, so not an entry: \(HARError.place(of: error)).", underlying: error)
     }
     try self.init(json, number: 1)
   }

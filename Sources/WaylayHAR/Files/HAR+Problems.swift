@@ -25,7 +25,7 @@ extension HAR {
   /// Returns the problems of an archive. Empty for one that other tools accept.
   public static func problems(in data: Data) -> [Problem] {
     guard let json = try? JSONValue(data.withoutByteOrderMark) else {
-      return [Problem(entry: nil, path: "", message: "is no JSON")]
+      return [Problem(entry: nil, path: "", message: "is not JSON")]
     }
     let (log, entries) = problems(ofLog: json)
     var problems = log
@@ -35,7 +35,7 @@ extension HAR {
       var checkOfEntry = Check(entry: index + 1)
       let started = checkOfEntry.entry(entry)
       if let started, let last, started < last {
-        checkOfEntry.add("startedDateTime", "is before that of the entry before it: the oldest comes first")
+        checkOfEntry.add("startedDateTime", "is before that of the previous entry: the oldest comes first")
       }
       last = started ?? last
       problems += checkOfEntry.problems
@@ -50,7 +50,7 @@ extension HAR {
     check.text(log, "version", "log.version")
     for name in ["name", "version"] { check.text(log["creator"], name, "log.creator.\(name)") }
     guard let entries = log["entries"]?.array else {
-      check.add("log.entries", "is missing, or no array")
+      check.add("log.entries", "is missing, or not an array")
       return (check.problems, nil)
     }
     return (check.problems, entries)
@@ -83,13 +83,13 @@ extension HAR {
     while let bytes = try walk.next() {
       count += 1
       guard let json = try? JSONValue(Data(bytes)) else {
-        guard try visit(Problem(entry: count, path: "", message: "is no JSON")) else { return count }
+        guard try visit(Problem(entry: count, path: "", message: "is not JSON")) else { return count }
         continue
       }
       var check = Check(entry: count)
       let started = check.entry(json)
       if let started, let last, started < last {
-        check.add("startedDateTime", "is before that of the entry before it: the oldest comes first")
+        check.add("startedDateTime", "is before that of the previous entry: the oldest comes first")
       }
       last = started ?? last
       for problem in check.problems {
@@ -115,29 +115,29 @@ extension HAR {
     }
 
     mutating func text(_ json: JSONValue?, _ name: String, _ path: String) {
-      if json?[name]?.string == nil { add(path, "is missing, or no text") }
+      if json?[name]?.string == nil { add(path, "is missing, or not a string") }
     }
 
     /// A count, or -1 where it is not known.
     mutating func count(_ json: JSONValue?, _ name: String, _ path: String) {
-      guard let count = json?[name]?.int else { return add(path, "is missing, or no whole number") }
-      if count < -1 { add(path, "is \(count): -1 says that it is not known") }
+      guard let count = json?[name]?.int else { return add(path, "is missing, or not a whole number") }
+      if count < -1 { add(path, "is \(count): -1 means unknown") }
     }
 
     mutating func entry(_ json: JSONValue) -> Date? {
       let text = json["startedDateTime"]?.string
       let started = text.flatMap(Timestamp.date)
-      if started == nil { add("startedDateTime", "is missing, or no time of ISO 8601 with a zone") }
+      if started == nil { add("startedDateTime", "is missing, or not an ISO 8601 time with a zone") }
       request(json["request"])
       response(json["response"])
-      if json["cache"]?.object == nil { add("cache", "is missing: {} says that there was none") }
+      if json["cache"]?.object == nil { add("cache", "is missing: {} means that there was none") }
       timings(json["timings"], time: json["time"]?.double)
       return started
     }
 
     private mutating func request(_ json: JSONValue?) {
       for name in ["method", "url", "httpVersion"] { text(json, name, "request.\(name)") }
-      if let url = json?["url"]?.string, URL(string: url)?.scheme == nil { add("request.url", "is no absolute URL") }
+      if let url = json?["url"]?.string, URL(string: url)?.scheme == nil { add("request.url", "is not absolute") }
       if json?["url"]?.string?.contains("#") == true { add("request.url", "has a fragment, which is never sent") }
       for name in ["headers", "cookies", "queryString"] { fields(json, name, "request.\(name)") }
       for name in ["headersSize", "bodySize"] { count(json, name, "request.\(name)") }
@@ -145,7 +145,7 @@ extension HAR {
     }
 
     private mutating func response(_ json: JSONValue?) {
-      if json?["status"]?.int == nil { add("response.status", "is missing, or no whole number") }
+      if json?["status"]?.int == nil { add("response.status", "is missing, or not a whole number") }
       for name in ["statusText", "httpVersion", "redirectURL"] { text(json, name, "response.\(name)") }
       for name in ["headers", "cookies"] { fields(json, name, "response.\(name)") }
       for name in ["headersSize", "bodySize"] { count(json, name, "response.\(name)") }
@@ -155,12 +155,12 @@ extension HAR {
       if let encoding = content?["encoding"]?.string, encoding.lowercased() == "base64",
         Data(base64Encoded: content?["text"]?.string ?? "") == nil
       {
-        add("response.content.text", "is no base64, as its encoding says")
+        add("response.content.text", "is not base64, although its encoding says so")
       }
     }
 
     private mutating func fields(_ json: JSONValue?, _ name: String, _ path: String) {
-      guard let fields = json?[name]?.array else { return add(path, "is missing, or no array") }
+      guard let fields = json?[name]?.array else { return add(path, "is missing, or not an array") }
       if !fields.allSatisfy({ $0["name"]?.string != nil && $0["value"]?.string != nil }) {
         add(path, "has an element without a name or a value")
       }
@@ -172,7 +172,7 @@ extension HAR {
         let value = json?[name]?.double
         let isRequired = ["send", "wait", "receive"].contains(name)
         guard let value else {
-          if isRequired { add("timings.\(name)", "is missing, or no number") }
+          if isRequired { add("timings.\(name)", "is missing, or not a number") }
           continue
         }
         if value < 0, isRequired || value != -1 {
@@ -181,11 +181,11 @@ extension HAR {
         if name != "ssl" { sum += max(value, 0) }
       }
       if let ssl = json?["ssl"]?.double, ssl > max(json?["connect"]?.double ?? 0, 0) {
-        add("timings.ssl", "is more than connecting took, which it is a part of")
+        add("timings.ssl", "is more than connect, which includes it")
       }
-      guard let time else { return add("time", "is missing, or no number") }
+      guard let time else { return add("time", "is missing, or not a number") }
       // Programs round each part.
-      if abs(time - sum) > 1 { add("time", "is \(time), and its parts are \(sum) together") }
+      if abs(time - sum) > 1 { add("time", "is \(time), but its parts add up to \(sum)") }
     }
   }
 }

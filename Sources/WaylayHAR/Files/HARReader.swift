@@ -44,14 +44,14 @@ public struct HARReader: ~Copyable {
         let json: JSONValue
         do { json = try JSONValue(Data(scanner.take())) } catch {
           throw HARError(
-            .notJSON, "Entry \(count) is no JSON: \(HARError.place(of: error)).", file: file, underlying: error)
+            .notJSON, "Entry \(count) is not JSON: \(HARError.place(of: error)).", file: file, underlying: error)
         }
         do { return try HAR.Entry(json, number: count) } catch { throw error.in(file) }
       }
       if scanner.hasEntries, scanner.place == .after { return nil }
       guard scanner.entry.count <= entryLimit else {
         throw HARError(
-          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: allow more by entryLimit.", file: file)
+          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
       }
       bytes = ArraySlice(try piece())
       guard bytes.isEmpty || scanner.place == .after else { continue }
@@ -66,7 +66,7 @@ public struct HARReader: ~Copyable {
 
   private func piece() throws(HARError) -> Data {
     do { return try handle.read(upToCount: 256 << 10) ?? Data() } catch {
-      throw HARError(.unreadable, "The file cannot be read further.", file: file, underlying: error)
+      throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
     }
   }
 }

@@ -78,13 +78,13 @@ public struct HARWriter: ~Copyable {
       isFinished = true
     } catch {
       throw HARError(
-        .unwritable, "\(file.lastPathComponent) cannot be put in its place.", file: file, underlying: error)
+        .unwritable, "\(file.lastPathComponent) cannot be moved into place.", file: file, underlying: error)
     }
   }
 
   private mutating func flush() throws(HARError) {
     do { try handle.write(contentsOf: json.take()) } catch {
-      throw HARError(.unwritable, "\(file.lastPathComponent) cannot be written further.", file: file, underlying: error)
+      throw HARError(.unwritable, "\(file.lastPathComponent) cannot be completed.", file: file, underlying: error)
     }
   }
 }

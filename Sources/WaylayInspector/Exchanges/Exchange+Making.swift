@@ -19,9 +19,9 @@ extension Inspector.Exchange {
     if attempts.isEmpty, let last = Attempt(response, raw.error, failed) { attempts = [last] }
     if entry.serverAddress == nil, let address = attempts.last?.address, failed != nil { entry.serverAddress = address }
     if raw.isWebSocket {
-      entry.comment = "A WebSocket task: what is sent and received on it is not seen."
+      entry.comment = "A WebSocket task: its messages are not recorded."
     } else if raw.isAbandoned {
-      entry.comment = "The body was let go of before its end."
+      entry.comment = "The body was dropped before its end."
     }
     entry.extensions = fields(
       id: slot.number, state: raw.isWebSocket ? .unseen : raw.end == nil ? .open : failed == nil ? .finished : .failed,

@@ -8,7 +8,7 @@ extension Inspector.Exchange {
     for attempt in attempts {
       let result = attempt.status.map { "\($0)" } ?? attempt.failure.map { "\($0)" } ?? "open"
       let time = attempt.time.map { ", \(Self.rounded($0)) ms" } ?? ""
-      lines.append("  to \(attempt.address ?? "an address that is not known"): \(result)\(time)")
+      lines.append("  to \(attempt.address ?? "an unknown address"): \(result)\(time)")
     }
     lines.append("> \(request.method) \(request.url) \(request.httpVersion)")
     lines += Self.message(request.headers, request.body, "> ")
@@ -26,7 +26,7 @@ extension Inspector.Exchange {
     if let text = body.text {
       lines += text.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 }
     } else {
-      lines.append("\(mark)\(body.data.count) bytes that are no text")
+      lines.append("\(mark)\(body.data.count) bytes that are not text")
     }
     if body.isTruncated { lines.append("\(mark)… the first \(body.data.count) of \(body.size) bytes") }
     return lines

@@ -37,7 +37,7 @@ extension Inspector {
     /// - Throws: ``QueryError``, which says where the text is invalid and what to write.
     public init(_ text: String) throws(QueryError) {
       guard text.utf8.count <= Self.longest else {
-        throw QueryError(at: 0, "the query has \(text.utf8.count) bytes: \(Self.longest) are the most")
+        throw QueryError(at: 0, "the query has \(text.utf8.count) bytes: the limit is \(Self.longest)")
       }
       description = text
       var reader = QueryReader(text)

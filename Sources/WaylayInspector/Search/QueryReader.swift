@@ -22,7 +22,7 @@ struct QueryReader {
       while index < text.count, text[index].isWhitespace { index += 1 }
       guard index < text.count else { return terms }
       guard terms.count < Self.mostTerms else {
-        throw Failure(at: index, "more than \(Self.mostTerms) words are too many")
+        throw Failure(at: index, "the query has more than \(Self.mostTerms) words")
       }
       terms.append(try term())
     }
@@ -55,7 +55,7 @@ struct QueryReader {
   /// A word, or a text in quotes.
   private mutating func value(at place: Int) throws(Inspector.QueryError) -> String {
     guard index < text.count, !text[index].isWhitespace else {
-      throw Failure(at: index, "a value is missing here. Write it without a blank before it")
+      throw Failure(at: index, "a value is missing here. Write it without a space before it")
     }
     guard text[index] == "\"" else {
       let start = index
@@ -71,7 +71,7 @@ struct QueryReader {
       index += 1
     }
     guard index < text.count else {
-      throw Failure(at: quote, "the quote that begins here has no end. Write \" behind the text")
+      throw Failure(at: quote, "the quote that begins here has no end. Write \" after the text")
     }
     index += 1
     guard !value.isEmpty else {
@@ -123,7 +123,7 @@ struct QueryReader {
 
   private func status(_ value: String, _ place: Int) throws(Inspector.QueryError) -> ClosedRange<Int> {
     let failure = Failure(
-      at: place, "\"\(shown(value))\" is no status. Write status:404, status:4xx, status:400-499 or status:>=400")
+      at: place, "\"\(shown(value))\" is not a status. Write status:404, status:4xx, status:400-499 or status:>=400")
     func number(_ text: some StringProtocol) throws(Inspector.QueryError) -> Int {
       guard text.count <= 3, text.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(text) else {
         throw failure
@@ -162,7 +162,7 @@ struct QueryReader {
     let name = rest.dropFirst(digits.count)
     guard digits.count <= 18, let number = Double(digits), let factor = units[name.isEmpty ? unit : String(name)] else {
       let known = units.sorted { $0.value < $1.value }.map(\.key).joined(separator: ", ")
-      throw Failure(at: place, "\"\(shown(value))\" is no amount. Write \(example); the units are \(known)")
+      throw Failure(at: place, "\"\(shown(value))\" is not an amount. Write \(example); the units are \(known)")
     }
     return Inspector.Query.Comparison(order: order, value: number * factor)
   }

@@ -33,7 +33,7 @@ final class Desk: Sendable {
     let visitor = Gate.Visitor(
       method: request.method.rawValue, path: request.target.path(), field: { request.headers[HTTPHeader($0)] })
     guard let gate = gate.withLock({ $0 }), case .letIn(let path) = gate.judge(visitor) else {
-      return text(.forbidden, "This is not for you.")
+      return text(.forbidden, "Access is denied.")
     }
     switch (request.method, path) {
     case (.GET, ""):
@@ -51,7 +51,7 @@ final class Desk: Sendable {
         return text(.notFound, "There is nothing here.")
       }
       guard let exchange = inspector.exchange(Inspector.Exchange.ID(number)) else {
-        return text(.notFound, "It is not kept any more.")
+        return text(.notFound, "It is no longer kept.")
       }
       return await answer(request.method, parts.count == 3 ? String(parts[2]) : "", exchange)
     }
@@ -64,11 +64,11 @@ final class Desk: Sendable {
     case (.GET, ""): return answer(.ok, "application/json", exchange.entry.data())
     case (.GET, "stub"):
       guard let source = exchange.swiftStub(replacement: inspector.redaction.replacement) else {
-        return text(.conflict, "It was not answered: there is nothing to make a stub of.")
+        return text(.conflict, "It has no response to make a stub of.")
       }
       return text(.ok, source)
     case (.POST, "repeat"):
-      guard let repeater else { return text(.conflict, "The server was made without a session to send it with.") }
+      guard let repeater else { return text(.conflict, "The server was created without a session to send it.") }
       switch await repeater.send(exchange) {
       case .success(let status): return text(.ok, "Sent again: \(status)")
       case .failure(let refusal): return text(.conflict, refusal.reason)

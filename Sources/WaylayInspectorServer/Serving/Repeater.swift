@@ -27,7 +27,7 @@ struct Repeater: Sendable {
       return .success((response as? HTTPURLResponse)?.statusCode ?? 0)
     } catch {
       // What failed is in the list. The page needs no more than that, and an error may hold anything.
-      return .failure(Refusal(reason: "It was sent again, and failed."))
+      return .failure(Refusal(reason: "It was sent again and failed."))
     }
   }
 
@@ -39,7 +39,7 @@ struct Repeater: Sendable {
       return .failure(Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again."))
     }
     guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
-      return .failure(Refusal(reason: "Its URL is none that could be sent again."))
+      return .failure(Refusal(reason: "Its URL cannot be sent again."))
     }
     var request = URLRequest(url: url)
     request.httpMethod = recorded.method

@@ -124,7 +124,7 @@ extension ArchiveCommand {
           do {
             for try await chunk in try await entry.body(isStreamed: true) { bytes += Int64(chunk.count) }
             if ArchivedResponse(entry) == nil {
-              damaged.withLock { $0.append(Problem(entry, "its head is of another version: it is not used")) }
+              damaged.withLock { $0.append(Problem(entry, "its head has another version and is not used")) }
             }
           } catch {
             damaged.withLock { $0.append(Problem(entry, ToolFailure(error).message)) }

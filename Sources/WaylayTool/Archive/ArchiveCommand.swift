@@ -150,7 +150,7 @@ extension ArchiveCommand {
     func validate() throws {
       if filter.isEmpty != all {
         throw ValidationError(
-          all ? "--all and a choice contradict each other: leave one out." : "Say which entries, or --all.")
+          all ? "--all excludes a selection: leave one out." : "Select entries, or pass --all.")
       }
     }
 

@@ -66,7 +66,7 @@ enum KeyFile {
     let text = String(decoding: data.prefix(4096), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     if let bytes = Data(base64Encoded: text), sizes.contains(bytes.count) { return SymmetricKey(data: bytes) }
     throw ToolFailure(
-      .files, "key.invalid", "\(place) holds no key: 16, 24 or 32 bytes, or the Base64 of them, are one.")
+      .files, "key.invalid", "\(place) holds no key: a key is 16, 24 or 32 bytes, or their Base64.")
   }
 }
 
@@ -116,7 +116,7 @@ enum Dates {
   @Sendable static func date(_ text: String) throws -> Date {
     if let date = try? Date(text, strategy: .iso8601) { return date }
     if let date = try? Date(text + "T00:00:00Z", strategy: .iso8601) { return date }
-    throw ValidationError("\"\(text)\" is no date: write 2027-01-31, or 2027-01-31T12:00:00Z.")
+    throw ValidationError("\"\(text)\" is not a date: write 2027-01-31, or 2027-01-31T12:00:00Z.")
   }
 }
 
@@ -126,7 +126,7 @@ enum Addresses {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
       url.host?.isEmpty == false
     else {
-      throw ToolFailure(.usage, "usage.url", "\"\(text)\" is no URL of http or https: write https://example.com/path.")
+      throw ToolFailure(.usage, "usage.url", "\"\(text)\" is not an http or https URL: write https://example.com/path.")
     }
     return url
   }
@@ -135,7 +135,7 @@ enum Addresses {
   static func fields(_ texts: [String]) throws -> [(name: String, value: String)] {
     try texts.map { text in
       guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-        throw ToolFailure(.usage, "usage.field", "\"\(text)\" is no header field: write \"Name: value\".")
+        throw ToolFailure(.usage, "usage.field", "\"\(text)\" is not a header field: write \"Name: value\".")
       }
       let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
       guard HTTPField.Name(String(text[..<colon])) != nil, HTTPField.isValidValue(value) else {

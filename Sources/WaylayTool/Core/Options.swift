@@ -44,7 +44,7 @@ struct EntryOptions: ParsableArguments {
 
   func validate() throws {
     if let wrong = entry.first(where: { $0 < 1 }) {
-      throw ValidationError("--entry counts from 1, and \(wrong) is no such number.")
+      throw ValidationError("--entry counts from 1: \(wrong) is not valid.")
     }
   }
 
@@ -55,6 +55,6 @@ struct EntryOptions: ParsableArguments {
   /// That no entry was meant.
   func nothing(in file: String, of count: Int) -> ToolFailure {
     ToolFailure(
-      .failed, "nothingMatched", "none of the \(count) entries of \(file) is meant: look at --entry and --url.")
+      .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
   }
 }

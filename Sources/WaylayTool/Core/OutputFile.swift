@@ -22,19 +22,19 @@ struct OutputFile {
       if !mayReplace { throw Self.exists(path) }
     }
     guard FileManager.default.fileExists(atPath: folder.path) else {
-      throw ToolFailure(.files, "file.noFolder", "the folder of \(path) is not there: make it first.")
+      throw ToolFailure(.files, "file.noFolder", "the folder of \(path) does not exist: create it first.")
     }
   }
 
   private static func exists(_ path: String) -> ToolFailure {
-    ToolFailure(.files, "file.exists", "\(path) is there already: name another file, or replace it with --force.")
+    ToolFailure(.files, "file.exists", "\(path) already exists: name another file, or replace it with --force.")
   }
 
   /// Puts the draft in its place.
   func place() throws {
     defer { try? FileManager.default.removeItem(at: draft) }
     if mayReplace {
-      guard rename(draft.path, url.path) == 0 else { throw failure("put in its place") }
+      guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
       return
     }
     // A link fails where a file has come meanwhile; a rename would replace it.
@@ -42,7 +42,7 @@ struct OutputFile {
     if errno == EEXIST { throw Self.exists(url.path) }
     // A file system without links.
     guard !FileManager.default.fileExists(atPath: url.path) else { throw Self.exists(url.path) }
-    guard rename(draft.path, url.path) == 0 else { throw failure("put in its place") }
+    guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
   }
 
   /// Removes what was written so far.

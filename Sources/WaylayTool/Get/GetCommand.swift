@@ -42,8 +42,8 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if offline, archive == nil { throw ValidationError("--offline takes what an archive has: name it with --archive.") }
-    if include, common.json { throw ValidationError("--json has the head in it: leave out -i.") }
+    if offline, archive == nil { throw ValidationError("--offline needs an archive: name it with --archive.") }
+    if include, common.json { throw ValidationError("--json includes the head: leave out -i.") }
   }
 
   func run() async throws {
@@ -72,7 +72,7 @@ struct GetCommand: AsyncParsableCommand {
     if let trace { try trace.write(inspector) }
     let status = try result.get()
     if fail, status >= 400 {
-      throw ToolFailure(.failed, "status", "the server answered \(status).")
+      throw ToolFailure(.failed, "status", "the server responded with status \(status).")
     }
   }
 

@@ -19,7 +19,7 @@ struct RequestOptions: ParsableArguments {
 
   func validate() throws {
     guard timeout > 0, timeout <= 86_400 else {
-      throw ValidationError("--timeout is a number of seconds, up to a day.")
+      throw ValidationError("--timeout must be a number of seconds, up to a day.")
     }
     if let method, HTTPRequest.Method(method) == nil {
       throw ValidationError("\"\(method)\" cannot be sent as a method.")

@@ -55,7 +55,7 @@ struct RouteOptions: ParsableArguments {
     for text in route {
       guard let equals = text.firstIndex(of: "="), equals != text.startIndex, text.index(after: equals) != text.endIndex
       else {
-        throw ToolFailure(.usage, "usage.route", "\"\(text)\" is no route: write api.example.com=203.0.113.7.")
+        throw ToolFailure(.usage, "usage.route", "\"\(text)\" is not a route: write api.example.com=203.0.113.7.")
       }
       table[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
     }

@@ -20,7 +20,7 @@ struct Rendering: ParsableArguments {
     do {
       let (count, all, leftOut) = try write(list, name, to: handle, render)
       guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
-      if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries were not answered, and are left out.") }
+      if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries have no response and are left out.") }
       try handle?.close()
       try output?.place()
     } catch {

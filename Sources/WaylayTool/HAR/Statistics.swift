@@ -119,7 +119,7 @@ struct StatisticsReport: Encodable {
         + "in all"
     ]
     if let started, let ended { lines.append("from \(started.formatted(.iso8601)) to \(ended.formatted(.iso8601))") }
-    if failed > 0 { lines.append("\(failed) without an answer") }
+    if failed > 0 { lines.append("\(failed) without a response") }
     if cutOff > 0 { lines.append("\(cutOff) bodies cut off in the archive") }
     for (title, rows) in [("hosts", hosts), ("statuses", statuses), ("methods", methods), ("types", types)]
     where !rows.isEmpty {

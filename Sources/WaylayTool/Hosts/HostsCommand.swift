@@ -41,7 +41,7 @@ struct ListFile {
     guard members?["payload"] != nil else {
       guard trust.key.isEmpty else {
         throw ToolFailure(
-          .failed, "hosts.listForged", "\(path) is not signed, and a key was given: nothing says whose list it is.")
+          .failed, "hosts.listForged", "\(path) is not signed, but a key was given: its origin cannot be verified.")
       }
       rules = try HostRules(json: data)
       signed = nil
@@ -136,12 +136,12 @@ extension HostsCommand {
           .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
       }
       guard data.count <= 16 << 20, let json = try? JSONSerialization.jsonObject(with: data) else {
-        throw ToolFailure(.failed, "hosts.invalidRule", "\(path) is no JSON of a list of hosts.")
+        throw ToolFailure(.failed, "hosts.invalidRule", "\(path) is not a list of hosts in JSON.")
       }
       if json is [Any] { return data }
       guard let members = json as? [String: Any], let rules = members["rules"] as? [Any] else {
         throw ToolFailure(
-          .failed, "hosts.invalidRule", "\(path) has no \"rules\", or they are no list: write {\"rules\": […]}.")
+          .failed, "hosts.invalidRule", "\(path) has no \"rules\", or they are not an array: write {\"rules\": […]}.")
       }
       return try JSONSerialization.data(withJSONObject: rules, options: [.sortedKeys, .withoutEscapingSlashes])
     }

@@ -32,7 +32,7 @@ enum ListKeys {
     guard let bytes = raw(data, label, prefix) else {
       throw ToolFailure(
         .files, "key.invalid",
-        "\(path) holds no Ed25519 \(label.lowercased()): give a PEM file, 32 bytes, or the Base64 of them.")
+        "\(path) holds no Ed25519 \(label.lowercased()): give a PEM file, 32 bytes, or their Base64.")
     }
     return (name, bytes)
   }

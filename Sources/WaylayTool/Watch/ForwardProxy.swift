@@ -49,7 +49,7 @@ final class ForwardProxy: Sendable {
     } catch {
       throw ToolFailure(
         .failed, "cannotListen",
-        "port \(port) of the loopback address cannot be listened on: \(error.localizedDescription)")
+        "the proxy cannot listen on port \(port) of the loopback address: \(error.localizedDescription)")
     }
   }
 

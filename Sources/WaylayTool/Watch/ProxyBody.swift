@@ -65,7 +65,7 @@ final class ProxyBody: Sendable {
     let digits = try await line().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
     guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
       let size = Int64(digits, radix: 16)
-    else { throw ProxyHead.Refusal(status: 400, reason: "The size of a chunk is none.") }
+    else { throw ProxyHead.Refusal(status: 400, reason: "The size of a chunk is not a number.") }
     return size
   }
 

@@ -74,7 +74,7 @@ struct ProxyConnection {
       throw ProxyHead.Refusal(
         status: 400,
         reason:
-          "This is a proxy for HTTP: it is asked for whole URLs that begin with http://, and for tunnels by CONNECT.")
+          "This is an HTTP proxy: send it absolute URLs that begin with http://, or CONNECT for a tunnel.")
     }
     let own =
       ["127.0.0.1", "localhost", "0.0.0.0", "::1", "[::1]"].contains(host.lowercased()) || host.hasPrefix("127.")
@@ -104,7 +104,7 @@ struct ProxyConnection {
     guard codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) }) else {
       throw ProxyHead.Refusal(
         status: 502,
-        reason: "The server has coded its answer as \(codings.joined(separator: ", ")) though it was asked not to.")
+        reason: "The server encoded its response as \(codings.joined(separator: ", ")) although it was asked not to.")
     }
     let status = response.status.code
     let hasBody = head.method != "HEAD" && status != 204 && status != 304
@@ -138,7 +138,7 @@ struct ProxyConnection {
 
   private func tunnel(_ head: ProxyHead) async throws {
     guard let authority = Authority(head.target) else {
-      throw ProxyHead.Refusal(status: 400, reason: "CONNECT asks for a host and a port: example.com:443.")
+      throw ProxyHead.Refusal(status: 400, reason: "CONNECT needs a host and a port: example.com:443.")
     }
     let record = TunnelRecord(head, authority)
     let id = proxy.inspector.add(record.entry(state: "open"))

@@ -29,7 +29,7 @@ struct ProxyHead {
   /// Reads the text of a head, without the empty line at its end.
   init(_ bytes: Data) throws {
     guard let text = String(data: bytes, encoding: .utf8), !text.utf8.contains(0) else {
-      throw Refusal(status: 400, reason: "The head of the request is no text.")
+      throw Refusal(status: 400, reason: "The head of the request is not text.")
     }
     var lines = text.components(separatedBy: "\r\n")
     guard !lines.contains(where: { $0.unicodeScalars.contains { $0 == "\n" || $0 == "\r" } }) else {
@@ -37,16 +37,16 @@ struct ProxyHead {
     }
     let words = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard words.count == 3, HTTPRequest.Method(words[0]) != nil, !words[1].isEmpty else {
-      throw Refusal(status: 400, reason: "The request line is none of HTTP/1.1.")
+      throw Refusal(status: 400, reason: "The request line is not valid in HTTP/1.1.")
     }
     guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
-      throw Refusal(status: 505, reason: "Only HTTP/1.1 and HTTP/1.0 are understood here.")
+      throw Refusal(status: 505, reason: "Only HTTP/1.1 and HTTP/1.0 are supported.")
     }
     (method, target, isModern) = (words[0], words[1], words[2] == "HTTP/1.1")
     var fields: [(name: String, value: String)] = []
     for line in lines {
       guard let colon = line.firstIndex(of: ":"), HTTPField.Name(String(line[..<colon])) != nil else {
-        throw Refusal(status: 400, reason: "A line of the head is no field.")
+        throw Refusal(status: 400, reason: "A line of the head is not a field.")
       }
       let value = line[line.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
       guard HTTPField.isValidValue(value) else {
@@ -64,7 +64,7 @@ struct ProxyHead {
     let (codings, lengths) = (values("transfer-encoding"), values("content-length"))
     if !codings.isEmpty {
       guard isModern, lengths.isEmpty, codings.count == 1, codings[0].lowercased() == "chunked" else {
-        throw Refusal(status: 400, reason: "The request says in two ways where its body ends.")
+        throw Refusal(status: 400, reason: "The request declares the end of its body in two ways.")
       }
       return .chunked
     }

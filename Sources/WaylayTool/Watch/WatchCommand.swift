@@ -36,9 +36,9 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    guard keep > 0 else { throw ValidationError("--keep is a number of exchanges, 1 or more.") }
+    guard keep > 0 else { throw ValidationError("--keep must be 1 or more exchanges.") }
     if file != nil, har != nil {
-      throw ValidationError("--har writes what comes by the proxy: leave it out with a file.")
+      throw ValidationError("--har writes what the proxy records: leave it out with a file.")
     }
   }
 

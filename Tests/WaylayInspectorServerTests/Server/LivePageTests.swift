@@ -146,7 +146,7 @@ import WaylayInspectorServer
           var other = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
           other.host = "evil.example"
           try await page.call("Page.navigate", ["url": other.string ?? ""])
-          try await page.until("document.body.innerText === 'This is not for you.'")
+          try await page.until("document.body.innerText === 'Access is denied.'")
           try await page.open(url.absoluteString)
           try await page.until("document.getElementById('count').textContent === '1 request'")
         }

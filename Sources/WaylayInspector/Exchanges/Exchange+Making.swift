@@ -19,7 +19,7 @@ extension Inspector.Exchange {
     if attempts.isEmpty, let last = Attempt(response, raw.error, failed) { attempts = [last] }
     if entry.serverAddress == nil, let address = attempts.last?.address, failed != nil { entry.serverAddress = address }
     if raw.isWebSocket {
-      entry.comment = "A WebSocket task: its messages are not recorded."
+      entry.comment = "A WebSocket task: its messages are not seen."
     } else if raw.isAbandoned {
       entry.comment = "The body was dropped before its end."
     }

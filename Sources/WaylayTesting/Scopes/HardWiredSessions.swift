@@ -44,9 +44,9 @@ final class HardWiredSessions: Sendable {
     } catch let stuck as SessionTurns.Stuck {
       IssueReport.report(
         """
-        This test has waited for \(stuck.limit) for its turn to have hard-wired sessions, which the mock made at \
-        \(stuck.holder.location) still \
-        has. It runs without its turn. A test must not wait, in a detached task, for another that wants them.
+        This test waited \(stuck.limit) for its turn with the hard-wired sessions, which the mock made at \
+        \(stuck.holder.location) still holds. It now runs without its turn. A test must not wait, in a detached task, \
+        for another test that needs them.
         """, at: location)
     } catch {
       // Cancelled: whoever did it has said why.
@@ -62,10 +62,9 @@ final class HardWiredSessions: Sendable {
     } catch {
       IssueReport.report(
         """
-        The hard-wired sessions are those of another test now: the mock made at \(error.holder.location) has them. \
-        Code that is not asynchronous \
-        cannot wait for its turn. Use the trait `.mocked(hardWiredSessions: …)` or `await withMock(hardWiredSessions: \
-        …)`.
+        Another test holds the hard-wired sessions: the mock made at \(error.holder.location) has them. Synchronous \
+        code cannot wait for its turn. Use the trait `.mocked(hardWiredSessions: …)` or \
+        `await withMock(hardWiredSessions: …)`.
         """, at: location)
     }
   }
@@ -115,9 +114,9 @@ final class HardWiredSessions: Sendable {
   }
 
   private static let unreachable = """
-    On Apple platforms a session that exists cannot be given to a mock, except for URLSession.shared: its \
-    configuration is a copy. Let the code \
-    take its session or its configuration from outside, and pass URLSession.mocked or URLSessionConfiguration.mocked.
+    On Apple platforms, a mock cannot intercept an existing session other than URLSession.shared, because the \
+    session's configuration is a copy. Inject the session or its configuration into the code, and pass \
+    URLSession.mocked or URLSessionConfiguration.mocked.
     """
 }
 
@@ -138,13 +137,11 @@ private struct StrayAnswers: InlineAnswering, WebSocketValidating {
   private func noted(_ request: InterceptedRequest) -> InterceptedRequest {
     var request = request
     request[MissRemark.self] = """
-      It was asked of a hard-wired session, not in the task of a test that could be seen, so it was taken for this \
-      test's, which has such sessions \
-      now. If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well: \
-      they take turns then, and each \
-      gets its own. If this test's code made it, on a queue or in a detached task, write the stub. Best of all, let \
-      the code take its session \
-      from outside.
+      The request came from a hard-wired session, outside any test's task, so it was attributed to this test, which \
+      currently holds such sessions. If a test that runs in parallel made the request, give that test \
+      `.mocked(hardWiredSessions: …)` as well: the tests then take turns, and each gets its own requests. If this \
+      test's code made it, on a queue or in a detached task, add a stub. Best of all, inject the session into the \
+      code.
       """
     return request
   }
@@ -181,9 +178,9 @@ private enum LateRequests {
 
   private static func message(_ url: URL?) -> String {
     """
-    A hard-wired session was asked for \(url?.redacted ?? "a URL") after the end of its scope: the test was over when \
-    a task of it, or something \
-    it left behind, made the request. It failed, nothing was sent. Wait in the test for what it starts.
+    A hard-wired session received a request for \(url?.redacted ?? "a URL") after the end of its scope: a task or \
+    other work that the test left running made it. The request failed; nothing was sent. In the test, wait for the \
+    work it starts.
     """
   }
 

@@ -15,13 +15,10 @@ extension MockScope {
   func lateUseReports(_ uses: [MockSourceLocation: Int]) -> [String] {
     uses.sorted { "\($0.key)" < "\($1.key)" }.map { location, count in
       """
-      A session of the mock made at \(location) was used \(count == 1 ? "once" : "\(count) times") after its scope had \
-      ended: its requests fail. It \
-      is kept in a global, in a static or in an object that outlives its test. Make it anew in each test, or let the \
-      code take it as a \
-      parameter. A client in a `static let` that cannot be changed: make it with a session of its own, and give that \
-      to each test by \
-      `.mocked(hardWiredSessions: …)`.
+      A session of the mock made at \(location) was used \(count == 1 ? "once" : "\(count) times") after its scope \
+      ended, so its requests fail. A global, a static or an object that outlives its test holds the session. Create \
+      the session in each test, or pass it to the code as a parameter. If a client in a `static let` cannot be \
+      changed, create it with its own session, and pass that session to each test with `.mocked(hardWiredSessions: …)`.
       """
     }
   }

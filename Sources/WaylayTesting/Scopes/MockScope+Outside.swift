@@ -12,9 +12,8 @@ extension MockScope {
     guard !current.isEnded else {
       IssueReport.report(
         """
-        \(name) was used after the end of its scope: the test was over when a task of it, or something it left behind, \
-        asked for it. \
-        Wait in the test for what it starts.
+        \(name) was used after the end of its scope, by a task or other work that the test left running. In the test, \
+        wait for the work it starts.
         """)
       return outside
     }
@@ -31,7 +30,7 @@ extension MockScope {
     IssueReport.report(
       """
       \(message) \(isOne ? "One mock is open now, made at" : "\(open.count) mocks are open now, made at") \
-      \(places)\(open.count > 5 ? ", …" : ""): it is most likely the code of \(isOne ? "its test" : "one of their tests").
+      \(places)\(open.count > 5 ? ", …" : ""): \(isOne ? "its test" : "one of their tests") most likely ran this code.
       """, at: first)
   }
 
@@ -45,9 +44,10 @@ extension MockScope {
 
   private static func outsideMessage(_ name: String) -> String {
     """
-    \(name) was used outside of a mock's scope: its requests fail, nothing is sent. Give the test `.mocked { … }`, or \
-    surround the call with `withMock { … } operation: { … }`. In a detached task, on a queue or on a thread the scope \
-    is not seen: make the session before, or bind it there with `MockScope.$current.withValue(scope) { … }`.
+    \(name) was used outside of a mock's scope: its requests fail, and nothing is sent. Give the test \
+    `.mocked { … }`, or wrap the call in `withMock { … } operation: { … }`. A detached task, a queue or a thread does \
+    not inherit the scope: create the session beforehand, or bind the scope there with \
+    `MockScope.$current.withValue(scope) { … }`.
     """
   }
 

@@ -14,7 +14,7 @@ extension MockScope {
   /// `URLSessionConfiguration.mocked` in tests.
   public func intercept(_ sessions: [URLSession]) {
     guard !isEnded else {
-      IssueReport.report("MockScope.intercept(_:) was called after the end of the scope: nothing is intercepted.")
+      IssueReport.report("MockScope.intercept(_:) was called after the end of the scope, and intercepts nothing.")
       return
     }
     guard !sessions.isEmpty else { return }
@@ -44,8 +44,8 @@ extension URLSession {
     if found.isEmpty {
       IssueReport.report(
         """
-        No session was found in a \(type(of: value)): a lazy property has none before it is first used, and what a \
-        closure holds is not found.
+        No session was found in a \(type(of: value)): a lazy property holds none before its first use, and sessions \
+        that closures capture are not found.
         """)
     }
     return found

@@ -53,9 +53,8 @@ final class SuiteLedger: Sendable {
     for (stub, count) in uses.withLock({ $0 }) where count == 0 {
       IssueReport.report(
         """
-        no test of this suite that ran used the stub \(stub.description). Remove it, or mark it .optional; marked \
-        .required, every test has \
-        to use it.
+        No test of this suite used the stub \(stub.description) in this run. Remove the stub, or mark it .optional. If \
+        every test must use it, mark it .required.
         """, severity: .warning, at: stub.location)
     }
   }

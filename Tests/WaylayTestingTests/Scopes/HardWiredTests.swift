@@ -154,7 +154,7 @@ struct HardWiredTests {
     #expect(issue.contains("https://api.example.com/users/9"))
     #expect(
       issue.contains(
-        "If a test that runs beside it made the request, give that test `.mocked(hardWiredSessions: …)` as well"))
+        "If a test that runs in parallel made the request, give that test `.mocked(hardWiredSessions: …)` as well"))
   }
 
   @Test("the same in the test's own task says no more than of any request", onLinux)
@@ -166,7 +166,7 @@ struct HardWiredTests {
       }
     }
     #expect(issues.count == 1)
-    #expect(issues.first?.contains("beside it") == false)
+    #expect(issues.first?.contains("in parallel") == false)
   }
 
   @Test("what a scope leaves running does not reach the network, and is reported", onLinux)

@@ -44,7 +44,7 @@ struct LateUseTests {
     let all = issues.withLock { $0 }
     #expect(all.count == 1)
     let issue = try #require(all.first)
-    #expect(issue.contains("was used 3 times after its scope had ended"))
+    #expect(issue.contains("was used 3 times after its scope ended"))
     #expect(issue.contains("LateUseTests.swift:\(first)"))
     #expect(!issue.contains("was never used"))
   }

@@ -21,7 +21,7 @@ extension MockInterceptor {
         MockIssue.issues(of: stub, uses: uses) {
           left -= 1
           guard left >= 0 else { return "" }
-          return Self.nearest(to: stub.pattern, among: calls.suffix(200)).map { "\n\($0)" } ?? " Nothing was asked."
+          return Self.nearest(to: stub.pattern, among: calls.suffix(200)).map { "\n\($0)" } ?? " No requests were made."
         }
       }
     }
@@ -87,7 +87,7 @@ extension MockIssue {
     return [
       MockIssue(
         kind: .unused,
-        message: "the stub \(stub) \(times). Remove it, make the request it is for, or mark it .optional.\(nearest)",
+        message: "The stub \(stub) \(times). Remove it, make a matching request, or mark it .optional.\(nearest)",
         location: stub.location)
     ]
   }

@@ -75,10 +75,10 @@ extension MockInterceptor {
     }
     guard !others.isEmpty else { return nil }
     let besides = patterns.map(\.description).joined(separator: " and ")
-    let wanted = patterns.isEmpty ? "Nothing was to be asked" : "Nothing else was to be asked, besides \(besides)"
-    let count = others.count == 1 ? "one request" : "\(others.count) requests"
+    let wanted = patterns.isEmpty ? "Expected no requests" : "Expected no requests besides \(besides)"
+    let count = others.count == 1 ? "one was" : "\(others.count) were"
     let lines = others.prefix(20).map { "  \($0)" } + (others.count > 20 ? ["  …"] : [])
-    return "\(wanted), but \(count) came:\n" + lines.joined(separator: "\n")
+    return "\(wanted), but \(count) made:\n" + lines.joined(separator: "\n")
   }
 
   /// What is wrong with the number of a pattern's requests.
@@ -88,8 +88,8 @@ extension MockInterceptor {
     let found = calls.filter { pattern.matches($0.facts) }.count
     if let count, found == count { return nil }
     if count == nil, found > 0 { return nil }
-    let wanted = count.map { "\($0)" } ?? "at least one"
-    var parts = ["\(pattern) was asked \(found) \(found == 1 ? "time" : "times") instead of \(wanted)."]
+    let wanted = count.map { "\($0)" } ?? "at least 1"
+    var parts = ["\(pattern) was requested \(found) \(found == 1 ? "time" : "times"), expected \(wanted)."]
     if found == 0, let nearest = Self.nearest(to: pattern, among: calls) { parts.append(nearest) }
     parts.append(Self.list(calls))
     return parts.joined(separator: "\n")
@@ -101,11 +101,11 @@ extension MockInterceptor {
     var rest = calls[...]
     for (position, pattern) in patterns.enumerated() {
       guard let index = rest.firstIndex(where: { pattern.matches($0.facts) }) else {
-        let before = position == 0 ? "" : ", after \(patterns[position - 1])"
+        let before = position == 0 ? "" : " after \(patterns[position - 1])"
         let came = position > 0 && calls.contains { pattern.matches($0.facts) }
         let plain = came ? "\(pattern) came before \(patterns[position - 1]).\n" : ""
         return plain
-          + "\(pattern) was not asked\(before), as the \(position + 1). of \(patterns.count) in their order.\n"
+          + "\(pattern) was not requested\(before), as number \(position + 1) of \(patterns.count) in the order.\n"
           + Self.list(calls)
       }
       rest = rest[(index + 1)...]
@@ -118,7 +118,7 @@ extension MockInterceptor {
     let candidates = calls.map { ($0, pattern.mismatches($0.facts)) }
     guard let (call, mismatches) = candidates.min(by: { $0.1.distance < $1.1.distance }) else { return nil }
     guard !mismatches.isEmpty else {
-      return "Nearest: \(call)" + (call.stubLocation.map { ", which the stub at \($0) answered" } ?? ", which fits")
+      return "Nearest: \(call)" + (call.stubLocation.map { ", which the stub at \($0) answered" } ?? ", which matches")
     }
     let lines = mismatches.map { "    \($0.aspect): expected \($0.expected), but was \($0.actual)" }
     return "Nearest: \(call)\n" + lines.joined(separator: "\n")

@@ -80,15 +80,15 @@ extension MockInterceptor {
     let calls = calls
     let matching = calls.filter { pattern.matches($0.facts) }.count
     let report = reporting {
-      "\(pattern) was asked \(matching) of \(count) times within \(timeout).\n" + Self.list(calls)
+      "\(pattern) was requested \(matching) of \(count) times within \(timeout).\n" + Self.list(calls)
     }
     return MockError(.callMissing, report, location: location)
   }
 
   /// What was asked, for a report.
   static func list(_ calls: [RecordedCall]) -> String {
-    guard !calls.isEmpty else { return "Nothing was asked." }
+    guard !calls.isEmpty else { return "No requests were made." }
     let lines = calls.suffix(20).enumerated().map { "  \(calls.count - min(20, calls.count) + $0 + 1). \($1)" }
-    return "What was asked:\n" + lines.joined(separator: "\n")
+    return "Requests made:\n" + lines.joined(separator: "\n")
   }
 }

@@ -25,7 +25,7 @@ struct ErrorTextTests {
         .cannotConnectToHost, phase: .connecting, address: "203.0.113.7:443", message: message, underlying: beneath),
       ArchiveError(.notStored, message, url: url, underlying: beneath),
       HostError(.noSuchHost, message, host: "example.com", underlying: beneath),
-      MockError(.unmatched, "no stub is for GET https://example.com/a", underlying: beneath),
+      MockError(.unmatched, "no stub matches GET https://example.com/a", underlying: beneath),
       HARError(.unreadable, "it ends too early", file: URL(fileURLWithPath: "/home/s3cret/a.har"), underlying: beneath),
       try #require(#expect(throws: Inspector.QueryError.self) { try Inspector.Query("status:abc") }),
     ]

@@ -37,7 +37,7 @@ extension RequestPattern {
     // They were asked when everything else fitted, and are not asked again for a report.
     if found.isEmpty, !closures.isEmpty {
       let names = closures.map(\.description).joined(separator: " and ")
-      found.append(Mismatch("condition", expected: names, actual: "the closure said no", distance: 0.5))
+      found.append(Mismatch("condition", expected: names, actual: "the closure returned false", distance: 0.5))
     }
     return found
   }

@@ -59,8 +59,8 @@ extension Miss {
     var parts = [headline]
     if let sender {
       parts.append(
-        "A redirect led there, from \(sender)"
-          + (sender.stubLocation.map { ": the answer of the stub at \($0)." } ?? "."))
+        "A redirect from \(sender) led to this request"
+          + (sender.stubLocation.map { "; the stub at \($0) sent it." } ?? "."))
     }
     if !spent.isEmpty {
       parts.append(
@@ -71,11 +71,11 @@ extension Miss {
       parts += nearest.map(Self.describe)
     }
     if !broken.isEmpty {
-      parts.append("Stubs that are wrong, and match nothing:")
+      parts.append("Invalid stubs, which match nothing:")
       parts += broken.prefix(Self.shown).map { "  \($0) [\($0.location)]\n    \($0.problems.first?.message ?? "")" }
     }
     parts.append(
-      "A stub for it:\n\n"
+      "Suggested stub:\n\n"
         + StubSource.text(for: facts).split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
     return parts.joined(separator: "\n")
   }
@@ -85,7 +85,7 @@ extension Miss {
     if !spent.isEmpty {
       return "\(request) matched, but the \(spent.count == 1 ? "stub does" : "stubs do") not answer it:"
     }
-    return count == 0 ? "No stub is for \(request): the mock \"\(name)\" has none." : "No stub is for \(request)"
+    return count == 0 ? "No stub matches \(request): the mock \"\(name)\" has none." : "No stub matches \(request)"
   }
 
   private static func describe(_ candidate: Candidate) -> String {
@@ -106,16 +106,14 @@ extension Spent {
     case .usedUp:
       let limit = entry.stub.limit ?? 0
       return
-        "matched, but used up: it is for \(limit) \(limit == 1 ? "request" : "requests"), and has answered "
-        + "\(limit == 1 ? "it" : "them"). "
-        + "Raise .times(…), add a stub for the next one, or find out why the request was made again."
+        "matched, but used up: it answers \(limit) \(limit == 1 ? "request" : "requests"), and has already done so. "
+        + "Raise .times(…), add a stub for the next request, or find out why the request was made again."
     case .otherState(let state):
       let transition = entry.stub.life.scenario
       return
         "matched, but the scenario \"\(transition?.scenario.name ?? "")\" is in the state \"\(state)\", and the stub "
-        + "answers in "
-        + "\"\(transition?.required ?? "")\"."
-    case .removed: return "matched, but was removed while the request was on its way."
+        + "requires \"\(transition?.required ?? "")\"."
+    case .removed: return "matched, but was removed while the request was in flight."
     }
   }
 }

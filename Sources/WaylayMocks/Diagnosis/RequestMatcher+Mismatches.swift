@@ -13,7 +13,7 @@ extension RequestMatcher {
     case .headerRegex(let name, let regex): return [header(name, expected: "a match of \(regex)", facts)]
     case .body(let body): return body.mismatches(facts)
     case .predicate(let name, _):
-      return [Mismatch("condition", expected: name, actual: "the closure said no", distance: 0.5)]
+      return [Mismatch("condition", expected: name, actual: "the closure returned false", distance: 0.5)]
     case .and(let matchers): return matchers.flatMap { $0.mismatches(facts, parameters) }
     case .or(let matchers):
       let nearest = matchers.map { $0.mismatches(facts, parameters) }.min { $0.distance < $1.distance }

@@ -34,7 +34,7 @@ public struct RecordedCalls: Sendable, RandomAccessCollection {
     guard calls.count == 1 else {
       let report = mock.reporting { mock.disagreement(with: pattern, count: 1) }
       throw MockError(
-        .callCount, report ?? "\(pattern) was asked \(calls.count) times instead of 1.", location: location)
+        .callCount, report ?? "\(pattern) was requested \(calls.count) times, expected 1.", location: location)
     }
     return calls[0]
   }

@@ -24,7 +24,7 @@ struct MissTests {
     #expect(error.failingURL?.absoluteString == "https://api.example.com/user/42")
     let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? MockError)
     #expect(cause.code == .unmatched)
-    #expect(cause.message.hasPrefix("No stub is for GET https://api.example.com/user/42\n"))
+    #expect(cause.message.hasPrefix("No stub matches GET https://api.example.com/user/42\n"))
     #expect(error.localizedDescription.contains("/users/:id"))
     #expect(mock.issues.map(\.kind) == [.unmatched])
     #expect(mock.issues.first?.message == cause.message)
@@ -42,7 +42,7 @@ struct MissTests {
     }
     #expect(
       text == """
-        No stub is for POST https://api.example.com/user/42?page=2
+        No stub matches POST https://api.example.com/user/42?page=2
         Nearest of 1 stub:
           POST https://api.example.com/users/:id?page=1 where header X-Tenant: acme and JSON body \
         {"name":"Bob","age":36} [\(#fileID):\(line)]
@@ -54,7 +54,7 @@ struct MissTests {
                              but was  no such field
             body at $.name   expected "Bob"
                              but was  "Ada"
-        A stub for it:
+        Suggested stub:
 
             Stub(.post, "https://api.example.com/user/42?page=2") { .status(200) }
               .body(.json(["name": "Ada", "age": 36]))
@@ -100,7 +100,9 @@ struct MissTests {
     Row(stub: Stub("/x").query("z"), expected: "any value", actual: "no such item"),
     Row(stub: Stub(.regex("^ftp:")), expected: "a match of /^ftp:/", actual: "https://a.b/x?q"),
     Row(stub: Stub("/x").header("Accept", "a"), expected: "a", actual: "b"),
-    Row(stub: Stub("/x").where("a full moon") { _ in false }, expected: "a full moon", actual: "the closure said no"),
+    Row(
+      stub: Stub("/x").where("a full moon") { _ in false }, expected: "a full moon",
+      actual: "the closure returned false"),
     Row(stub: Stub("/x").where(!.header("Accept")), expected: "not header Accept", actual: "header Accept"),
     Row(
       stub: Stub("/x").where(.header("X-A") || .header("X-B")), expected: "header X-A or header X-B",
@@ -134,16 +136,17 @@ struct MissTests {
     #expect(
       mockError(error)?.message.hasPrefix("GET https://a.b/x matched, but the stub does not answer it:\n") == true)
     #expect(
-      mockError(error)?.message.contains("matched, but used up: it is for 1 request, and has answered it.") == true)
+      mockError(error)?.message.contains("matched, but used up: it answers 1 request, and has already done so.") == true
+    )
     #expect(mock.issues.map(\.kind) == [.usedUp])
   }
 
   @Test("A mock without stubs says so, and one with wrong stubs names them")
   func emptyAndBroken() async throws {
     let empty = try await report(.get("https://a.b/x")) {}
-    #expect(empty.hasPrefix(#"No stub is for GET https://a.b/x: the mock "MockInterceptor" has none."#))
+    #expect(empty.hasPrefix(#"No stub matches GET https://a.b/x: the mock "MockInterceptor" has none."#))
     let broken = try await report(.get("https://a.b/x")) { Stub(.get, "x/:id") }
-    #expect(broken.contains("Stubs that are wrong, and match nothing:"))
+    #expect(broken.contains("Invalid stubs, which match nothing:"))
     #expect(broken.contains("begin a path with a slash"))
   }
 

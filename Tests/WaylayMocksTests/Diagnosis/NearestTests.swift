@@ -7,7 +7,7 @@ struct NearestTests {
   @Test("An unused stub names the request that came nearest, and how it differs")
   func unused() async throws {
     let mock = MockInterceptor(unmatched: .respond(200)) { Stub(.get, "/users/:id").header("Accept", "text/html") }
-    #expect(mock.issues.first?.message.hasSuffix("or mark it .optional. Nothing was asked.") == true)
+    #expect(mock.issues.first?.message.hasSuffix("or mark it .optional. No requests were made.") == true)
     try await mock.ask(.get("https://a.b/orders"))
     try await mock.ask(.make("GET", "https://a.b/users/7", headers: ["Accept": "text/plain"]))
     let message = try #require(mock.issues.first { $0.kind == .unused }?.message)
@@ -50,18 +50,19 @@ struct NearestTests {
     let error = await failure { try await mock.session.text("GET", "https://a.b/old") }
     let message = try #require(mockError(error)).message
     #expect(
-      message.contains("A redirect led there, from GET https://a.b/old: the answer of the stub at \(#fileID):\(line)."),
+      message.contains(
+        "A redirect from GET https://a.b/old led to this request; the stub at \(#fileID):\(line) sent it."),
       "\(message)")
     let plain = await failure { try await mock.session.text("GET", "https://a.b/new") }
-    #expect(mockError(plain)?.message.contains("A redirect led there") == false)
+    #expect(mockError(plain)?.message.contains("A redirect from") == false)
   }
 
   @Test("An error that is printed says once what came nearest")
   func printedOnce() async throws {
     let mock = MockInterceptor { Stub(.get, "/users/:id").optional }
     let error = try #require(await failure { try await mock.session.text("GET", "https://a.b/user/7") })
-    #expect("\(error)".components(separatedBy: "A stub for it:").count == 2, "\(error)")
-    #expect(mockError(error)?.message.contains("A stub for it:") == true)
-    #expect(error.localizedDescription.contains("A stub for it:"))
+    #expect("\(error)".components(separatedBy: "Suggested stub:").count == 2, "\(error)")
+    #expect(mockError(error)?.message.contains("Suggested stub:") == true)
+    #expect(error.localizedDescription.contains("Suggested stub:"))
   }
 }

@@ -73,7 +73,7 @@ struct HistoryTests {
     clock.advance(by: .seconds(30))
     let error = await failure { try await call.value } as? MockError
     #expect(error?.code == .callMissing)
-    #expect(error?.message.contains("GET /x was asked 0 of 2 times") == true)
+    #expect(error?.message.contains("GET /x was requested 0 of 2 times") == true)
     #expect(error?.message.contains("1. GET https://a.b/else") == true)
     #expect(error?.location?.line == line)
     #expect(clock.sleepers == 0)
@@ -110,7 +110,7 @@ struct HistoryTests {
     withKnownIssue {
       mock.verify(.post, "/orders/:id", count: 2)
     } matching: {
-      $0.comments.contains { $0.rawValue.contains("POST /orders/:id was asked 1 time instead of 2.") }
+      $0.comments.contains { $0.rawValue.contains("POST /orders/:id was requested 1 time, expected 2.") }
     }
     withKnownIssue {
       mock.verify(.post, "/order/:id")
@@ -132,7 +132,7 @@ struct HistoryTests {
     withKnownIssue {
       mock.verifyOrder([RequestPattern("/b"), RequestPattern("/a")])
     } matching: {
-      $0.comments.contains { $0.rawValue.contains("ANY /a was not asked, after ANY /b") }
+      $0.comments.contains { $0.rawValue.contains("ANY /a was not requested after ANY /b") }
     }
   }
 }

@@ -26,11 +26,11 @@ struct VerifyingTests {
     let none = await failure { try mock.requests(.post, "/order").only() } as? MockError
     #expect(none?.code == .callCount)
     #expect(none?.location?.line == line)
-    #expect(none?.message.contains("POST /order was asked 0 times instead of 1.") == true)
+    #expect(none?.message.contains("POST /order was requested 0 times, expected 1.") == true)
     #expect(none?.message.contains("expected /order, but was /orders") == true)
     try await mock.ask(.make("POST", "https://a.b/orders"))
     let two = await failure { try mock.requests(.post, "/orders").only() } as? MockError
-    #expect(two?.message.contains("was asked 2 times instead of 1") == true)
+    #expect(two?.message.contains("was requested 2 times, expected 1") == true)
     let wrong = await failure { try mock.requests("x y").only() } as? MockError
     #expect(wrong?.code == .invalidPattern)
   }
@@ -65,13 +65,13 @@ struct VerifyingTests {
     } matching: {
       $0.comments.contains {
         $0.rawValue.contains(
-          "Nothing else was to be asked, besides GET /x, but one request came:\n  GET https://a.b/y?token=…")
+          "Expected no requests besides GET /x, but one was made:\n  GET https://a.b/y?token=…")
       }
     }
     withKnownIssue {
       mock.verifyNothingElse()
     } matching: {
-      $0.comments.contains { $0.rawValue.contains("Nothing was to be asked, but 2 requests came:") }
+      $0.comments.contains { $0.rawValue.contains("Expected no requests, but 2 were made:") }
     }
   }
 

@@ -55,7 +55,7 @@ struct ScenarioTests {
     #expect(mockError(error)?.code == .usedUp)
     #expect(
       mockError(error)?.message.contains(
-        #"the scenario "cart" is in the state "full", and the stub answers in "empty""#) == true)
+        #"the scenario "cart" is in the state "full", and the stub requires "empty""#) == true)
   }
 
   @Test("A state that the scenario does not have is a mistake, where it is written")

@@ -56,7 +56,7 @@ struct ReportTests {
     #expect(report.failed == ["uncaught miss", "uncaught miss in withMock", "miss that is caught outside of withMock"])
     for test in ["uncaught miss", "uncaught miss in withMock", "miss that is caught outside of withMock"] {
       let text = report.issues(of: test).map(\.message).joined(separator: "\n")
-      #expect(text.components(separatedBy: "A stub for it:").count == 2, "\(text)")
+      #expect(text.components(separatedBy: "Suggested stub:").count == 2, "\(text)")
     }
   }
 

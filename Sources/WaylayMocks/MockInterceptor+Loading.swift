@@ -43,8 +43,7 @@ extension MockInterceptor {
     {
       throw MockError(
         .bodyTooLarge,
-        "the request's body has more than the \(bodyLimit) bytes that the mock reads: raise "
-          + "MockInterceptor(bodyLimit:).",
+        "the request's body exceeds the \(bodyLimit) bytes that the mock reads: raise MockInterceptor(bodyLimit:).",
         location: location, underlying: error
       ).urlError(for: request)
     }

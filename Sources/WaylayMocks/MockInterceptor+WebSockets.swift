@@ -5,10 +5,9 @@ extension MockInterceptor: WebSocketValidating {
     if case .passThrough = unmatched.kind { return }
     let call = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil, isOwn: false, [:])
     let message = """
-      No stub can answer \(call): a WebSocket is opened past all interceptors, so it was refused, and nothing was \
-      sent. Let the code under \
-      test take what opens its WebSockets from outside, or send what no stub is for to the network with unmatched: \
-      .passThrough.
+      No stub can answer \(call): a WebSocket bypasses all interceptors, so it was refused, and nothing was sent. \
+      Inject whatever opens WebSockets into the code under test, or send unmatched requests to the network with \
+      unmatched: .passThrough.
       """
     let isNew = state.withLock { state in
       // Apple's loading system asks several times for one task.

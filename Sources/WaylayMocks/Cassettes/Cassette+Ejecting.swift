@@ -15,12 +15,11 @@ extension Cassette {
     let list = unused.prefix(5).map { "\n  \($0)" }.joined() + (unused.count > 5 ? "\n  …" : "")
     let cure =
       options.unused.kind == .prune
-      ? "Take them out: WAYLAY_RECORD=newEpisodes swift test."
-      : "Record it anew (WAYLAY_RECORD=all swift test), take them out (Cassette.Options.unused = .prune), or leave "
-        + "them "
-        + "be (.ignore)."
+      ? "Remove them: WAYLAY_RECORD=newEpisodes swift test."
+      : "Re-record it (WAYLAY_RECORD=all swift test), remove them (Cassette.Options.unused = .prune), or ignore them "
+        + "(.ignore)."
     let message =
-      "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not asked for. "
+      "\(unused.count) of \(tracksCount) entries of the cassette \(file.lastPathComponent) were not played. "
       + cure + list
     return noted + [
       MockIssue(kind: .unused, message: message, location: location, isWarning: options.unused.kind != .fail)
@@ -55,8 +54,8 @@ extension Cassette {
         MockIssue(
           kind: .notRecorded,
           message:
-            "A request still ran when \(file.lastPathComponent) was ejected, and is not in it: wait in the test for "
-            + "what it starts.", location: location))
+            "A request was still running when \(file.lastPathComponent) was ejected, and was not recorded: in the "
+            + "test, wait for the work it starts.", location: location))
     }
     let pruned = options.unused == .prune && claim != nil ? Set(unused) : []
     guard !recorded.isEmpty || !pruned.isEmpty else { return }

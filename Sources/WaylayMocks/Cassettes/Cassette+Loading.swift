@@ -30,7 +30,7 @@ extension Cassette {
     {
       throw MockError(
         .bodyTooLarge,
-        "The request's body has more than the \(options.bodyLimit) bytes that the cassette reads: raise "
+        "The request's body exceeds the \(options.bodyLimit) bytes that the cassette reads: raise "
           + "Cassette.Options.bodyLimit.",
         location: location, underlying: error
       ).urlError(for: request)
@@ -92,8 +92,8 @@ extension Cassette: WebSocketValidating {
   public func validate(webSocket request: URLRequest) throws {
     let url = request.url.map { Redaction.shown($0) } ?? "no URL"
     let message = """
-      The WebSocket \(url) can neither be recorded nor played: it is opened past all interceptors, so it was refused, \
-      and nothing was sent. Let the code under test take what opens its WebSockets from outside.
+      The WebSocket \(url) can neither be recorded nor played: it bypasses all interceptors, so it was refused, and \
+      nothing was sent. Inject whatever opens WebSockets into the code under test.
       """
     state.withLock { state in
       // Apple's loading system asks several times for one task.

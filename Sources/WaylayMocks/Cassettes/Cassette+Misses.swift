@@ -10,24 +10,23 @@ extension Cassette {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
       let count =
         fitting.count == 1
-        ? "1 entry for it, which has answered" : "\(fitting.count) entries for it, which have answered"
+        ? "1 entry for it, which is used up" : "\(fitting.count) entries for it, which are used up"
       return MockError(
         .usedUp,
         "\(request) has been played already: the cassette \(file.lastPathComponent) has \(count).\(list)\n"
-          + "Find out why the request was made again, record everything anew (WAYLAY_RECORD=all swift test), or let "
-          + "the "
-          + "last answer come again (Cassette.Options.allowsRepeats).", location: location)
+          + "Find out why the request was made again, re-record everything (WAYLAY_RECORD=all swift test), or allow "
+          + "the last response to repeat (Cassette.Options.allowsRepeats).", location: location)
     }
-    var text = "No entry of the cassette \(file.lastPathComponent) is for \(request)"
+    var text = "No entry of the cassette \(file.lastPathComponent) matches \(request)"
     if state.tracks.isEmpty {
-      text += ": it has none."
+      text += ": the cassette is empty."
     } else {
       let count = state.tracks.count
       text += "\nNearest of \(count) \(count == 1 ? "entry" : "entries"):"
       text += nearest(to: asked, in: state.tracks).map { "\n  \($0.0)\n" + Mismatch.lines($0.1) }.joined()
     }
     text +=
-      "\nRecord what is new (WAYLAY_RECORD=newEpisodes swift test), or everything anew (WAYLAY_RECORD=all swift test)."
+      "\nRecord new requests (WAYLAY_RECORD=newEpisodes swift test), or re-record all (WAYLAY_RECORD=all swift test)."
     return MockError(.unmatched, text, location: location)
   }
 

@@ -47,9 +47,8 @@ extension Cassette {
       do { claim = try CassetteFile.Claim(file, at: location) } catch {
         throw MockError(
           .unwritableFile,
-          "\(file.lastPathComponent) is being recorded already, by the cassette of \(error.owner): two that record "
-            + "into "
-            + "one file would overwrite each other. Give each a name of its own, or let both use one Cassette.",
+          "\(file.lastPathComponent) is already being recorded, by the cassette of \(error.owner): two cassettes that "
+            + "record to one file would overwrite each other. Give each its own name, or let both use one Cassette.",
           location: location)
       }
     }
@@ -61,7 +60,7 @@ extension Cassette {
       }
       guard let mode = Mode(named: text) else {
         throw MockError(
-          .invalidFixture, "WAYLAY_RECORD is \"\(text)\": it can be once, newEpisodes, all or none.", location: location
+          .invalidFixture, "WAYLAY_RECORD is \"\(text)\": use once, newEpisodes, all or none.", location: location
         )
       }
       return mode
@@ -70,8 +69,8 @@ extension Cassette {
     private func missing(_ written: Mode) -> MockError {
       let how =
         written == .none
-        ? "Its mode is .none, which never records: put the file there, or leave the mode out and record it by "
-        : "With the network at hand, record it by "
+        ? "Its mode is .none, which never records: add the file, or omit the mode and record it with "
+        : "With network access, record it with "
       return MockError(
         .unreadableFile,
         "There is no cassette at \(file.path). \(how)WAYLAY_RECORD=once swift test, and put the file under version "
@@ -84,7 +83,7 @@ extension Cassette {
         let reason = (error as? HARError)?.message ?? "It cannot be read."
         throw MockError(
           .unreadableFile,
-          "The cassette \(file.path) cannot be played: \(reason) Record it anew: WAYLAY_RECORD=all swift test.",
+          "The cassette \(file.path) cannot be played: \(reason) Re-record it: WAYLAY_RECORD=all swift test.",
           location: location, underlying: error)
       }
       // Some programs write entries in another order than that of time.
@@ -101,7 +100,7 @@ extension Cassette {
       guard age > expiry.age else { return }
       let message =
         "The cassette \(file.path) is \(Int(age / 86_400)) days old, and expires after "
-        + "\(Int(expiry.age / 86_400)). Record it anew: WAYLAY_RECORD=all swift test."
+        + "\(Int(expiry.age / 86_400)). Re-record it: WAYLAY_RECORD=all swift test."
       switch expiry.action {
       case .fail: throw MockError(.expiredCassette, message, location: location)
       case .record where mode != .none:

@@ -12,7 +12,7 @@ extension Cassette {
     }
     guard let slot else {
       throw MockError(
-        .unmatched, "\(file.lastPathComponent) was ejected, and records no more: eject it when all is done.",
+        .unmatched, "\(file.lastPathComponent) was ejected, and no longer records: eject it after the last request.",
         location: location
       ).urlError(for: request)
     }
@@ -45,7 +45,7 @@ extension Cassette {
         .bodyTooLarge,
         "The exchange \(entry.request.method) \(shown(entry.request.url)) has a body of more than "
           + "\(options.bodyLimit) bytes, so nothing was recorded in \(file.lastPathComponent): raise "
-          + "Cassette.Options.bodyLimit, or keep the request out of the cassette. What was there is as it was.",
+          + "Cassette.Options.bodyLimit, or keep the request out of the cassette. An existing file is unchanged.",
         location: location)
     state.withLock { state in
       state.recorded[slot] = entry

@@ -149,23 +149,23 @@ extension CassetteFile {
   private static func error(_ number: Int32, _ step: Step, _ file: URL) -> MockError {
     let cure =
       switch number {
-      case ENOSPC, EDQUOT: "the disk, or your share of it, is full: make room"
+      case ENOSPC, EDQUOT: "the disk or your disk quota is full: free some space"
       case EACCES, EPERM:
-        "it may not be written: look at the permissions of the folder. On a device and in a sandbox source folders "
-          + "cannot be written: record on a Mac, in a simulator or on Linux"
-      case EROFS: "its file system is read-only: record where the sources can be written"
-      case ENOENT, ENOTDIR: "its folder cannot be made: look at the path"
+        "access is denied: check the permissions of the folder. Source folders are not writable on a device or in a "
+          + "sandbox: record on a Mac, in a simulator or on Linux"
+      case EROFS: "its file system is read-only: record where the sources are writable"
+      case ENOENT, ENOTDIR: "its folder cannot be created: check the path"
       case EISDIR, ENOTEMPTY, EEXIST: "something else is in its place: remove it, or give the cassette another name"
       case ENAMETOOLONG: "its name is too long: give the cassette a shorter one"
-      case ELOOP: "its path goes in a circle of links: look at the path"
+      case ELOOP: "its path contains a loop of symbolic links: check the path"
       case EMFILE, ENFILE: "too many files are open: close some, or raise the limit (ulimit -n)"
-      case EFBIG: "it is larger than the file system or a limit (ulimit -f) allows: record less"
-      case EIO: "the disk reports an error: look at the system's log"
+      case EFBIG: "it exceeds the limit of the file system or of ulimit -f: record less"
+      case EIO: "the disk reports an error: check the system log"
       default: "the system says: \(String(cString: strerror(number)))"
       }
     return MockError(
       .unwritableFile,
-      "The cassette \(file.path) cannot be written: \(cure), and record again. What was there is as it was. "
+      "The cassette \(file.path) cannot be written: \(cure), and record again. An existing file is unchanged. "
         + "[\(step.rawValue): errno \(number)]",
       underlying: POSIXErrorCode(rawValue: number).map { POSIXError($0) })
   }

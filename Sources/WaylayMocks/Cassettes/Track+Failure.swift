@@ -32,7 +32,7 @@ extension Track {
     if entry.extensions["_abandoned"]?.bool == true {
       return TransportError(
         .networkConnectionLost, phase: .receiving,
-        message: "nobody read further than this when the cassette was recorded: record it anew.")
+        message: "the response was not read beyond this point when the cassette was recorded: re-record it.")
     }
     if let failure = entry.extensions["_failure"], let number = failure["code"]?.int {
       // Any number makes a code on Apple platforms.
@@ -52,7 +52,7 @@ extension Track {
 
   /// What a client sees of an entry without an answer.
   static func silence(_ request: InterceptedRequest) -> TransportError {
-    TransportError(.networkConnectionLost, message: "there was no answer when the cassette was recorded.")
+    TransportError(.networkConnectionLost, message: "there was no response when the cassette was recorded.")
   }
 
   /// The code that is nearest to an error of Chrome.

@@ -42,7 +42,8 @@ struct CassetteFileTests {
         #expect((error?.underlying as? POSIXError)?.code.rawValue == number)
         let message = error?.message ?? ""
         #expect(
-          message.contains("\(folder.path()) cannot be written: ") && message.contains("What was there is as it was."),
+          message.contains("\(folder.path()) cannot be written: ")
+            && message.contains("An existing file is unchanged."),
           "\(message)")
         cures.insert(String(message.split(separator: ":")[1].prefix(40)))
         #expect(folder.data() == before, "\(step) \(number)")
@@ -70,7 +71,8 @@ struct CassetteFileTests {
   func impossible() async throws {
     try Data().write(to: folder.url.appendingPathComponent("file"))
     for (name, words) in [
-      ("file/tape.har", "folder cannot be made"), (String(repeating: "n", count: 300) + ".har", "its name is too long"),
+      ("file/tape.har", "folder cannot be created"),
+      (String(repeating: "n", count: 300) + ".har", "its name is too long"),
     ] {
       let cassette = folder.cassette(.all, name)
       _ = try await cassette.text("https://a.test/new", network: echo)

@@ -73,7 +73,8 @@ struct PlayingTests {
       let text = error?.message ?? ""
       #expect(error?.code == .unmatched)
       #expect(
-        text.hasPrefix("No entry of the cassette tape.har is for \(method) \(url)\nNearest of 4 entries:\n"), "\(text)")
+        text.hasPrefix("No entry of the cassette tape.har matches \(method) \(url)\nNearest of 4 entries:\n"), "\(text)"
+      )
       #expect(text.contains(expectation), "\(text)")
       #expect(text.contains("WAYLAY_RECORD=newEpisodes swift test"), "\(text)")
     }
@@ -224,7 +225,7 @@ struct PlayingTests {
     _ = try await cassette.text("https://a.test/z")
     let issue = try #require(cassette.issues.first)
     #expect(cassette.issues.count == 1 && issue.kind == .unused)
-    #expect(issue.message.hasPrefix("2 of 3 entries of the cassette tape.har were not asked for."), "\(issue.message)")
+    #expect(issue.message.hasPrefix("2 of 3 entries of the cassette tape.har were not played."), "\(issue.message)")
     #expect(issue.message.contains("entry 1: GET https://a.test/x (200"), "\(issue.message)")
     #expect(folder.cassette { $0.unused = .ignore }.issues.isEmpty)
     // Without a mode that writes, pruning says what it would do.

@@ -86,7 +86,7 @@ struct RecordingTests {
     }
     let wrong = folder.cassette(environment: ["WAYLAY_RECORD": "yes"])
     let error = cassetteError(await failure { try await wrong.ask("https://a.test/a", network: echo) })
-    #expect(error?.message.contains("it can be once, newEpisodes, all or none") == true)
+    #expect(error?.message.contains("use once, newEpisodes, all or none") == true)
   }
 
   @Test("records a hundred identical requests at once, and gives each its own answer again")
@@ -253,7 +253,7 @@ struct RecordingTests {
     let other = folder.cassette(.newEpisodes)
     let error = cassetteError(await failure { try await other.ask("https://a.test/x", network: echo) })
     #expect(error?.code == .unwritableFile)
-    #expect(error?.message.contains("is being recorded already") == true)
+    #expect(error?.message.contains("is already being recorded") == true)
     _ = try await one.text("https://a.test/x", network: echo)
     try one.eject()
     #expect(try folder.archive().entries.count == 1)

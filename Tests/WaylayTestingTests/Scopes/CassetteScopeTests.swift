@@ -59,8 +59,8 @@ struct CassetteScopeTests {
       return true
     }
     let all = issues.withLock { $0 }
-    #expect(all.contains { $0.hasPrefix("No entry of the cassette users.har is for GET \(users)7") }, "\(all)")
-    #expect(all.contains { $0.hasPrefix("1 of 1 entries of the cassette users.har were not asked for.") }, "\(all)")
+    #expect(all.contains { $0.hasPrefix("No entry of the cassette users.har matches GET \(users)7") }, "\(all)")
+    #expect(all.contains { $0.hasPrefix("1 of 1 entries of the cassette users.har were not played.") }, "\(all)")
     #expect(all.count == 2, "\(all)")
   }
 

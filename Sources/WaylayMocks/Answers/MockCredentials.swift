@@ -11,11 +11,11 @@ struct MockCredentials: Sendable {
   var defect: MockError? {
     if user.contains(":") {
       return MockError(
-        .invalidResponse, "a user of Basic authentication has no colon in the name (RFC 7617, section 2).")
+        .invalidResponse, "a user name for Basic authentication must not contain a colon (RFC 7617, section 2).")
     }
     guard [user, password, realm].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
     return MockError(
-      .invalidResponse, "user, password and realm of Basic authentication have no control characters in them.")
+      .invalidResponse, "user, password and realm of Basic authentication must not contain control characters.")
   }
 
   /// The challenge, or `nil` for a request that brings the credentials.

@@ -68,7 +68,7 @@ extension MockResponse {
     do {
       _ = try JSONNode(parsing: text)
     } catch {
-      response.note(MockError(.invalidJSON, "the text of an answer is not JSON: \(error.redacted)", underlying: error))
+      response.note(MockError(.invalidJSON, "the text of a response is not JSON: \(error.redacted)", underlying: error))
     }
     return response
   }
@@ -93,7 +93,7 @@ extension MockResponse {
     var response = MockResponse.status(status).header("Location", target)
     if ![301, 302, 303, 307, 308].contains(status) {
       response.note(
-        MockError(.invalidResponse, "\(status) is no redirect that is followed: use 301, 302, 303, 307 or 308."))
+        MockError(.invalidResponse, "\(status) is not a redirect that clients follow: use 301, 302, 303, 307 or 308."))
     }
     return response
   }

@@ -46,8 +46,8 @@ extension MessageBody {
     var isDirectory: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory)
     guard exists, !isDirectory.boolValue, FileManager.default.isReadableFile(atPath: file.path) else {
-      let reason = !exists ? "is not there" : isDirectory.boolValue ? "is a folder" : "cannot be read"
-      throw MockError(.unreadableFile, "the file \(file.path) of an answer \(reason): check its path.")
+      let reason = !exists ? "does not exist" : isDirectory.boolValue ? "is a folder" : "cannot be read"
+      throw MockError(.unreadableFile, "the file \(file.path) of a response \(reason): check its path.")
     }
     return .file(file)
   }

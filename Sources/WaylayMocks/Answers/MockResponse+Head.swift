@@ -4,7 +4,7 @@ extension MockResponse {
   /// The same response with another status, 200 to 999.
   public func status(_ code: Int) -> MockResponse {
     guard (200...999).contains(code) else {
-      return with { $0.note(MockError(.invalidResponse, "\(code) is no status of a response: use 200 to 599.")) }
+      return with { $0.note(MockError(.invalidResponse, "\(code) is not a valid status code: use 200 to 599.")) }
     }
     return status(HTTPResponse.Status(code: code))
   }
@@ -40,7 +40,7 @@ extension MockResponse {
       return with {
         $0.note(
           MockError(
-            .invalidResponse, "an answer has more fields than the \(MessageLimits.mostFields) that a message can have.")
+            .invalidResponse, "a response exceeds the limit of \(MessageLimits.mostFields) header fields.")
         )
       }
     }
@@ -67,7 +67,7 @@ extension MockResponse {
   ) -> MockResponse {
     guard let fieldName = HTTPField.Name(name) else {
       return with {
-        $0.note(MockError(.invalidResponse, "\"\(name)\" is no name of a header field (RFC 9110, section 5.1)."))
+        $0.note(MockError(.invalidResponse, "\"\(name)\" is not a valid header field name (RFC 9110, section 5.1)."))
       }
     }
     guard HTTPField.isValidValue(value) else {
@@ -75,7 +75,7 @@ extension MockResponse {
         $0.note(
           MockError(
             .invalidResponse,
-            "the value of \(name) has a line break or another control character in it, or spaces at its ends."))
+            "the value of \(name) contains a line break or another control character, or begins or ends with a space."))
       }
     }
     let field = HTTPField(name: fieldName, value: value)

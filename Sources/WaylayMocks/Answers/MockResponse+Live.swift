@@ -78,7 +78,7 @@ extension MockResponse {
       } catch {
         throw MockError(
           .invalidJSON,
-          "the answer of \(response.url.redacted) is to be merged with JSON and is none itself: \(error.redacted)",
+          "the response from \(response.url.redacted) is not JSON, so nothing can be merged into it: \(error.redacted)",
           underlying: error)
       }
       var merged = response

@@ -94,7 +94,7 @@ private struct FileSlice: AsyncSequence, Sendable {
       self.handle = handle
       guard let chunk = try handle.read(upToCount: Int(Swift.min(left, 65_536))), !chunk.isEmpty else {
         throw MockError(
-          .unreadableFile, "the file \(file.path) ends before the range that was asked for: it was changed meanwhile.")
+          .unreadableFile, "the file \(file.path) ends before the requested range: it has changed in the meantime.")
       }
       left -= Int64(chunk.count)
       return chunk

@@ -62,17 +62,18 @@ extension MockResponse {
       var head = try RawHead(beginning)
       guard head.status.code >= 200 else {
         throw MockError(
-          .invalidResponse, "\(place) has only the interim status \(head.status.code): the answer itself is missing.")
+          .invalidResponse, "\(place) has only the interim status \(head.status.code): the final response is missing.")
       }
       if head.fields[.contentEncoding] != nil, beginning.dropFirst(head.end).starts(with: [0x1F, 0x8B]) {
         throw MockError(
           .invalidResponse,
-          "\(place) has a body that is still compressed: save it with curl --compressed, or take the field away.")
+          "\(place) has a compressed body: save it with curl --compressed, or remove the Content-Encoding field.")
       }
       let body = try head.content(body(head))
       return MockResponse(.message(Message(status: head.status, fields: head.fields, body: .message(body))))
     } catch let error as RawHead.Failure {
-      return .broken(MockError(.invalidResponse, "\(place) is no HTTP message: \(error.redacted)", underlying: error))
+      return .broken(
+        MockError(.invalidResponse, "\(place) is not an HTTP message: \(error.redacted)", underlying: error))
     } catch {
       return .broken(
         error as? MockError

@@ -52,7 +52,7 @@ extension MockResponse {
     case .never: try await Never.comes()
     case .live: return try await next(request.request)
     case .computed, .awaited:
-      guard let computed else { throw MockError(.invalidResponse, "an answer was not computed.") }
+      guard let computed else { throw MockError(.invalidResponse, "a response was not computed.") }
       return try await computed.respond(to: request, next: next, in: environment)
     }
   }

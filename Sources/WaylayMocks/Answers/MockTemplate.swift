@@ -39,7 +39,7 @@ struct MockTemplate: Sendable {
       }
       guard let end = rest[start.upperBound...].range(of: "}}") else {
         throw Self.invalid(
-          "the placeholder that begins \"\(rest[start.lowerBound...].prefix(20))\" has no }} at its end")
+          "the placeholder that begins \"\(rest[start.lowerBound...].prefix(20))\" is not closed with }}")
       }
       pieces += [.text(literal + before), .placeholder(try Self.placeholder(rest[start.upperBound..<end.lowerBound]))]
       literal = ""
@@ -65,7 +65,7 @@ struct MockTemplate: Sendable {
       + "{{body.JSON.PATH}}"
     return MockError(
       .invalidTemplate,
-      "\(reason). There are \(known) and {{call}}, each with a default as in {{query.page|1}}; \\{{ stands for itself.")
+      "\(reason). Use \(known) or {{call}}, each with an optional default, as in {{query.page|1}}; write \\{{ for {{.")
   }
 
   private static func placeholder(_ text: Substring) throws(MockError) -> Placeholder {
@@ -86,7 +86,7 @@ struct MockTemplate: Sendable {
       case "body": tail.isEmpty ? .body : .json(try JSONPath("$" + tail))
       default: nil
       }
-    guard let source else { throw invalid("{{\(name)}} is no placeholder") }
+    guard let source else { throw invalid("{{\(name)}} is not a placeholder") }
     return Placeholder(
       written: String(name), source: source, fallback: parts.count > 1 ? String(parts[1].trimmed) : nil)
   }
@@ -153,7 +153,7 @@ struct MockTemplate: Sendable {
       return path.values(in: root).first
     } catch {
       throw MockError(
-        .invalidTemplate, "a template looks into the request's body, which is not JSON: \(error.redacted)",
+        .invalidTemplate, "a template reads a value from the request's body, which is not JSON: \(error.redacted)",
         underlying: error)
     }
   }

@@ -30,7 +30,8 @@ struct RawHead {
     var first = lines.next() ?? ""
     while first.isEmpty, !lines.isAtEnd { first = lines.next() ?? "" }
     guard let status = Self.status(first[...]) else {
-      throw Failure(line: lines.number, reason: "\"\(first.prefix(40))\" is no status line, as in \"HTTP/1.1 200 OK\".")
+      throw Failure(
+        line: lines.number, reason: "\"\(first.prefix(40))\" is not a status line such as \"HTTP/1.1 200 OK\".")
     }
     self.status = status
     end = 0
@@ -44,22 +45,25 @@ struct RawHead {
     while let line = lines.next(), !line.isEmpty {
       if line.first == " " || line.first == "\t" {
         // RFC 9112, section 5.2: a folded line goes on with the value before it.
-        guard !fields.isEmpty else { throw Failure(line: lines.number, reason: "a folded line follows no field.") }
+        guard !fields.isEmpty else {
+          throw Failure(line: lines.number, reason: "a folded line has no header field before it.")
+        }
         folded.append(line[...].trimmed)
         continue
       }
       unfold(&fields)
       guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
-        throw Failure(line: lines.number, reason: "\"\(line.prefix(40))\" is no header field, as in \"Name: value\".")
+        throw Failure(
+          line: lines.number, reason: "\"\(line.prefix(40))\" is not a header field such as \"Name: value\".")
       }
       let value = String(line[line.index(after: colon)...].trimmed)
       guard HTTPField.isValidValue(value) else {
-        throw Failure(line: lines.number, reason: "the value of \(name) has a control character in it.")
+        throw Failure(line: lines.number, reason: "the value of \(name) contains a control character.")
       }
       guard fields.count < MessageLimits.mostFields else {
         throw Failure(
           line: lines.number,
-          reason: "there are more fields than the \(MessageLimits.mostFields) that a message can have.")
+          reason: "the message exceeds the limit of \(MessageLimits.mostFields) header fields.")
       }
       fields.append(HTTPField(name: name, value: value))
     }

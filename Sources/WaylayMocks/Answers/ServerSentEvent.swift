@@ -64,10 +64,12 @@ public struct ServerSentEvent: Sendable {
     if let mistake { return mistake }
     let breaks: (Character) -> Bool = { $0.isNewline || $0 == "\0" }
     if let event, event.contains(where: breaks) {
-      return MockError(.invalidResponse, "the type of an event has a line break in it, which ends the field.")
+      return MockError(
+        .invalidResponse, "the type of an event contains a line break or a NUL, which would end the field.")
     }
     if let id, id.contains(where: breaks) {
-      return MockError(.invalidResponse, "the id of an event has a line break or a NUL in it: readers drop such an id.")
+      return MockError(
+        .invalidResponse, "the id of an event contains a line break or a NUL: clients ignore such an id.")
     }
     if let retry, retry < .zero {
       return MockError(.invalidTiming, "an event's retry of \(retry) is below zero.")

@@ -52,12 +52,12 @@ public struct MockDelay: Sendable, Hashable, CustomStringConvertible {
     case .uniform(let shortest, let longest):
       guard shortest < .zero || longest < shortest else { return nil }
       return MockError(
-        .invalidTiming, "a delay from \(shortest) to \(longest) cannot be: use zero or more, the shorter one first.")
+        .invalidTiming, "a delay from \(shortest) to \(longest) is invalid: use zero or more, the shorter one first.")
     case .logNormal(let median, let sigma):
       guard median < .zero || !sigma.isFinite || sigma < 0 else { return nil }
       return MockError(
         .invalidTiming,
-        "a log-normal delay with the median \(median) and the sigma \(sigma) cannot be: both are zero or more.")
+        "a log-normal delay with the median \(median) and the sigma \(sigma) is invalid: both must be zero or more.")
     }
   }
 

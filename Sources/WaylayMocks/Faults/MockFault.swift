@@ -109,11 +109,11 @@ extension MockFault {
 
   /// The DNS server does not know the host.
   public static let hostNotFound = MockFault(
-    "hostNotFound", .cannotFindHost, .resolving, "the name server knows no such host.")
+    "hostNotFound", .cannotFindHost, .resolving, "the DNS server knows no such host.")
 
   /// The DNS server does not respond.
   public static let nameLookupFailed = MockFault(
-    "nameLookupFailed", .dnsLookupFailed, .resolving, "the name server did not answer.")
+    "nameLookupFailed", .dnsLookupFailed, .resolving, "the DNS server did not respond.")
 
   /// Nothing listens on the server's port.
   public static let connectionRefused = MockFault(
@@ -121,7 +121,7 @@ extension MockFault {
 
   /// The server does not respond to the first packet. The fault fails at once: add a `delay(_:)` for the wait.
   public static let connectTimedOut = MockFault(
-    "connectTimedOut", .timedOut, .connecting, "the server did not answer in time.")
+    "connectTimedOut", .timedOut, .connecting, "the server did not respond in time.")
 
   /// The TLS handshake fails.
   public static func tls(_ failure: TLSFailure) -> MockFault {
@@ -132,20 +132,20 @@ extension MockFault {
 
   /// The response does not arrive in time. The fault fails at once: add a `delay(_:)` for the wait, or use
   /// ``MockResponse/never`` to let the load's own timeout end it.
-  public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the answer did not come in time.")
+  public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the response did not arrive in time.")
 
   /// The server resets the connection before it responds.
   public static let connectionReset = MockFault(
-    "connectionReset", .networkConnectionLost, .receiving, "the connection was reset before the answer came.")
+    "connectionReset", .networkConnectionLost, .receiving, "the connection was reset before the response arrived.")
 
   /// The server closes the connection without sending a byte.
   public static let emptyResponse = MockFault(
-    "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without an answer.")
+    "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without a response.")
 
   /// The response is not HTTP. The code is that of the transport on Linux; Apple's loading system says
   /// `cannotParseResponse`.
   public static let malformedResponse = MockFault(
-    "malformedResponse", .badServerResponse, .receiving, "the answer is not HTTP.")
+    "malformedResponse", .badServerResponse, .receiving, "the response is not HTTP.")
 
   // MARK: After the head
 
@@ -165,7 +165,7 @@ extension MockFault {
   public static func truncated(afterBytes bytes: Int) -> MockFault {
     var fault = MockFault(
       "truncated(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
-      "the body ended after \(bytes) bytes, before the length that was announced.")
+      "the body ended after \(bytes) bytes, before its announced length.")
     fault.promisesMore = true
     return fault
   }
@@ -174,7 +174,7 @@ extension MockFault {
   public static func malformedChunk(afterBytes bytes: Int = 0) -> MockFault {
     MockFault(
       "malformedChunk(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
-      "after \(bytes) bytes of the body came a chunk without a length.")
+      "a chunk without a length followed \(bytes) bytes of the body.")
   }
 
   /// After the given number of body bytes nothing more arrives, until the load is cancelled or times out.

@@ -89,7 +89,7 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     if let mistake = Self.bandwidthDefect(downstream) ?? Self.bandwidthDefect(upstream) { return mistake }
     guard (0...1).contains(loss) else {
       return MockError(
-        .invalidTiming, "the network \(description) loses \(loss) of its packets: use a part from 0 to 1.")
+        .invalidTiming, "the network \(description) loses \(loss) of its packets: use a fraction from 0 to 1.")
     }
     return nil
   }
@@ -97,7 +97,7 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   static func bandwidthDefect(_ bytesPerSecond: Double) -> MockError? {
     guard !(bytesPerSecond.isFinite && bytesPerSecond > 0) else { return nil }
     return MockError(
-      .invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second cannot be: use a positive number.")
+      .invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second is invalid: use a positive number.")
   }
 
   /// From sending a request with a body of so many bytes to the first byte of its answer.

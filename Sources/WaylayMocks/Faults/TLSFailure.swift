@@ -14,7 +14,7 @@ extension MockFault {
 
     /// No version or cipher in common: `secureConnectionFailed`.
     public static let handshake = TLSFailure(
-      "handshake", .secureConnectionFailed, "client and server have no version of TLS and no cipher in common.")
+      "handshake", .secureConnectionFailed, "the client and the server share no TLS version or cipher.")
     /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
     public static let untrusted = TLSFailure(
       "untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
@@ -29,7 +29,7 @@ extension MockFault {
       "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
     /// The server requires a client certificate: `clientCertificateRequired`.
     public static let clientCertificateRequired = TLSFailure(
-      "clientCertificateRequired", .clientCertificateRequired, "the server wants a certificate of the client.")
+      "clientCertificateRequired", .clientCertificateRequired, "the server requires a client certificate.")
     /// The server rejects the client's certificate: `clientCertificateRejected`.
     public static let clientCertificateRejected = TLSFailure(
       "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")

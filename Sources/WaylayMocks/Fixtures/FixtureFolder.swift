@@ -33,7 +33,7 @@ struct FixtureFolder {
       .compactMap { file -> Stub? in
         let key = "\(file.name.method?.rawValue ?? "ANY") \(file.name.pattern)"
         if let other = places.updateValue(file.place, forKey: key) {
-          problems.note(file.place, "\(key) is answered by \(other) too: take one away, or write an index.json.")
+          problems.note(file.place, "\(key) is also answered by \(other): remove one, or write an index.json.")
           return nil
         }
         let pattern = RequestPattern(file.name.method, origin + file.name.pattern)

@@ -40,7 +40,7 @@ struct FixtureIndex {
     let method = entry.string("method")
     let httpMethod = method.flatMap { $0.uppercased() == "ANY" ? nil : HTTPRequest.Method($0.uppercased()) }
     if let method, method.uppercased() != "ANY", httpMethod == nil {
-      entry.note("method", "\"\(method)\" is no method.")
+      entry.note("method", "\"\(method)\" is not a valid method.")
     }
     let response = response(entry)
     let times = entry.integer("times")
@@ -62,7 +62,7 @@ struct FixtureIndex {
     stub = required == true ? stub.required : stub.optional
     if let times {
       if times < 1 {
-        entry.note("times", "\"times\" is \(times): a stub is used at least once.")
+        entry.note("times", "\"times\" is \(times): a stub must be used at least once.")
       } else {
         stub = stub.times(times)
       }
@@ -76,7 +76,7 @@ struct FixtureIndex {
     var response = MockResponse.status(status).checked(by: entry, "status")
     let bodies = ["file", "text", "json", "base64", "template"].filter { entry.node[$0] != nil }
     if bodies.count > 1 {
-      entry.note(bodies[1], "the entry has \(bodies.joined(separator: " and ")): one body is enough.")
+      entry.note(bodies[1], "the entry has \(bodies.joined(separator: " and ")): use only one.")
     }
     if let name = entry.string("file") { response = self.file(name, entry, status) }
     if let text = entry.string("text") { response = .text(text) }
@@ -123,7 +123,7 @@ extension MockResponse {
       guard let first = values.first ?? nil, values.allSatisfy({ $0 != nil }) else {
         entry.problems.note(
           entry.file, line: member.line, entry: entry.entry,
-          "the header field \"\(member.name)\" is a text, or a list of texts.")
+          "the header field \"\(member.name)\" must be a string or a list of strings.")
         return response
       }
       let changed = values.dropFirst().reduce(response.header(member.name, first)) {

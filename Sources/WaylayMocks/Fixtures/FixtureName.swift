@@ -24,13 +24,13 @@ struct FixtureName {
     let method = rest.prefix { $0.isUppercase && $0.isASCII }
     guard Self.methods.contains(String(method)) else {
       throw Failure(
-        "the name begins with no method, as in GET_users_42.json: rename the file, move it elsewhere, or write an "
+        "the name does not begin with a method, as in GET_users_42.json: rename the file, move it elsewhere, or write an "
           + "index.json."
       )
     }
     rest = rest[method.endIndex...]
     guard rest.first == "_" || rest.first == "." || rest.first == "?" || rest.isEmpty else {
-      throw Failure("after \(method) comes an underscore, as in \(method)_users.json.")
+      throw Failure("an underscore must follow \(method), as in \(method)_users.json.")
     }
     if rest.first == "_" { rest = rest.dropFirst() }
     self.method = method == "ANY" ? nil : HTTPRequest.Method(String(method))
@@ -94,7 +94,7 @@ struct FixtureName {
       guard let first = inner.first, first.isASCII, first.isLetter,
         inner.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
       else {
-        throw Failure("\"\(name)\" is no name of a segment: letters and digits stand between the braces, as in {id}.")
+        throw Failure("\"\(name)\" is not a valid segment name: put letters and digits between the braces, as in {id}.")
       }
       wildcards += 1
       return ":" + inner

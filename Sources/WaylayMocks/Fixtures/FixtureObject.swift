@@ -15,13 +15,13 @@ final class FixtureObject {
     self.entry = entry
     self.problems = problems
     guard let members = node.members else {
-      problems.note(file, line: node.line, entry: entry, "an object is wanted here, and this is \(node.kind).")
+      problems.note(file, line: node.line, entry: entry, "expected an object here, but found \(node.kind).")
       return nil
     }
     var names: Set<String> = []
     for member in members where !names.insert(member.name).inserted {
       problems.note(
-        file, line: member.line, entry: entry, "\"\(member.name)\" occurs twice in this object: take one away.")
+        file, line: member.line, entry: entry, "\"\(member.name)\" occurs twice in this object: remove one.")
     }
   }
 
@@ -39,7 +39,7 @@ final class FixtureObject {
   private func typed<Value>(_ key: String, _ wanted: String, _ convert: (JSONNode) -> Value?) -> Value? {
     guard let node = value(key) else { return nil }
     if let value = convert(node) { return value }
-    note(key, "\"\(key)\" is \(node.kind), and \(wanted) is wanted.")
+    note(key, "\"\(key)\" is \(node.kind): expected \(wanted).")
     return nil
   }
 
@@ -64,7 +64,7 @@ final class FixtureObject {
     for member in node.members ?? [] where !known.contains(member.name) && !ignoring.contains(member.name) {
       problems.note(
         file, line: member.line, entry: entry,
-        "\"\(member.name)\" is not understood here. Known are \(known.sorted().joined(separator: ", ")).")
+        "\"\(member.name)\" is not understood here. Known names: \(known.sorted().joined(separator: ", ")).")
     }
   }
 }

@@ -5,10 +5,10 @@ enum FormBody {
     _ type: Value.Type, from body: Data, contentType: String?, _ decoder: JSONDecoder
   ) throws -> Value {
     if let contentType, !contentType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
-      throw MockError(.invalidForm, "the body is no form: its media type is \"\(contentType)\".")
+      throw MockError(.invalidForm, "the body is not a form: its media type is \"\(contentType)\".")
     }
     guard let text = String(data: body, encoding: .utf8) else {
-      throw MockError(.invalidForm, "the body is no form: it is not UTF-8.")
+      throw MockError(.invalidForm, "the body is not a form: it is not UTF-8.")
     }
     var fields: [String: Field] = [:]
     for item in QueryItems(text).items { fields[item.name, default: Field()].values.append(item.value ?? "") }

@@ -18,13 +18,13 @@ struct JSONPath: Sendable, CustomStringConvertible {
       if mark == "." {
         let end = rest.firstIndex { $0 == "." || $0 == "[" } ?? rest.endIndex
         let name = rest[..<end]
-        guard !name.isEmpty else { throw Self.invalid(text, "there is no name after a dot") }
+        guard !name.isEmpty else { throw Self.invalid(text, "a name is missing after a dot") }
         steps.append(name == "*" ? .all : .member(String(name)))
         rest = rest[end...]
       } else if mark == "[", let step = Self.bracket(&rest) {
         steps.append(step)
       } else {
-        throw Self.invalid(text, "\"\(mark)\" begins neither a member nor an element")
+        throw Self.invalid(text, "\"\(mark)\" cannot begin a member or an element")
       }
     }
   }

@@ -26,7 +26,7 @@ struct PathPattern: Sendable {
     for part in PathExpressions.split(body) {
       let segment = try Segment(part, of: text)
       for name in segment.names where !names.insert(name).inserted {
-        throw URLPattern.invalid(text, "the name \":\(name)\" occurs twice: each value needs a name of its own.")
+        throw URLPattern.invalid(text, "the name \":\(name)\" occurs twice: give each value its own name.")
       }
       segments.append(segment)
     }

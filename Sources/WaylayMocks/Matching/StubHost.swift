@@ -14,7 +14,7 @@ enum StubHost: Sendable {
         guard label.contains("*") else { return HostName.comparable(String(label)) }
         guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
           throw URLPattern.invalid(
-            pattern, "\"\(label)\" has a star in a label that is not ASCII: write \"*\" for the whole label.")
+            pattern, "\"\(label)\" has a wildcard in a non-ASCII label: write \"*\" for the whole label.")
         }
         return label.lowercased()
       }
@@ -30,7 +30,7 @@ enum StubHost: Sendable {
       let host = text == "**" ? "*" : PercentCoding.decoded(String(text))
       self = .pattern(try HostPattern(stars == 0 && host.contains("*") ? String(text) : host))
     } catch {
-      throw URLPattern.invalid(pattern, "that is no host: \(error.message)")
+      throw URLPattern.invalid(pattern, "the host is invalid: \(error.message)")
     }
   }
 

@@ -11,7 +11,7 @@ extension URLPattern {
     if let separator = rest.range(of: "://") {
       let scheme = rest[..<separator.lowerBound].lowercased()
       guard scheme == "*" || Self.isScheme(scheme) else {
-        throw Self.invalid(text, "\"\(scheme)\" is no scheme: write https:// or *://.")
+        throw Self.invalid(text, "\"\(scheme)\" is not a valid scheme: write https:// or *://.")
       }
       self.scheme = scheme == "*" ? nil : scheme
       hasScheme = true
@@ -43,7 +43,7 @@ extension URLPattern {
       } else if let number = Int(digits), (1...65535).contains(number) {
         port = .number(number)
       } else if !digits.isEmpty {
-        throw Self.invalid(text, "\"\(digits)\" is no port: write a number from 1 to 65535, or \"*\" for any.")
+        throw Self.invalid(text, "\"\(digits)\" is not a valid port: write a number from 1 to 65535, or \"*\" for any.")
       }
       name = name[..<colon]
     }
@@ -53,7 +53,7 @@ extension URLPattern {
         || port != .schemeDefault
     else {
       throw Self.invalid(
-        text, "\"\(name)\" is no host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.")
+        text, "\"\(name)\" is not a host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.")
     }
     guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
     host = try StubHost(name, of: text)

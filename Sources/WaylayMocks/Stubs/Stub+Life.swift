@@ -38,7 +38,7 @@ extension Stub {
       return with {
         $0.note(
           .invalidCount,
-          "times(\(count)): a stub is used at least once. Leave the stub out, or verify that there were no calls.")
+          "times(\(count)): a stub must be used at least once. Omit the stub, or verify that there were no calls.")
       }
     }
     return with {
@@ -50,7 +50,9 @@ extension Stub {
   /// The same stub for a number of requests in the given range.
   public func times(_ counts: ClosedRange<Int>) -> Stub {
     guard counts.lowerBound >= 0, counts.upperBound > 0 else {
-      return with { $0.note(.invalidCount, "times(\(counts)): counts are not negative, and the last is at least 1.") }
+      return with {
+        $0.note(.invalidCount, "times(\(counts)): counts must not be negative, and the last must be at least 1.")
+      }
     }
     return with {
       $0.life.minimum = counts.lowerBound

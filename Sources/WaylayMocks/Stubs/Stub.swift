@@ -132,7 +132,7 @@ public struct Stub: Sendable {
       let problem =
         error as? MockError
         ?? MockError(
-          .invalidResponse, "the closure that lists the stub's answers threw \(error.redacted).", underlying: error)
+          .invalidResponse, "the closure that lists the stub's responses threw \(error.redacted).", underlying: error)
       problems.append(problem.located(at: location))
       answer = .declared([.error(problem.located(at: location))])
     }

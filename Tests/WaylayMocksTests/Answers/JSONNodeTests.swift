@@ -10,11 +10,11 @@ import WaylayMocks
       ("[1,]", "line 1, column 4"),
       ("[1 2]", "line 1, column 4"), ("01", "superfluous"), ("1.", "line 1, column 3"), ("1e", "exponent"),
       ("-", "digits"),
-      ("tru", "true"), ("\"a", "no end"), ("\"\\x\"", "backslash"), ("\"\\u12g4\"", "hexadecimal"),
+      ("tru", "true"), ("\"a", "not terminated"), ("\"\\x\"", "backslash"), ("\"\\u12g4\"", "hexadecimal"),
       ("\"\\ud800\"", "surrogate"),
-      ("\"\\ud800\\u0041\"", "surrogate"), ("\"\u{1}\"", "escaped"), ("1 2", "more follows"),
+      ("\"\\ud800\\u0041\"", "surrogate"), ("\"\u{1}\"", "escaped"), ("1 2", "unexpected text"),
       ("{\"a\":1,\n\n  b:2}", "line 3, column 3"),
-      (String(repeating: "[", count: 100_000), "inside each other"),
+      (String(repeating: "[", count: 100_000), "nested"),
     ])
   func refused(text: String, hint: String) throws {
     let error = #expect(throws: JSONSyntaxError.self) { try JSONNode(parsing: text) }

@@ -120,7 +120,7 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
   @Test(
     "a name that cannot be read is a mistake that names the file",
     arguments: [
-      ("users.json", "begins with no method"), ("get_users.json", "begins with no method"),
+      ("users.json", "does not begin with a method"), ("get_users.json", "does not begin with a method"),
       ("GETusers.json", "underscore"),
       ("GET-users.json", "underscore"), ("GET_{a b}.json", "braces"), ("GET_{id}_{id}.json", "occurs twice"),
       ("deep/down/notes.txt", "deep/down/notes.txt: "),
@@ -137,7 +137,7 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
     let folder = try TemporaryFolder(["GET_users.json": "", "users/GET.404.json": "", "x.txt": "", "y.txt": ""])
     let message = try #require(mistake { () throws(MockError) in try Stub.fixtures(in: folder.url) })
     #expect(message.hasPrefix("3 mistakes"))
-    #expect(message.contains("answered by GET_users.json too"))
+    #expect(message.contains("also answered by GET_users.json"))
     let missing = try #require(
       mistake { () throws(MockError) in try Stub.fixtures(in: folder.url.appendingPathComponent("none")) })
     #expect(missing.contains("cannot be read"))
@@ -197,11 +197,11 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
       (#"{"stubs": [{"url": "/a", "stats": 1}]}"#, "index.json, line 1, entry 1 (ANY /a): \"stats\" is not understood"),
       (
         "[\n{\"url\": \"/a\"},\n{\"url\": \"/b\",\n \"status\": 1000}]",
-        "index.json, line 4, entry 2 (ANY /b): 1000 is no status"
+        "index.json, line 4, entry 2 (ANY /b): 1000 is not a valid status code"
       ),
       (
         "[\n{\"url\": \"/b\",\n \"status\": \"200\"}]",
-        "index.json, line 3, entry 1 (ANY /b): \"status\" is a string, and a whole number is wanted"
+        "index.json, line 3, entry 1 (ANY /b): \"status\" is a string: expected a whole number"
       ),
       (
         "[{\"url\": \"/b\",\n\"file\": \"gone.json\"}]",
@@ -209,13 +209,13 @@ func mistake(_ read: () throws(MockError) -> [Stub]) -> String? {
       ),
       ("[{\"url\": \"/b\",\n\"text\": \"\", \"json\": 1}]", "text and json"),
       ("[\n{\"method\": \"GET\"}]", "line 2, entry 1: the entry has no \"url\""),
-      ("[{\"url\": \"b\"}]", "is no host"), ("[{\"url\": \"/b\", \"method\": \"G T\"}]", "is no method"),
+      ("[{\"url\": \"b\"}]", "is not a host"), ("[{\"url\": \"/b\", \"method\": \"G T\"}]", "is not a valid method"),
       ("[{\"url\": \"/b\", \"delay\": -1}]", "below zero"), ("[{\"url\": \"/b\", \"times\": 0}]", "at least once"),
       ("[{\"url\": \"/b\", \"base64\": \"?\"}]", "Base64"),
-      ("[{\"url\": \"/b\", \"template\": \"{{x}}\"}]", "no placeholder"),
-      ("[{\"url\": \"/b\", \"headers\": {\"A\": 1}}]", "\"A\" is a text"),
-      ("[{\"url\": \"/b\", \"headers\": {\"A b\": \"1\"}}]", "no name"),
-      ("[{\"url\": \"/b\", \"url\": \"/c\"}]", "occurs twice"), ("[1]", "an object is wanted here"),
+      ("[{\"url\": \"/b\", \"template\": \"{{x}}\"}]", "not a placeholder"),
+      ("[{\"url\": \"/b\", \"headers\": {\"A\": 1}}]", "\"A\" must be a string"),
+      ("[{\"url\": \"/b\", \"headers\": {\"A b\": \"1\"}}]", "not a valid header field name"),
+      ("[{\"url\": \"/b\", \"url\": \"/c\"}]", "occurs twice"), ("[1]", "expected an object here"),
       ("{}", "\"stubs\" is missing"),
       ("[\n{\"url\": \"/a\" \"x\": 1}]", "index.json, line 2: column 14: ',' or '}' is missing"),
       ("", "a value is missing"),

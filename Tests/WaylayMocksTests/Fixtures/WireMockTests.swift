@@ -236,18 +236,18 @@ import WaylayMocks
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"proxyBaseUrl\": \"http://x\"}}", "proxyBaseUrl"),
       ("{\"request\": {\"url\": \"/a\", \"cookies\": {}}, \"response\": {}}", "cookies"),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {}, \"postServeActions\": []}", "postServeActions"),
-      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"status\": 99}}", "99 is no status"),
+      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"status\": 99}}", "99 is not a valid status code"),
       (
         "{\"request\": {\"url\": \"/a\"}, \"response\": {\"body\": \"\",\n\"jsonBody\": {}}}",
         "a.json, line 2: the response has body and jsonBody"
       ),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"bodyFileName\": \"gone.txt\"}}", "gone.txt is not in"),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"base64Body\": \"!\"}}", "Base64"),
-      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"fault\": \"NONE\"}}", "is no fault"),
+      ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"fault\": \"NONE\"}}", "is not a known fault"),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {\"fixedDelayMilliseconds\": -5}}", "below zero"),
       (
         "{\"request\": {\"url\": \"/a\"}, \"response\": {\"delayDistribution\": {\"type\": \"normal\"}}}",
-        "is no distribution"
+        "is not a known distribution"
       ),
       (
         """
@@ -263,14 +263,14 @@ import WaylayMocks
         """,
         "sigma"
       ),
-      ("{\"request\": {\"url\": \"a\"}, \"response\": {}}", "is no path"),
+      ("{\"request\": {\"url\": \"a\"}, \"response\": {}}", "is not a URL path"),
       ("{\"request\": {\"urlPathPattern\": \"[\"}, \"response\": {}}", "regular expression"),
       ("{\"request\": {\"url\": \"/a\", \"urlPath\": \"/b\"}, \"response\": {}}", "url and urlPath"),
       (
         "{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": {\"like\": 1}}}, \"response\": {}}",
         "\"like\" is not understood"
       ),
-      ("{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": \"x\"}}, \"response\": {}}", "an object is wanted"),
+      ("{\"request\": {\"url\": \"/a\", \"headers\": {\"A\": \"x\"}}, \"response\": {}}", "expected an object"),
       (
         "{\"request\": {\"url\": \"/a\", \"queryParameters\": {\"A\": {\"matches\": \"(\"}}}, \"response\": {}}",
         "regular expression"
@@ -297,7 +297,7 @@ import WaylayMocks
       ),
       ("{\"request\": {\"url\": \"/a\"}, \"response\": {}, \"newScenarioState\": \"x\"}", "no \"scenarioName\""),
       ("{\"request\": {\"url\": \"/a\",\n\"method\": 7}, \"response\": {}}", "a.json, line 2: \"method\" is a number"),
-      ("{\n\"request\": }", "a.json, line 2: column 12"), ("[]", "an object is wanted"),
+      ("{\n\"request\": }", "a.json, line 2: column 12"), ("[]", "expected an object"),
     ])
   func mistakes(mapping: String, hint: String) throws {
     let folder = try TemporaryFolder(["mappings/a.json": mapping])

@@ -27,7 +27,7 @@ struct JSONParser {
   mutating func parse() throws -> JSONNode {
     let node = try value()
     skipSpace()
-    guard position >= bytes.count else { throw error("more follows after the value") }
+    guard position >= bytes.count else { throw error("unexpected text after the value") }
     return node
   }
 
@@ -60,7 +60,7 @@ struct JSONParser {
   private mutating func value() throws -> JSONNode {
     skipSpace()
     let (line, column) = (line, position - lineStart + 1)
-    guard depth < Self.maximumDepth else { throw error("more than \(Self.maximumDepth) values are inside each other") }
+    guard depth < Self.maximumDepth else { throw error("values are nested more than \(Self.maximumDepth) deep") }
     depth += 1
     defer { depth -= 1 }
     let value: JSONNode.Value
@@ -73,7 +73,7 @@ struct JSONParser {
     case UInt8(ascii: "t"): value = try word("true", .bool(true))
     case UInt8(ascii: "f"): value = try word("false", .bool(false))
     case UInt8(ascii: "n"): value = try word("null", .null)
-    default: throw error("\(Self.name(first)) begins no value")
+    default: throw error("a value cannot begin with \(Self.name(first))")
     }
     return JSONNode(value, line: line, column: column)
   }
@@ -83,7 +83,7 @@ struct JSONParser {
   }
 
   private mutating func word(_ word: String, _ value: JSONNode.Value) throws -> JSONNode.Value {
-    guard bytes[position...].starts(with: word.utf8) else { throw error("a value begins like \(word), and is not") }
+    guard bytes[position...].starts(with: word.utf8) else { throw error("expected \(word)") }
     position += word.utf8.count
     return value
   }
@@ -151,18 +151,18 @@ struct JSONParser {
         position += 1
         return string
       case UInt8(ascii: "\\"): text += try escape()
-      case 0..<0x20: throw error("a string has \(Self.name(byte)) in it, which must be escaped")
+      case 0..<0x20: throw error("a string contains \(Self.name(byte)), which must be escaped")
       default:
         text.append(byte)
         position += 1
       }
     }
-    throw error("a string has no end")
+    throw error("a string is not terminated")
   }
 
   private mutating func escape() throws -> [UInt8] {
     position += 1
-    guard let byte = current else { throw error("a string has no end") }
+    guard let byte = current else { throw error("a string is not terminated") }
     position += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
@@ -174,7 +174,7 @@ struct JSONParser {
     case UInt8(ascii: "u"): return Array(String(try unicodeEscape()).utf8)
     default:
       position -= 1
-      throw error("\(Self.name(byte)) is nothing that a backslash escapes")
+      throw error("a backslash cannot escape \(Self.name(byte))")
     }
   }
 
@@ -182,13 +182,13 @@ struct JSONParser {
     let first = try codeUnit()
     if let scalar = UnicodeScalar(UInt32(first)) { return Character(scalar) }
     guard (0xD800...0xDBFF).contains(first), bytes[position...].starts(with: [0x5C, 0x75]) else {
-      throw error("one half of a surrogate pair stands alone")
+      throw error("half of a surrogate pair is missing")
     }
     position += 2
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = UnicodeScalar((UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00) + 0x10000)
-    else { throw error("one half of a surrogate pair stands alone") }
+    else { throw error("half of a surrogate pair is missing") }
     return Character(scalar)
   }
 

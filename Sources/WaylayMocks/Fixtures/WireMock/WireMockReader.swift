@@ -94,7 +94,7 @@ struct WireMockReader {
     let next = entry.string("newScenarioState")
     if scenario == nil, required != nil || next != nil {
       entry.note(
-        required == nil ? "newScenarioState" : "requiredScenarioState", "there is a state and no \"scenarioName\".")
+        required == nil ? "newScenarioState" : "requiredScenarioState", "there is a state but no \"scenarioName\".")
     }
     entry.skip("id", "uuid", "name", "persistent", "metadata", "insertionIndex")
     entry.finish(ignoring: ignoring)

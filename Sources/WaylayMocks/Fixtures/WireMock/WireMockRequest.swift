@@ -17,7 +17,7 @@ struct WireMockRequest {
   var pattern: RequestPattern? {
     let name = object.string("method")?.uppercased()
     let method = name.flatMap { $0 == "ANY" ? nil : HTTPRequest.Method($0) }
-    if let name, name != "ANY", method == nil { object.note("method", "\"\(name)\" is no method.") }
+    if let name, name != "ANY", method == nil { object.note("method", "\"\(name)\" is not a valid method.") }
     var conditions: [RequestMatcher] = []
     let url = url(&conditions)
     for member in object.members("queryParameters") {
@@ -56,7 +56,7 @@ struct WireMockRequest {
   private func url(_ conditions: inout [RequestMatcher]) -> URLPattern? {
     let keys = ["url", "urlPattern", "urlPath", "urlPathPattern", "urlPathTemplate"].filter { object.node[$0] != nil }
     if keys.count > 1 {
-      object.note(keys[1], "the request has \(keys.joined(separator: " and ")): one of them is enough.")
+      object.note(keys[1], "the request has \(keys.joined(separator: " and ")): use only one.")
     }
     var any = URLPattern.anyPath(of: origin)
     if let url = object.string("url") {
@@ -89,7 +89,7 @@ struct WireMockRequest {
   }
 
   private func invalid(_ key: String, _ text: String) -> URLPattern? {
-    object.note(key, "\"\(text)\" is no path of a URL: begin it with a slash.")
+    object.note(key, "\"\(text)\" is not a URL path: begin it with a slash.")
     return nil
   }
 }

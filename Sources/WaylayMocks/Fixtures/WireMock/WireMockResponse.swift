@@ -28,7 +28,7 @@ struct WireMockResponse {
   private func body() -> MockResponse {
     let keys = ["body", "jsonBody", "base64Body", "bodyFileName"].filter { object.node[$0].map { !$0.isNull } ?? false }
     if keys.count > 1 {
-      object.note(keys[1], "the response has \(keys.joined(separator: " and ")): one of them is enough.")
+      object.note(keys[1], "the response has \(keys.joined(separator: " and ")): use only one.")
     }
     if let text = object.string("body") { return .data(Data(text.utf8)) }
     if let json = object.value("jsonBody") { return .data(Data(json.text.utf8), type: "application/json") }
@@ -53,7 +53,7 @@ struct WireMockResponse {
     let fixed = object.number("fixedDelayMilliseconds")
     if let fixed { response = response.delay(Self.milliseconds(fixed)).checked(by: object, "fixedDelayMilliseconds") }
     if let distribution = object.object("delayDistribution") {
-      if fixed != nil { object.note("delayDistribution", "there is a fixed delay too: one of them is enough.") }
+      if fixed != nil { object.note("delayDistribution", "there is also a fixed delay: use only one.") }
       if let delay = delay(distribution) { response = response.delay(delay).checked(by: object, "delayDistribution") }
       distribution.finish(ignoring: ignoring)
     }
@@ -78,7 +78,7 @@ struct WireMockResponse {
     case "fixed": return .fixed(time("milliseconds"))
     case let type:
       distribution.note(
-        "type", "\(type.map { "\"\($0)\"" } ?? "none") is no distribution: there are lognormal, uniform and fixed.")
+        "type", "\(type.map { "\"\($0)\"" } ?? "none") is not a known distribution: use lognormal, uniform or fixed.")
       distribution.skip("median", "sigma", "lower", "upper", "milliseconds")
       return nil
     }
@@ -99,7 +99,7 @@ struct WireMockResponse {
     case let fault?:
       object.note(
         "fault",
-        "\"\(fault)\" is no fault: there are EMPTY_RESPONSE, CONNECTION_RESET_BY_PEER, RANDOM_DATA_THEN_CLOSE and "
+        "\"\(fault)\" is not a known fault: use EMPTY_RESPONSE, CONNECTION_RESET_BY_PEER, RANDOM_DATA_THEN_CLOSE or "
           + "MALFORMED_RESPONSE_CHUNK."
       )
       return response

@@ -105,7 +105,7 @@ extension MockInterceptor {
         let came = position > 0 && calls.contains { pattern.matches($0.facts) }
         let plain = came ? "\(pattern) came before \(patterns[position - 1]).\n" : ""
         return plain
-          + "\(pattern) was not requested\(before), as number \(position + 1) of \(patterns.count) in the order.\n"
+          + "\(pattern) was not requested\(before), as number \(position + 1) of \(patterns.count) in the expected order.\n"
           + Self.list(calls)
       }
       rest = rest[(index + 1)...]

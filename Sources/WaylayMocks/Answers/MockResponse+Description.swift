@@ -3,7 +3,7 @@ import HTTPTypes
 extension MockResponse: CustomStringConvertible {
   /// A short description of the response for reports, without body and credentials.
   public var description: String {
-    if let defect { return "broken answer: \(defect.message)" }
+    if let defect { return "invalid response: \(defect.message)" }
     let waits = timing.firstByte.map { " after \($0)" } ?? ""
     return contentDescription + (bodyFault.map { ", \($0)" } ?? "") + waits
   }
@@ -15,8 +15,8 @@ extension MockResponse: CustomStringConvertible {
       return "\(message.status.code)\(type)" + message.body.description
     case .error(let error): return "error \(error.redacted)"
     case .failure(let failure): return "URLError \(failure.code.rawValue) while \(failure.phase)"
-    case .never: return "no answer ever"
-    case .live: return edits.isEmpty ? "the live answer" : "the live answer, changed"
+    case .never: return "never responds"
+    case .live: return edits.isEmpty ? "the live response" : "the live response, changed"
     case .computed, .awaited: return "computed from the request"
     }
   }

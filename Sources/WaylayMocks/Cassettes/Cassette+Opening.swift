@@ -100,7 +100,7 @@ extension Cassette {
       guard age > expiry.age else { return }
       let message =
         "The cassette \(file.path) is \(Int(age / 86_400)) days old, and expires after "
-        + "\(Int(expiry.age / 86_400)). Re-record it: WAYLAY_RECORD=all swift test."
+        + "\(Int(expiry.age / 86_400)) days. Re-record it: WAYLAY_RECORD=all swift test."
       switch expiry.action {
       case .fail: throw MockError(.expiredCassette, message, location: location)
       case .record where mode != .none:

@@ -36,6 +36,6 @@ extension MockFault {
     /// The system does not allow a plaintext connection: `appTransportSecurityRequiresSecureConnection`.
     public static let plainTextForbidden = TLSFailure(
       "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
-      "the system allows no connection without TLS.")
+      "the system does not allow connections without TLS.")
   }
 }

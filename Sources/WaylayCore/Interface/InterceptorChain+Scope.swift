@@ -26,7 +26,8 @@ extension InterceptorChain {
     var schemes: Set<String>?
     /// `nil` for all hosts.
     var hosts: [HostPattern]?
-    var paths: [PathRule] = []
+    /// `nil` for all paths.
+    var paths: [PathRule]?
     var excludedHosts: [HostPattern] = []
     var excludedPaths: [PathRule] = []
     /// Errors for the host and path patterns that could not be parsed.
@@ -55,7 +56,7 @@ extension InterceptorChain {
 
     /// `http` and `https` requests with the given paths on any host.
     public static func path(_ patterns: String...) -> Scope {
-      Scope.http.with { $0.paths = $0.paths(patterns) }
+      Scope.http.narrowed(toPaths: patterns)
     }
 
     /// The same scope, narrowed to the given hosts.
@@ -65,17 +66,17 @@ extension InterceptorChain {
 
     /// The same scope, narrowed to the given paths.
     public func path(_ patterns: String...) -> Scope {
-      with { $0.paths += $0.paths(patterns) }
+      narrowed(toPaths: patterns)
     }
 
     /// The same scope without the given hosts.
     public func excludingHost(_ patterns: String...) -> Scope {
-      with { $0.excludedHosts += $0.hosts(patterns) }
+      with { $0.excludedHosts += $0.parsed(patterns, by: HostPattern.init) }
     }
 
     /// The same scope without the given paths.
     public func excludingPath(_ patterns: String...) -> Scope {
-      with { $0.excludedPaths += $0.paths(patterns) }
+      with { $0.excludedPaths += $0.parsed(patterns, by: PathRule.init) }
     }
 
     /// Whether the scope covers a request for `url`.
@@ -85,27 +86,23 @@ extension InterceptorChain {
     }
 
     private func narrowed(to patterns: [String]) -> Scope {
-      with { $0.hosts = ($0.hosts ?? []) + $0.hosts(patterns) }
+      with { $0.hosts = ($0.hosts ?? []) + $0.parsed(patterns, by: HostPattern.init) }
     }
 
-    private mutating func hosts(_ patterns: [String]) -> [HostPattern] {
-      patterns.compactMap { text in
+    private func narrowed(toPaths patterns: [String]) -> Scope {
+      with { $0.paths = ($0.paths ?? []) + $0.parsed(patterns, by: PathRule.init) }
+    }
+
+    /// The patterns that can be read; of the others the errors are kept.
+    private mutating func parsed<Pattern>(
+      _ texts: [String], by parse: (String) throws(WaylayError) -> Pattern
+    ) -> [Pattern] {
+      texts.compactMap { text in
         do throws(WaylayError) {
-          return try HostPattern(text)
+          return try parse(text)
         } catch {
           problems.append(error)
           return nil
-        }
-      }
-    }
-
-    private mutating func paths(_ patterns: [String]) -> [PathRule] {
-      patterns.map { text in
-        do throws(WaylayError) {
-          return try PathRule(text)
-        } catch {
-          problems.append(error)
-          return .nothing
         }
       }
     }
@@ -118,13 +115,13 @@ extension InterceptorChain {
 
     /// Whether the scheme is the only thing the scope looks at.
     var isPlainHTTP: Bool {
-      schemes == ["http", "https"] && hosts == nil && paths.isEmpty && excludedHosts.isEmpty && excludedPaths.isEmpty
+      schemes == ["http", "https"] && hosts == nil && paths == nil && excludedHosts.isEmpty && excludedPaths.isEmpty
     }
 
     func covers(_ target: inout Target) -> Bool {
       guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
       if let hosts, !target.matches(hosts) { return false }
-      if !paths.isEmpty, !paths.contains(where: { $0.covers(&target) }) { return false }
+      if let paths, !paths.contains(where: { $0.covers(&target) }) { return false }
       return !target.matches(excludedHosts) && !excludedPaths.contains { $0.covers(&target) }
     }
   }
@@ -177,14 +174,7 @@ extension InterceptorChain.Scope {
 
   /// One path pattern.
   struct PathRule: Sendable {
-    /// Covers no path.
-    static let nothing = PathRule()
-
-    private let segments: [Substring]?
-
-    private init() {
-      segments = nil
-    }
+    private let segments: [Substring]
 
     init(_ pattern: String) throws(WaylayError) {
       let segments = Self.segments(pattern)
@@ -208,7 +198,7 @@ extension InterceptorChain.Scope {
     }
 
     func covers(_ target: inout Target) -> Bool {
-      segments.map { Self.matches($0[...], target.segments[...]) } ?? false
+      Self.matches(segments[...], target.segments[...])
     }
 
     private static func matches(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {

@@ -295,7 +295,7 @@ let package = Package(
       name: "WaylayCoreTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
-    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "WaylayHAR"], swiftSettings: settings),
+    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "TestSupport", "WaylayHAR"], swiftSettings: settings),
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [

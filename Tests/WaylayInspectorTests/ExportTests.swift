@@ -48,19 +48,14 @@ struct ExportTests {
       request.setValue("it's `one`", forHTTPHeaderField: "X-Note")
       _ = try await registry.data(for: request)
       let command = try #require(inspector.exchanges.first).curlCommand()
-      let (process, pipe) = (Process(), Pipe())
-      process.executableURL = URL(fileURLWithPath: "/bin/bash")
-      process.arguments = ["-c", command.replacing("curl ", with: "/usr/bin/curl --silent --max-time 30 ")]
-      process.standardOutput = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0)
+      let (code, output) = try await Program(path: "/bin/bash").run(
+        ["-c", command.replacing("curl ", with: "/usr/bin/curl --silent --max-time 30 ")])
+      #expect(code == 0)
       struct Echo: Decodable {
         let method: String
         let body: String
       }
-      let echo = try JSONDecoder().decode(Echo.self, from: output)
+      let echo = try JSONDecoder().decode(Echo.self, from: Data(output.utf8))
       #expect(echo.method == "PUT" && echo.body == String(decoding: body, as: UTF8.self))
       let raw = origin.rawBytes.map { $0 }.suffix(1).joined()
       #expect(raw.contains("it's `one`"))

@@ -84,7 +84,7 @@ final class Lineage: Sendable {
     guard lineage.depth <= maximumDepth else {
       throw WaylayError(
         .loopDetected,
-        "a load re-entered interception \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
+        "a load entered interception again \(maximumDepth) times: \(lineage.path). Let the interceptor that makes its "
           + "own requests use a session that is not intercepted.",
         url: load.url, requestID: load.id)
     }

@@ -28,7 +28,7 @@ struct HostListTests {
       (#"{"rules": [{"host": "a.example"}, {"hosts": "b.example"}]}"#, "entry 1 has no \"host\""),
       (
         #"{"rules": [{"host": "a.example"}, {"host": "b.example", "exlude": true}]}"#,
-        "entry 1 (\"b.example\"): \"exlude\" is not known"
+        "entry 1 (\"b.example\"): \"exlude\" is unknown"
       ),
       (#"{"rules": [{"host": "a.example", "addresses": ["203.0.113.300"]}]}"#, "entry 0 (\"a.example\"): "),
       (

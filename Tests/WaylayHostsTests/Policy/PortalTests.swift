@@ -81,6 +81,7 @@ struct PortalTests {
     #expect((check && .status(in: 200...599)).rejection(of: response, to: request) != nil)
     #expect((check || .status(in: 200...599)).rejection(of: response, to: request) == nil)
     #expect(
-      (.status(in: 200...299) || check).rejection(of: response, to: request)?.contains("and the status 511") == true)
+      (.status(in: 200...299) || check).rejection(of: response, to: request)?.contains(
+        "and the network requires a login (status 511)") == true)
   }
 }

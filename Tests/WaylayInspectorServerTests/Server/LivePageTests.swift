@@ -101,7 +101,7 @@ import WaylayInspectorServer
           try await page.press("Enter")
           try await page.until("document.querySelector('.url').textContent.includes('/gone')")
           try await page.evaluate("document.getElementById('stub').click()")
-          try await page.until("document.getElementById('toast').textContent.startsWith('It was not answered')")
+          try await page.until("document.getElementById('toast').textContent.startsWith('It has no response')")
         }
       }
     }

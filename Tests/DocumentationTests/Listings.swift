@@ -30,6 +30,22 @@ func readmeMocks() {
   _ = session
 }
 
+func readmeInterceptor() {
+  struct AddToken: RequestInterceptor {
+    let token: String
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      var request = request
+      request.fields[.authorization] = "Bearer \(token)"
+      return try await next(request)
+    }
+  }
+
+  let registry = InterceptorRegistry { AddToken(token: "secret") }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  _ = session
+}
+
 func readmeArchive() {
   let directory = FileManager.default.temporaryDirectory.appendingPathComponent("articles")
   let archive = ArchiveCache(at: directory)

@@ -52,9 +52,9 @@ extension ArchiveCache {
         for try await isReachable in reachability { modes.withLock { $0.general = isReachable ? online : offline } }
       } catch {}
     }
-    engine.modes.withLock { modes -> Task<Void, Never>? in
+    engine.modes.withLock { [engine] modes -> Task<Void, Never>? in
       // Nobody would end it any more.
-      guard !modes.isClosed else { return task }
+      guard !engine.isInvalidated.withLock({ $0 }) else { return task }
       defer { modes.follower = task }
       return modes.follower
     }?.cancel()
@@ -72,8 +72,6 @@ extension ArchiveCache {
     var general: ArchiveMode
     var scoped: [ScopedMode] = []
     var follower: Task<Void, Never>?
-    /// Whether the archive is invalidated.
-    var isClosed = false
   }
 }
 

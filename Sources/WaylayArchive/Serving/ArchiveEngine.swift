@@ -13,7 +13,7 @@ final class ArchiveEngine: Sendable {
   let records = RecordCache()
   let cookies = ReceivedCookies()
   let changes = Changes()
-  private let isInvalidated = Locked(false)
+  let isInvalidated = Locked(false)
 
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
     self.configuration = configuration
@@ -45,7 +45,7 @@ final class ArchiveEngine: Sendable {
     guard isFirst else { return }
     background.close()
     modes.withLock { modes -> Task<Void, Never>? in
-      defer { (modes.follower, modes.isClosed) = (nil, true) }
+      defer { modes.follower = nil }
       return modes.follower
     }?.cancel()
     reporter.close()

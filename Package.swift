@@ -14,6 +14,11 @@ if Context.environment["WAYLAY_STRICT"] != nil {
   settings += [.treatAllWarnings(as: .error), .unsafeFlags(["-require-explicit-sendable"])]
 }
 
+// `Scripts/fuzz.sh` sets this: the parsers of outside data are then built for the fuzz targets, in a package of their own, to reach.
+if Context.environment["WAYLAY_FUZZ"] != nil {
+  settings += [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]
+}
+
 let crypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"]))
 
@@ -33,9 +38,9 @@ let package = Package(
     // Not named like its target: where letter case does not count, a module `waylay` would be `Waylay`.
     .executable(name: "waylay", targets: ["WaylayTool"]),
   ],
-  // Each guards what it names: a package that depends on this one with `traits: []` neither fetches nor compiles it.
+  // None is on by default: a dependent fetches and compiles what a trait guards only if it asks for it (Scripts/dependents.sh counts). A condition
+  // names one trait, and a trait that needs another enables it. The package's own commands use --enable-all-traits, always.
   traits: [
-    .default(enabledTraits: ["CommandLineTool", "Cryptography", "InspectorServer"]),
     .trait(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer"]),
@@ -66,11 +71,10 @@ let package = Package(
       // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. `Scripts/check.sh` fails when
       // a top-level entry is missing here.
       exclude: [
-        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "Fuzz", "LICENSE", "README.md", "SECURITY.md", "Scripts",
-        "Sources/CLyingResolver", "Sources/CWaylayCurl", "Sources/HijackLab", "Sources/TestOrigin", "Sources/WaylayArchive",
-        "Sources/WaylayCore", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector",
-        "Sources/WaylayInspectorServer", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting",
-        "Sources/WaylayTool", "Tests",
+        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE", "README.md",
+        "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
+        "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
+        "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Sources/WaylayTool", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
@@ -157,8 +161,6 @@ let package = Package(
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"])),
         crypto,
-        // The sockets of `waylay watch`: the page's server has them already.
-        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Manual"],
@@ -177,17 +179,18 @@ let package = Package(
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "X509", package: "swift-certificates"),
       ],
+      path: "Tests/TestOrigin",
       swiftSettings: settings),
     // A resolver that lies about the names it is told to lie about, for what shows that hijacks are survived. Empty on Apple platforms.
-    .target(name: "CLyingResolver"),
+    .target(name: "CLyingResolver", path: "Tests/CLyingResolver"),
     // Hijackers of every kind on loopback, for tests and examples.
-    .target(name: "HijackLab", dependencies: ["TestOrigin"], swiftSettings: settings),
+    .target(name: "HijackLab", dependencies: ["TestOrigin"], path: "Tests/HijackLab", swiftSettings: settings),
     .executableTarget(
       name: "archive-torture",
       dependencies: [
         "StoreFaults", "WaylayArchive", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/ArchiveTorture",
+      path: "Tests/Harnesses/archive-torture",
       swiftSettings: settings),
     .executableTarget(
       name: "hijack-lab",
@@ -195,28 +198,28 @@ let package = Package(
         "CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/Hijack",
+      path: "Examples/hijack-lab",
       swiftSettings: settings),
     .executableTarget(
       name: "hostile-origin",
       dependencies: [
         "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/HostileOrigin",
+      path: "Tests/Harnesses/hostile-origin",
       swiftSettings: settings),
     .executableTarget(
       name: "stress",
       dependencies: [
         "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/Stress",
+      path: "Tests/Harnesses/stress",
       swiftSettings: settings),
     .executableTarget(
       name: "offline-reader",
       dependencies: [
         "TestOrigin", "Waylay", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/OfflineReader",
+      path: "Examples/offline-reader",
       swiftSettings: settings),
     // An inspector at full size.
     .executableTarget(
@@ -224,11 +227,14 @@ let package = Package(
       dependencies: [
         "WaylayCore", "WaylayInspector", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Examples/InspectorSizes",
+      path: "Tests/Harnesses/inspector-sizes",
       swiftSettings: settings),
+    // Three requests, for a debugger to follow the third.
+    .executableTarget(
+      name: "walk", dependencies: ["TestOrigin", "WaylayCore"], path: "Tests/Harnesses/walk", swiftSettings: settings),
     .executableTarget(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "WaylayInspector", "TestOrigin"],
-      path: "Examples/Tour",
+      path: "Examples/tour",
       swiftSettings: settings),
     // What test targets have in common.
     .target(

@@ -5,12 +5,11 @@ let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v13)],
   dependencies: [
-    .package(name: "waylay", path: ".."),
+    .package(name: "waylay", path: "..", traits: ["Cryptography"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
@@ -18,14 +17,13 @@ let package = Package(
   ],
   targets: [
     .target(name: "CurlAlone"),
-    // Links to the sources of the archive's rules, which are no public interface.
-    .target(name: "PolicyAlone", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")]),
     .target(
       name: "Scenarios",
       dependencies: [
-        "CurlAlone", "PolicyAlone", "TestOrigin",
+        "CurlAlone", "TestOrigin",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Waylay", package: "waylay"),
+        .product(name: "WaylayArchive", package: "waylay"),
         .product(name: "WaylayInspector", package: "waylay"),
       ]),
     // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends

@@ -33,10 +33,10 @@ toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/sw
 info=$(swiftc -print-target-info)
 linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
-features+=" -D Cryptography"
+features+=" -D Cryptography -D InspectorServer"
 
 for module in $packages; do
-  [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --build-tests first" >&2; exit 2; }
+  [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --enable-all-traits --build-tests first" >&2; exit 2; }
 done
 
 # The triple of a floor, as long as the one it takes the place of: versions end in zeros that mean nothing.

@@ -13,7 +13,7 @@ Scripts/pages.py --check
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Comments are read from the sources at the places that the modules know: both have to be of today.
-swift build --build-tests >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+swift build --enable-all-traits --build-tests >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 docc=$(dirname "$(command -v swift)")/docc
 [ -x "$docc" ] || docc=$(xcrun --find docc)
 

@@ -1,57 +1,41 @@
 #!/usr/bin/env bash
-# Type-checks the sources of WaylayArchive, WaylayHosts and WaylayInspector as somebody else's package would be, against what is public of WaylayCore:
-# what ships with the package is written with what everybody has. A few files of the core's Support/, which know nothing of loading (a lock, a
-# promise, a clock, how URLs and errors are shown), are given to them as files of their own; to the inspector those of WaylayRecording, too, and
-# how WaylayHAR writes Swift.
+# Type-checks the examples as somebody else's package would be, against what is public: what users read here, they can write.
 #
-# Also as they are without the trait `Cryptography`, and without a module Crypto.
+# And looks whether a program that uses a product compiles what only others need: by the manifest, which is what SwiftPM goes by.
+# (Scripts/weight.sh looks at what was compiled, and Scripts/dependents.sh at what is fetched.)
 #
-# And looks whether whoever uses a product compiles what only others need: by the manifest, which is what SwiftPM goes by.
-# (Scripts/weight.sh looks at what was compiled.)
-#
-#   Scripts/doors.sh      after swift build
+#   Scripts/doors.sh      after swift build --enable-all-traits
 #
 # It proves that it can fail: what is the package's own must not be found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 modules=$PWD/.build/debug/Modules
-[ -f "$modules/WaylayCore.swiftmodule" ] || { echo "run swift build first" >&2; exit 2; }
+[ -f "$modules/HijackLab.swiftmodule" ] || { echo "run swift build --enable-all-traits first" >&2; exit 2; }
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
 maps=()
 for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/Sources/*/include/module.modulemap; do
   [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
 done
-support=()
-for file in ByteRange Error+Redacted EventHub FallbackLogger LoadClock Locked MediaType MessageDigest Promise UInt8+Fields URL+Origin URL+Redacted Waiters; do
-  support+=("Sources/WaylayCore/Support/$file.swift")
-done
 
 check() {
   # shellcheck disable=SC2086
-  swiftc -typecheck -parse-as-library -package-name somebody -swift-version 6 $features "${maps[@]}" "$@"
+  swiftc -typecheck -parse-as-library -package-name somebody -swift-version 6 $features "${maps[@]}" -I "$modules" "$@"
 }
 
 own=$(mktemp -d)
 trap 'rm -rf "$own"' EXIT
 printf 'import WaylayCore\nfunc own() { _ = Promise<Int>() }\n' >"$own/Own.swift"
-if check -I "$modules" "$own/Own.swift" >"$own/log" 2>&1; then
+if check "$own/Own.swift" >"$own/log" 2>&1; then
   echo "what is the package's own was found: this check checks nothing" >&2
   exit 1
 fi
 grep -q "cannot find 'Promise' in scope" "$own/log" || { cat "$own/log"; exit 1; }
 
-mkdir "$own/modules"
-for module in "$modules"/*.swiftmodule; do
-  case $(basename "$module") in *Crypto*) ;; *) ln -s "$module" "$own/modules/" ;; esac
-done
-
-for module in WaylayArchive WaylayHosts WaylayInspector; do
-  folders=("Sources/$module")
-  [ "$module" != WaylayInspector ] || folders+=(Sources/WaylayRecording Sources/WaylayHAR/Export/SwiftSource.swift)
-  mapfile -t files < <(find "${folders[@]}" -name '*.swift')
-  check -I "$modules" -D Cryptography -module-name "$module" "${files[@]}" "${support[@]}"
-  check -I "$own/modules" -module-name "$module" "${files[@]}" "${support[@]}"
-  echo "$module needs nothing of WaylayCore but what is public, and no swift-crypto without its trait"
+for folder in Examples/*/; do
+  name=$(basename "$folder")
+  mapfile -t files < <(find "$folder" -name '*.swift')
+  check -module-name "${name//-/_}" "${files[@]}"
+  echo "$name is written with what is public"
 done
 
 swift package dump-package | python3 -c '

@@ -4,14 +4,14 @@
 # behind the line "The listings on this page use this context:"; the others compile alone, with what they import. Prints the place of each
 # that does not.
 #
-#   Scripts/listings.sh          after swift build
+#   Scripts/listings.sh          after swift build --enable-all-traits --build-tests
 #   Scripts/listings.sh PAGE…    these pages alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pages=("$@")
 [ $# -gt 0 ] || pages=(README.md Documentation.docc/*.md Sources/*/*.docc/*.md)
 modules=$PWD/.build/debug/Modules
-[ -f "$modules/WaylayTesting.swiftmodule" ] || { echo "run swift build --build-tests first" >&2; exit 2; }
+[ -f "$modules/WaylayTesting.swiftmodule" ] || { echo "run swift build --enable-all-traits --build-tests first" >&2; exit 2; }
 flags=(-typecheck -swift-version 6 -I "$modules")
 for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/{Sources/*,*}/include/module.modulemap; do
   [ -f "$map" ] && flags+=(-Xcc "-fmodule-map-file=$map")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the manual page of the command-line tool from what the tool says of its commands. A test compares the two.
 #
-#   Scripts/manual.sh      after swift build --product waylay
+#   Scripts/manual.sh      after swift build --enable-all-traits
 set -euo pipefail
 cd "$(dirname "$0")/.."
 .build/debug/waylay --experimental-dump-help | python3 -c '

@@ -8,14 +8,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep hostile fuzz hosts store_faults archive_torture sizes har_reader)
+jobs=(deep whole hostile fuzz hosts store_faults archive_torture sizes har_reader)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
 
+# The tests whose size bounds a run, at full size.
+whole() { WAYLAY_WHOLE=1 swift test --enable-all-traits; }
+
 # 100 000 exchanges with a server that makes its answers up. WAYLAY_FUZZ_SEED chooses the seed.
 hostile() {
-  swift build -c release --product hostile-origin
+  swift build --enable-all-traits -c release --product hostile-origin
   .build/release/hostile-origin --exchanges "${WAYLAY_NIGHTLY_EXCHANGES:-100000}"
 }
 
@@ -24,28 +27,28 @@ fuzz() { Scripts/fuzz.sh "${WAYLAY_NIGHTLY_INPUTS:-10000000}"; }
 
 # Every cell of the matrix of hijackers, a thousand requests at once behind five of them, and ten thousand races that are cancelled.
 hosts() {
-  WAYLAY_CROWD=1000 swift test --filter CrowdTests.fiveFirst
-  WAYLAY_HIJACK_MATRIX=full swift test --filter HijackMatrixTests
-  WAYLAY_CANCELLED_RACES=10000 swift test --filter CurlProcessTests.cancelledRaces
+  WAYLAY_CROWD=1000 swift test --enable-all-traits --filter CrowdTests.fiveFirst
+  WAYLAY_HIJACK_MATRIX=full swift test --enable-all-traits --filter HijackMatrixTests
+  WAYLAY_CANCELLED_RACES=10000 swift test --enable-all-traits --filter CurlProcessTests.cancelledRaces
 }
 
 # Every call of the store fails with everything it can fail with; kills and losses of power at every call. Another seed each night.
 store_faults() {
-  WAYLAY_FAULTS=all WAYLAY_SEED=${WAYLAY_SEED:-$(date +%Y%m%d)} swift test --filter WaylayArchiveTests.FaultTests
+  WAYLAY_FAULTS=all WAYLAY_SEED=${WAYLAY_SEED:-$(date +%Y%m%d)} swift test --enable-all-traits --filter WaylayArchiveTests.FaultTests
 }
 
 # A thousand kills, and a thousand more of a process whose system fails.
 archive_torture() {
-  swift run -c release archive-torture siege --kills 1000
-  swift run -c release archive-torture siege --kills 1000 --faults 300
+  swift run --enable-all-traits -c release archive-torture siege --kills 1000
+  swift run --enable-all-traits -c release archive-torture siege --kills 1000 --faults 300
 }
 
 # An inspector with a million exchanges, one that sees 10 GiB of bodies, and the tool with an archive of 100 MB.
 sizes() {
-  swift build -c release --product inspector-sizes
+  swift build --enable-all-traits -c release --product inspector-sizes
   .build/release/inspector-sizes search
   .build/release/inspector-sizes bodies
-  WAYLAY_TOOL_MEGABYTES=100 swift test --filter HARCommandTests.large
+  WAYLAY_TOOL_MEGABYTES=100 swift test --enable-all-traits --filter HARCommandTests.large
 }
 
 # An archive of an inspector in a reader of others, which comes from PyPI.
@@ -54,7 +57,7 @@ har_reader() {
   folder=$(mktemp -d)
   python3 -m venv "$folder"
   "$folder/bin/pip" install --quiet haralyzer
-  WAYLAY_PYTHON="$folder/bin/python" swift test --filter IndependentReaderTests
+  WAYLAY_PYTHON="$folder/bin/python" swift test --enable-all-traits --filter IndependentReaderTests
   rm -rf "$folder"
 }
 

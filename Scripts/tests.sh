@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `swift test`, with an end: a test that waits for ever is named, with what each thread of the process does, instead of being waited for.
+# `swift test --enable-all-traits`, with an end: a test that waits for ever is named, with what each thread of the process does, instead of being waited for.
 #
 #   Scripts/tests.sh OUTPUT [argument of swift test …]
 #
@@ -19,7 +19,7 @@ descendants() {
 }
 
 : >"$output"
-swift test "$@" >"$output" 2>&1 &
+swift test --enable-all-traits "$@" >"$output" 2>&1 &
 tests=$!
 tail -n +1 -f "$output" &
 shown=$!

@@ -14,17 +14,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "Documentation.docc/Troubleshooting.md"
 
-# The type, its file, what it is about.
+# The type, its module, what it is about.
 TYPES = [
-    ("WaylayError", "WaylayCore/Interface/WaylayError.swift", "What went wrong inside a chain. `import WaylayCore`."),
-    ("TransportError.Cause", "WaylayCore/Interface/TransportError+Cause.swift",
+    ("WaylayError", "WaylayCore", "What went wrong inside a chain. `import WaylayCore`."),
+    ("TransportError", "WaylayCore",
      "Why the network gave no answer: the `cause` of a `TransportError`. `import WaylayCore`."),
-    ("MockError", "WaylayMocks/MockError.swift", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
-    ("ArchiveError", "WaylayArchive/ArchiveError.swift WaylayArchive/Store/ArchiveError+Store.swift",
+    ("MockError", "WaylayMocks", "What is wrong with a mock, or with what a test asked of it. `import WaylayMocks`."),
+    ("ArchiveError", "WaylayArchive",
      "What an archive could not do. `import WaylayArchive`."),
-    ("HostError", "WaylayHosts/HostError.swift", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
-    ("HARError", "WaylayHAR/HARError.swift", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
-    ("InspectorServerError", "WaylayInspectorServer/InspectorServerError.swift",
+    ("HostError", "WaylayHosts", "What went wrong while a host was matched, looked up or routed. `import WaylayHosts`."),
+    ("HARError", "WaylayHAR", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
+    ("InspectorServerError", "WaylayInspectorServer",
      "Why the Inspector's server could not be started. `import WaylayInspectorServer`."),
 ]
 
@@ -63,10 +63,18 @@ def plain(text, name):
     return re.sub(r"``([^`]+)``", shown, text)
 
 
+def declarations(name, module):
+    """Where the codes of a type are declared: the extensions of `ErrorCode` for it, or else the type's own file."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "Sources" / module).glob("**/*.swift"))]
+    found = [part for text in sources
+             for part in re.findall(rf"^extension ErrorCode where Domain == {name} {{$.*?^}}$", text, re.M | re.S)]
+    return "\n".join(found or [text for text in sources if f"public struct {name}:" in text])
+
+
 def codes(source):
     """Of each code of a type: its name and the paragraphs of its comment."""
     found = []
-    for match in re.finditer(r"((?:^ *///[^\n]*\n)+) *public static let (\w+) = [\w.]+\(\"\2\"\)", source, re.M):
+    for match in re.finditer(r"((?:^ *///[^\n]*\n)+) *public static (?:let|var) (\w+)\b.*\b(?:Self|Code)\(\"\2\"\)", source, re.M):
         lines = [re.sub(r"^ */// ?", "", line) for line in match.group(1).splitlines()]
         paragraphs = [" ".join(part.split()) for part in "\n".join(lines).split("\n\n")]
         found.append((match.group(2), paragraphs))
@@ -120,16 +128,16 @@ def messages(name, code, home):
 
 def page():
     text, faults = OPENING, []
-    for name, file, about in TYPES:
-        source = "".join((ROOT / "Sources" / part).read_text(encoding="utf-8") for part in file.split())
+    for name, module, about in TYPES:
+        source = declarations(name, module)
         text += f"\n## {name}\n\n{about}\n"
         for code, paragraphs in codes(source):
             if len(paragraphs) != 2:
-                faults.append(f"{file}: {code}: its comment needs two paragraphs, what happened and what to do")
+                faults.append(f"{name}.{code}: its comment needs two paragraphs, what happened and what to do")
                 continue
             happened, cure = (plain(paragraph, name.split(".")[0]) for paragraph in paragraphs)
             text += f"\n### {name}.{code}\n\n{happened}\n\n**What to do.** {cure}\n"
-            said = [] if name == "TransportError.Cause" else messages(name, code, file.split("/")[0])
+            said = [] if name == "TransportError" else messages(name, code, module)
             if said:
                 text += "\nMessages:\n\n" + "".join("- `" + line.replace("`", "'") + "`\n" for line in said)
     return text, faults

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what each product costs a package that uses nothing else: processor seconds of a first debug build (user and
 # system, so that a busy machine changes little; two idle cores take a little over half of that), packages that are
-# fetched, and the size of their checkouts. Prints the README's table, ready to be pasted; progress goes to stderr. All of
+# fetched, and the size of their checkouts. Prints a table; progress goes to stderr. All of
 # it takes some ten minutes on two cores.
 #
 #   Scripts/weight.sh                          all of them
@@ -14,7 +14,7 @@ place=${WAYLAY_WEIGHT_KEEP:-$(mktemp -d)}
 mkdir -p "$place"
 [ -n "${WAYLAY_WEIGHT_KEEP:-}" ] || trap 'rm -rf "$place"' EXIT
 
-# What for, the product, and the traits that it needs; none is what `traits: []` means.
+# What for, the product, and the trait that it needs, if any.
 rows=(
   'mock the network in tests|WaylayTesting|'
   'mock it in an app, a preview or a demo|WaylayMocks|'
@@ -28,10 +28,9 @@ rows=(
   'read, redact and write HTTP archives (HAR)|WaylayHAR|'
   'core, mocks, archive and hosts by one import|Waylay|'
   'the same, with encryption and signed lists|Waylay|Cryptography'
-  'all of it, as it comes|Waylay|default'
 )
 
-echo '| I want to … | product | traits | processor seconds | packages | megabytes |'
+echo '| I want to … | product | trait | processor seconds | packages | megabytes |'
 echo '|---|---|---|---|---|---|'
 number=0
 for row in "${rows[@]}"; do
@@ -43,9 +42,8 @@ for row in "${rows[@]}"; do
   rm -rf "$package"
   mkdir -p "$package/Sources/App"
   case $traits in
-    default) list= shown='as it comes' ;;
-    '') list=', traits: []' shown='`[]`' ;;
-    *) list=", traits: [\"$traits\"]" shown="\`[\"$traits\"]\`" ;;
+    '') list= shown=none ;;
+    *) list=", traits: [\"$traits\"]" shown="\`$traits\`" ;;
   esac
   cat >"$package/Package.swift" <<MANIFEST
 // swift-tools-version: 6.2

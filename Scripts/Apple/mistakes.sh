@@ -46,7 +46,7 @@ known_mistakes() {
       thread.perform { _ = foreign }/' "non-Sendable type"
   put_back "$floor" "an API newer than the floor" Platform/Apple/PlatformClient+Apple.swift \
     's/^      Task\(operation: work\)/      Task.immediate(operation: work)/' "is only available in"
-  put_back "$floor" "a wrong signature in a delegate" Transport/ExchangeTable.swift \
+  put_back "$floor" "a wrong signature in a delegate" Transport/URLSessionTransport.swift \
     's/didReceive response: URLResponse,/didReceive response: HTTPURLResponse,/' "does not conform to protocol 'URLSessionDataDelegate'"
   echo "✔ four mistakes put back into the core are found"
 }

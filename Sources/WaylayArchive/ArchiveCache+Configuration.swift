@@ -68,7 +68,7 @@ extension ArchiveCache {
     /// The client's own lifetimes; the first rule that returns one for a response wins.
     public var lifetimes: [LifetimeRule] = []
     /// Called before a response is stored: it can edit, tag, pin or reject the response.
-    public var willStore: (@Sendable (inout ArchiveCandidate) -> Void)?
+    public var willStore: (@Sendable (inout ResponseDraft) -> Void)?
     /// Whether several users share the archive, like a proxy's cache (RFC 9111): `s-maxage`, `private` and related
     /// directives then apply.
     public var isShared = false
@@ -86,10 +86,10 @@ extension ArchiveCache {
     ///
     /// If no stale response may be served (nothing is stored, `must-revalidate`, ``servesStaleWhenUnreachable``), only
     /// the request's own timeout applies.
-    public var patience: TimeInterval = 10
-    /// The patience in seconds for a request in its mode; `nil` uses ``patience``. Called once per load that has a
-    /// stale fallback: return at once.
-    public var patienceFor: (@Sendable (URLRequest, ArchiveMode) -> TimeInterval?)?
+    public var networkTimeout: TimeInterval = 10
+    /// The network timeout in seconds for a request in its mode; `nil` uses ``networkTimeout``. Called once per load
+    /// that has a stale fallback: return at once.
+    public var networkTimeoutFor: (@Sendable (URLRequest, ArchiveMode) -> TimeInterval?)?
     /// Whether to keep the received part of a broken or abandoned transfer that has a strong validator, for the next
     /// request to complete.
     public var keepsPartial = true
@@ -107,13 +107,13 @@ extension ArchiveCache {
     public var cacheStatus: CacheStatusField = .whenStale
     /// The archive's name in `Cache-Status`.
     public var name = "Waylay"
-    /// The logger; see ``ArchiveLogKey``. Default: none.
+    /// The logger. Default: none.
     public var logger: Logger?
 
-    /// Seconds since 1970, as tests may turn them.
+    /// Seconds since 1970, as tests may set them.
     package var now: @Sendable () -> CacheTime = { CacheTime.now }
 
-    /// Who wakes loads whose patience is over, as tests may turn them.
+    /// Wakes loads whose network timeout is over; tests may set it.
     package var clock = LoadClock.system
 
     /// Makes a configuration that follows HTTP in every respect.
@@ -132,4 +132,96 @@ extension ArchiveCache {
     /// On every response.
     public static let always = CacheStatusField(description: "always")
   }
+
+  /// The mode for requests without a more specific mode. You can set it at any time; it applies to loads that start
+  /// afterwards.
+  public var mode: ArchiveMode {
+    get { engine.modes.withLock { $0.general } }
+    set { engine.modes.withLock { $0.general = newValue } }
+  }
+
+  /// Sets the mode for the requests that a scope covers, or removes it with `nil`.
+  ///
+  /// ```swift
+  /// archive.setMode(.preferArchive, for: .host("*.cdn.example.com"), named: "cdn")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - mode: The mode; `nil` removes the one with that name.
+  ///   - scope: The requests.
+  ///   - name: The setting's name. A later call with the same name replaces it; if several cover a request, the most
+  ///     recent one wins.
+  public func setMode(_ mode: ArchiveMode?, for scope: InterceptorChain.Scope, named name: String) {
+    engine.modes.withLock { modes in
+      modes.scoped.removeAll { $0.name == name }
+      if let mode { modes.scoped.append(ScopedMode(name: name, scope: scope, mode: mode)) }
+    }
+  }
+
+  /// Sets the mode for the requests to one host, or removes it with `nil`.
+  public func setMode(_ mode: ArchiveMode?, forHost host: String) {
+    setMode(mode, for: .host(host), named: "host \(host)")
+  }
+
+  /// Lets a sequence of reachability values set ``mode``; `true` means that the network is available.
+  ///
+  /// ```swift
+  /// archive.follow(reachability)              // any AsyncSequence of Bool
+  /// ```
+  ///
+  /// The archive owns the task that reads the sequence. It cancels the task in ``invalidate()``, when the archive is
+  /// released, or when it follows another sequence.
+  ///
+  /// - Parameters:
+  ///   - reachability: The sequence. Its end or failure leaves the mode unchanged.
+  ///   - online: The mode for `true`.
+  ///   - offline: The mode for `false`.
+  public func follow<Reachability: AsyncSequence & Sendable>(
+    _ reachability: Reachability, online: ArchiveMode = .online, offline: ArchiveMode = .offline
+  ) where Reachability.Element == Bool {
+    let task = Task { [modes = engine.modes] in
+      do {
+        for try await isReachable in reachability { modes.withLock { $0.general = isReachable ? online : offline } }
+      } catch {}
+    }
+    engine.modes.withLock { [engine] modes -> Task<Void, Never>? in
+      // Nobody would end it any more.
+      guard !engine.isInvalidated.withLock({ $0 }) else { return task }
+      defer { modes.follower = task }
+      return modes.follower
+    }?.cancel()
+  }
+
+  /// A mode for some requests.
+  struct ScopedMode: Sendable {
+    let name: String
+    let scope: InterceptorChain.Scope
+    let mode: ArchiveMode
+  }
+
+  /// The modes of an archive.
+  struct Modes: Sendable {
+    var general: ArchiveMode
+    var scoped: [ScopedMode] = []
+    var follower: Task<Void, Never>?
+  }
+}
+
+extension InterceptedRequest {
+  /// The archive's mode for this request, set by an interceptor before the archive; `nil` for no specific mode.
+  ///
+  /// ```swift
+  /// request.archiveMode = .preferArchive
+  /// ```
+  ///
+  /// An app that makes the requests itself can use `URLRequest.cachePolicy` or ``ArchiveCache/Configuration/modeFor``.
+  public var archiveMode: ArchiveMode? {
+    get { self[ArchiveModeKey.self] }
+    set { self[ArchiveModeKey.self] = newValue }
+  }
+}
+
+/// Where a request notes its `archiveMode`.
+package enum ArchiveModeKey: InterceptedRequest.Key {
+  package static let defaultValue: ArchiveMode? = nil
 }

@@ -47,8 +47,7 @@ extension ArchiveLoad {
     let decision = decide(stored, now)
     var rows: [(String, String)] = [
       ("request", "\(request.method) \(url.redacted)"), ("mode", "\(options.mode)"),
-      ("policy", "\(asked.cachePolicy.label)"),
-      ("key", keyText),
+      ("policy", "\(asked.cachePolicy.label)"), ("key", keyText),
     ]
     if key.partition != .shared { rows.append(("partition", "\(key.partition)")) }
     rows.append(

@@ -68,15 +68,13 @@ public struct PrefetchProgress: Sendable {
   public struct Failure: Sendable {
     /// The request.
     public let request: URLRequest
-    /// The load's error, or an ``ArchiveError`` with ``ArchiveError/Code/notPrefetched``.
+    /// The load's error, or an ``ArchiveError`` with `ArchiveError.notPrefetched`.
     public let error: any Error
   }
 
   typealias Result = Swift.Result<LoadOutcome.Kind, any Error>
 
-  init(total: Int) {
-    self.total = total
-  }
+  init(total: Int) { self.total = total }
 
   fileprivate mutating func add(_ result: Result, _ request: URLRequest) {
     switch result {

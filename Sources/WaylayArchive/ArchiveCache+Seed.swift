@@ -25,7 +25,7 @@ extension ArchiveCache {
   ///   - isReplacing: Whether files replace existing responses for their URLs; if `false`, existing responses stay.
   /// - Returns: The number of responses stored. One that is too large, or that `willStore` rejects, is reported as an
   ///   event.
-  /// - Throws: ``ArchiveError`` if the archive could not be opened, and with ``ArchiveError/Code/unreadable`` if a file
+  /// - Throws: ``ArchiveError`` if the archive could not be opened, and with `ArchiveError.unreadable` if a file
   ///   or the folder cannot be read: everything before it has been stored.
   @discardableResult
   public func seed(
@@ -41,7 +41,7 @@ extension ArchiveCache {
   }
 }
 
-/// A file as an answer.
+/// A file as a response.
 private struct Seed {
   let file: URL
   let url: URL
@@ -79,7 +79,7 @@ private struct Seed {
     ArchiveError(.unreadable, "the file \(file.path) cannot be read: check its permissions.", underlying: error)
   }
 
-  func answer(to request: InterceptedRequest, fresh lifetime: Duration) -> InterceptedResponse {
+  func response(to request: InterceptedRequest, fresh lifetime: Duration) -> InterceptedResponse {
     var fields: HTTPFields = [
       .contentLength: "\(size)", .cacheControl: "max-age=\(max(0, lifetime.wholeSeconds))",
       .lastModified: HTTPDate.text(seconds: CacheTime(min(changed, Date())).seconds),
@@ -101,15 +101,15 @@ extension ArchiveEngine {
     let request = InterceptedRequest(URLRequest(url: seed.url))
     let next = InterceptorChain.Next { _ in throw CancellationError() }
     var load = try await ArchiveLoad(reading: request, .online, self, store, next)
-    // Nobody waits for the answer: it is no miss.
+    // Nobody waits for the response: it is no miss.
     load.isInBackground = true
     let outcome = LoadOutcome(of: self)
     load.outcome = outcome
     let stored = load.understood(try await store.entries(for: load.key))
     guard stored.isEmpty || isReplacing else { return false }
     let sent = ArchiveLoad.Sent(time: load.now, moment: changes.now)
-    let answer = seed.answer(to: request, fresh: lifetime)
-    let response = try await load.received(answer, sent, load.decide([], load.now), stored, nil) { _ in answer }
+    let seeded = seed.response(to: request, fresh: lifetime)
+    let response = try await load.received(seeded, sent, load.decide([], load.now), stored, nil) { _ in seeded }
     do {
       for try await _ in response.body {}
     } catch {

@@ -22,7 +22,7 @@ import Logging
 /// InterceptorRegistry {
 ///   TokenLink()        // before: what it adds keeps users apart
 ///   archive
-///   HostRewriter(…)    // after: it changes nothing about the answer
+///   HostRewriter(…)    // after: it changes nothing about the response
 /// }
 /// ```
 ///
@@ -34,8 +34,7 @@ import Logging
 /// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show what it does.
 ///
 /// The disk store opens in the background; loads that need it wait. If it cannot be opened, requests pass through as if
-/// there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open the same directory twice:
-/// see ``DiskStore``.
+/// there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open the same directory twice.
 public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 
@@ -47,53 +46,41 @@ public final class ArchiveCache: InlineAnswering {
     try engine.answerAtOnce(request).map { .response($0) } ?? .startLoading
   }
 
+  /// Makes an archive.
+  ///
+  /// ```swift
+  /// let archive = ArchiveCache(.disk(at: directory, limits: StoreLimits(bytes: 256 << 20)))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - storage: Where it keeps its responses: in memory by default.
+  ///   - configure: Changes the configuration.
+  public convenience init(_ storage: Storage = .memory, _ configure: (inout Configuration) -> Void = { _ in }) {
+    self.init(storage.openAtOnce.map { StoreOpening($0) } ?? StoreOpening(storage), configure, storage.logger)
+  }
+
   /// Makes an archive in a directory, which is created if necessary.
   ///
   /// - Parameters:
   ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
-  ///   - options: The limits and options of the store.
   ///   - configure: Changes the configuration.
-  public convenience init(
-    at directory: URL, options: DiskStore.Options = DiskStore.Options(),
-    _ configure: (inout Configuration) -> Void = { _ in }
-  ) {
-    self.init(opening: { try DiskStore(at: directory, options: options) }, options.logger, configure)
+  public convenience init(at directory: URL, _ configure: (inout Configuration) -> Void = { _ in }) {
+    self.init(.disk(at: directory), configure)
   }
 
-  /// Makes an archive in memory.
-  ///
-  /// - Parameters:
-  ///   - limits: The limits of the store.
-  ///   - configure: Changes the configuration.
-  public convenience init(
-    limits: StoreLimits = StoreLimits(bytes: 64 << 20), _ configure: (inout Configuration) -> Void = { _ in }
-  ) {
-    self.init(store: MemoryStore(limits: limits), configure)
+  /// Makes an archive with a store that is open.
+  package convenience init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
+    self.init(StoreOpening(store), configure)
   }
 
-  /// Makes an archive with your own store.
-  public init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
-    engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(store))
-    engine.start()
-  }
-
-  private init(
-    opening open: @escaping @Sendable () throws -> any ArchiveStore, _ logger: Logger,
-    _ configure: (inout Configuration) -> Void
-  ) {
-    engine = ArchiveEngine(Self.configuration(configure), store: StoreOpening(open))
+  private init(_ opening: StoreOpening, _ configure: (inout Configuration) -> Void, _ logger: Logger? = nil) {
+    var configuration = Configuration()
+    configure(&configuration)
+    engine = ArchiveEngine(configuration, store: opening)
     engine.start(logger)
   }
 
-  private static func configuration(_ configure: (inout Configuration) -> Void) -> Configuration {
-    var configuration = Configuration()
-    configure(&configuration)
-    return configuration
-  }
-
-  deinit {
-    engine.invalidate()
-  }
+  deinit { engine.invalidate() }
 
   /// Loads `request` from the store or from the rest of the chain.
   ///
@@ -112,20 +99,10 @@ public final class ArchiveCache: InlineAnswering {
   /// ```
   ///
   /// - Throws: ``ArchiveError``. In that case, loads pass through without an archive.
-  public func opened() async throws {
-    _ = try await engine.opening.store()
-  }
+  public func opened() async throws { _ = try await engine.opening.store() }
 
-  /// The store with the responses, for listing, removing, pinning and tagging them.
-  ///
-  /// ```swift
-  /// try await archive.store.removeAll(.host("example.com"))
-  /// ```
-  ///
-  /// - Throws: ``ArchiveError`` if it could not be opened.
-  public var store: any ArchiveStore {
-    get async throws { try await engine.opening.store() }
-  }
+  /// The store with the responses, as soon as it is open.
+  package var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
 
   /// Removes the stored responses for a request: all variants for the request's user, and nothing else.
   ///
@@ -135,7 +112,7 @@ public final class ArchiveCache: InlineAnswering {
   ///
   /// Pass the request as it reaches the archive: with the fields that interceptors before it add. A request that a rule
   /// keys by its body must carry that body as `httpBody`. To remove everything stored for a URL, for all users, use
-  /// `store.removeAll(.url(url))`.
+  /// `removeAll(.url(url))`.
   ///
   /// - Returns: The number of entries removed.
   /// - Throws: ``ArchiveError`` if the archive could not be opened.
@@ -153,13 +130,154 @@ public final class ArchiveCache: InlineAnswering {
   }
 
   /// Ends background work, such as revalidations, and the events. Later loads pass through without an archive.
-  public func invalidate() {
-    engine.invalidate()
-  }
+  public func invalidate() { engine.invalidate() }
 
   /// Invalidates the archive, and waits until everything stored is written and the directory is available to others.
   public func close() async {
     engine.invalidate()
     if let store = try? await engine.opening.store() { await store.close() }
   }
+}
+
+/// What an archive consists of, apart from the handle that its owner has: loads hold this, and the owner's handle ends
+/// it.
+final class ArchiveEngine: Sendable {
+  let configuration: ArchiveCache.Configuration
+  let modes: Locked<ArchiveCache.Modes>
+  let reporter: ArchiveReporter
+  let opening: StoreOpening
+  let flights = Flights<FlightKey>()
+  let background = BackgroundWork<ArchiveKey>()
+  let records = RecordCache()
+  let cookies = ReceivedCookies()
+  let changes = Changes()
+  let isInvalidated = Locked(false)
+
+  init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
+    self.configuration = configuration
+    self.opening = opening
+    modes = Locked(ArchiveCache.Modes(general: configuration.mode))
+    reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
+  }
+
+  /// Opens the store, and listens to it.
+  ///
+  /// - Parameter logger: Who hears that it cannot be opened, where the configuration names nobody.
+  func start(_ logger: Logger? = nil) {
+    opening.start { [weak self, reporter, configuration] outcome in
+      switch outcome {
+      case .success(let store): store.observe { [weak self] in self?.report($0) }
+      case .failure(let error):
+        let reason = "the archive could not be opened: \(error.redacted)"
+        reporter.report(ArchiveEvent(.storeFailed, reason: reason))
+        if configuration.logger == nil { logger?.warning("\(reason) Requests go through as if there were none.") }
+      }
+    }
+  }
+
+  func invalidate() {
+    let isFirst = isInvalidated.withLock { isInvalidated in
+      defer { isInvalidated = true }
+      return !isInvalidated
+    }
+    guard isFirst else { return }
+    background.close()
+    modes.withLock { modes -> Task<Void, Never>? in
+      defer { modes.follower = nil }
+      return modes.follower
+    }?.cancel()
+    reporter.close()
+  }
+
+  /// What the store does of its own accord.
+  private func report(_ event: StoreEvent) {
+    let kind: ArchiveEvent.Kind =
+      switch event.kind {
+      case .evicted: .evicted
+      case .refused: .refused
+      default: .storeFailed
+      }
+    reporter.report(
+      ArchiveEvent(kind, url: event.url.flatMap(URL.init(string:)), reason: event.reason, bytes: event.bytes))
+  }
+
+  /// The response to a request, where it is in memory (rule 9); `nil` when ``load(_:_:)`` has to look further.
+  func answerAtOnce(_ request: InterceptedRequest) throws -> InterceptedResponse? {
+    guard !isInvalidated.withLock({ $0 }), let store = opening.ready,
+      let load = ArchiveLoad(
+        request, mode(of: request), self, store, InterceptorChain.Next { _ in throw CancellationError() })
+    else { return nil }
+    return try load.answerAtOnce()
+  }
+
+  /// Loads a request.
+  func load(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let mode = mode(of: request)
+    guard !isInvalidated.withLock({ $0 }) else {
+      guard mode.allowsNetwork else {
+        throw ArchiveError(
+          .invalidated, "the archive was invalidated, and its mode is \(mode): make another one.", url: request.url,
+          requestID: request.id
+        ).urlError()
+      }
+      return try await next(request)
+    }
+    if let store = opening.ready, let load = ArchiveLoad(request, mode, self, store, next),
+      let reply = try load.answerAtOnce()
+    {
+      return reply
+    }
+    let store: any ArchiveStore
+    do {
+      store = try await opening.store()
+    } catch {
+      try Task.checkCancellation()
+      guard mode.allowsNetwork else {
+        throw ArchiveError(
+          .unavailable, "the archive could not be opened, and its mode is \(mode): see the underlying error.",
+          url: request.url, requestID: request.id, underlying: error
+        ).urlError()
+      }
+      reporter.report(
+        ArchiveEvent(.bypassed, load: request.id, url: request.url, reason: "the archive could not be opened"))
+      return try await next(request)
+    }
+    let load = try await ArchiveLoad(reading: request, mode, self, store, next)
+    return try await load.run()
+  }
+
+  /// The mode of one request: its own, the configuration's for it, its host's, the archive's.
+  func mode(of request: InterceptedRequest) -> ArchiveMode {
+    if let mode = request.archiveMode { return mode }
+    if let modeFor = configuration.modeFor, let mode = modeFor(request.urlRequest) { return mode }
+    let (general, scoped) = modes.withLock { ($0.general, $0.scoped) }
+    guard !scoped.isEmpty else { return general }
+    return scoped.last { $0.scope.covers(request.url) }?.mode ?? general
+  }
+}
+
+extension ArchiveMode {
+  /// Whether the mode lets a request out.
+  var allowsNetwork: Bool { self != .offline && self != .replayOnly }
+}
+
+extension ArchiveEvent {
+  init(
+    _ kind: Kind, load: InterceptedRequest.ID? = nil, url: URL? = nil, reason: String? = nil, bytes: Int64? = nil,
+    age: Duration? = nil
+  ) {
+    self.kind = kind
+    self.load = load
+    self.url = url?.withoutUserInfo
+    self.reason = reason
+    self.bytes = bytes
+    self.age = age
+  }
+}
+
+extension InterceptedResponse.Source {
+  /// An archive, with a response that is fresh or was validated by the origin. Its cookies are not stored again.
+  public static let archive = InterceptedResponse.Source("archive", storesCookies: false)
+  /// An archive, with a stale response.
+  public static let staleArchive = InterceptedResponse.Source("stale archive", storesCookies: false)
 }

@@ -20,11 +20,11 @@ public struct HAR: Hashable, Sendable {
   /// The version of the format.
   public var version = "1.2"
   /// The program that created the archive.
-  public var creator: Application
+  package var creator: Application
   /// The browser, if there was one.
-  public var browser: Application?
+  package var browser: Application?
   /// The pages that requests were made for. Apps have no pages.
-  public var pages: [Page] = []
+  package var pages: [Page] = []
   /// The exchanges.
   public var entries: [Entry]
   /// A comment.
@@ -33,51 +33,56 @@ public struct HAR: Hashable, Sendable {
   public var extensions: [String: JSONValue] = [:]
 
   /// Makes an archive.
-  public init(entries: [Entry] = [], creator: Application = .waylay) {
+  public init(entries: [Entry] = []) {
+    self.init(entries: entries, creator: .waylay)
+  }
+
+  /// Makes an archive of another program.
+  package init(entries: [Entry] = [], creator: Application) {
     self.entries = entries
     self.creator = creator
   }
 
   /// The name and version of a program.
-  public struct Application: Hashable, Sendable {
+  package struct Application: Hashable, Sendable {
     /// This package.
-    public static let waylay = Application(name: "Waylay", version: "0.1.0")
+    package static let waylay = Application(name: "Waylay", version: "0.1.0")
 
     /// Its name.
-    public var name: String
+    package var name: String
     /// Its version.
-    public var version: String
+    package var version: String
     /// A comment.
-    public var comment: String?
+    package var comment: String?
     /// Custom fields, by name.
-    public var extensions: [String: JSONValue] = [:]
+    package var extensions: [String: JSONValue] = [:]
 
     /// Makes an application from a name and a version.
-    public init(name: String, version: String) {
+    package init(name: String, version: String) {
       self.name = name
       self.version = version
     }
   }
 
   /// A page whose requests are in an archive.
-  public struct Page: Hashable, Sendable {
+  package struct Page: Hashable, Sendable {
     /// The identifier by which entries refer to the page.
-    public var id: String
+    package var id: String
     /// Its title.
-    public var title: String
+    package var title: String
     /// When it began to load.
-    public var started: Date
+    package var started: Date
     /// When its content had loaded, in milliseconds after it began.
-    public var onContentLoad: Double?
+    package var onContentLoad: Double?
     /// When everything had loaded, in milliseconds after it began.
-    public var onLoad: Double?
+    package var onLoad: Double?
     /// A comment.
-    public var comment: String?
+    package var comment: String?
     /// Custom fields, by name.
-    public var extensions: [String: JSONValue] = [:]
+    package var extensions: [String: JSONValue] = [:]
 
     /// Makes a page.
-    public init(id: String, title: String, started: Date) {
+    package init(id: String, title: String, started: Date) {
       self.id = id
       self.title = title
       self.started = started
@@ -91,11 +96,10 @@ extension HAR {
   /// - Throws: ``HARError`` if the bytes are not JSON or not an archive. The message says where.
   public init(data: Data) throws {
     let json: JSONValue
-    do { json = try JSONValue(data.withoutByteOrderMark) } catch {
-      throw HARError(
-        .notJSON, "This is not JSON, so it is not an HTTP archive: \(HARError.place(of: error)).", underlying: error)
+    do { json = try JSONValue(reading: data) } catch {
+      throw HARError(.notJSON, "This is not JSON, so it is not an HTTP archive: \(error)", underlying: error)
     }
-    guard let log = json["log"], log.object != nil else {
+    guard let log = json["log"], log.members != nil else {
       throw HARError(.notAnArchive, "This is JSON without an object named \"log\", so it is not an HTTP archive.")
     }
     guard let entries = log["entries"]?.array else {
@@ -122,7 +126,7 @@ extension HAR {
   ///
   /// - Parameter isPretty: Whether to indent it, for people and for version control. Otherwise it is one line.
   public func data(isPretty: Bool = true) -> Data {
-    var json = JSONText(isPretty: isPretty)
+    var json = JSONWriter(isPretty: isPretty)
     writeBeginning(to: &json)
     for entry in entries.inOrder {
       json.separate()
@@ -142,14 +146,84 @@ extension HAR {
   }
 }
 
-extension Data {
-  /// Some programs put one before the text (RFC 8259, section 8.1, lets readers ignore it).
-  var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
-}
-
 extension [HAR.Entry] {
   /// The oldest first; those that began together as they are.
   var inOrder: [HAR.Entry] {
     enumerated().sorted { ($0.element.started, $0.offset) < ($1.element.started, $1.offset) }.map(\.element)
+  }
+}
+
+/// Why an HTTP archive could not be read or written.
+public struct HARError: Error, Sendable {
+  /// The kind of failure. New codes may be added in any release.
+  public let code: Code
+  /// A human-readable text: what happened and what to do about it.
+  public let message: String
+  /// The file, if the error is about one.
+  public let file: URL?
+  /// The original error, if there is one.
+  public let underlying: (any Error)?
+
+  /// Makes an error of the given kind.
+  public init(_ code: Code, _ message: String, file: URL? = nil, underlying: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.file = file
+    self.underlying = underlying
+  }
+
+  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    /// Makes a code with the given name.
+    public init(_ description: String) {
+      self.description = description
+    }
+
+    /// The file cannot be opened or read.
+    ///
+    /// Check the path and the permissions; see ``HARError/underlying``.
+    public static let unreadable = Code("unreadable")
+    /// The file cannot be written.
+    ///
+    /// Check that the folder exists, and check its permissions and the free space; see ``HARError/underlying``.
+    public static let unwritable = Code("unwritable")
+    /// The bytes are not JSON.
+    ///
+    /// The message names the location. Often the file was truncated while it was written or downloaded: export it
+    /// again.
+    public static let notJSON = Code("notJSON")
+    /// The JSON is not an HTTP archive.
+    ///
+    /// The file needs `{"log": {"entries": [...]}}`: export the traffic as HAR, not as another format.
+    public static let notAnArchive = Code("notAnArchive")
+    /// An entry is too large to hold in memory.
+    ///
+    /// Raise `entryLimit`, or export without the bodies.
+    public static let tooLarge = Code("tooLarge")
+  }
+}
+
+extension HARError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+  /// Code and message on one line.
+  public var description: String { "HARError.\(code): \(message)" + (file.map { " [\($0.lastPathComponent)]" } ?? "") }
+
+  /// The same as the description, which leaves out the underlying error because that may contain anything.
+  public var debugDescription: String { description }
+
+  /// The message.
+  public var errorDescription: String? { message }
+}
+
+extension HARError {
+  /// The same error, about a file.
+  func `in`(_ file: URL) -> HARError { HARError(code, message, file: self.file ?? file, underlying: underlying) }
+
+  /// The names of an object's members, a few of them.
+  static func names(of json: JSONValue) -> String {
+    guard let names = json.object?.keys.sorted(), !names.isEmpty else { return "nothing" }
+    return names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
   }
 }

@@ -13,7 +13,7 @@
 /// ```
 public struct HostError: LoadError {
   /// The kind of failure. New codes may be added in any release.
-  public let code: Code
+  public let code: ErrorCode<HostError>
   /// A human-readable text: what happened and what to do about it.
   public let message: String
   /// The host that the error is about, if any.
@@ -22,7 +22,7 @@ public struct HostError: LoadError {
   public let timeToLive: Duration?
   /// The original error, if there is one.
   public let underlying: (any Error)?
-  /// The attempts, in the order in which they ended; for ``Code/allAddressesFailed`` and ``Code/timedOut``.
+  /// The attempts, in the order in which they ended; for `allAddressesFailed` and `timedOut`.
   public internal(set) var attempts: [HostAttempt] = []
   /// The URL of the failed request, if the error is about one.
   public internal(set) var url: URL?
@@ -31,7 +31,8 @@ public struct HostError: LoadError {
 
   /// Makes an error of the given kind.
   public init(
-    _ code: Code, _ message: String, host: String? = nil, timeToLive: Duration? = nil, underlying: (any Error)? = nil
+    _ code: ErrorCode<HostError>, _ message: String, host: String? = nil, timeToLive: Duration? = nil,
+    underlying: (any Error)? = nil
   ) {
     self.code = code
     self.message = message
@@ -41,99 +42,89 @@ public struct HostError: LoadError {
   }
 }
 
-extension HostError {
-  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name.
-    public let description: String
-
-    /// Makes a code with the given name. Resolvers of other packages add their own codes this way.
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// The text is neither a host name nor an address literal.
-    ///
-    /// Write only the host, without scheme, port or path.
-    public static let invalidName = Code("invalidName")
-    /// A rule, or a list of rules, is invalid.
-    ///
-    /// The message names the rule and the mistake: usually text that is not an address, or a port out of range.
-    public static let invalidRule = Code("invalidRule")
-    /// A key for signed lists is not an Ed25519 public key.
-    ///
-    /// Give the 32 bytes of the public key, or their Base64 form.
-    public static let invalidKey = Code("invalidKey")
-    /// The signature of a list matches no trusted key.
-    ///
-    /// Sign the list with the key whose public half is in the app: `waylay hosts sign`. If you did, the list was
-    /// changed in transit; do not use it.
-    public static let listForged = Code("listForged")
-    /// A signed list has a lower serial number than one accepted before.
-    ///
-    /// Give each new list a higher serial number.
-    public static let listOutdated = Code("listOutdated")
-    /// A signed list has expired.
-    ///
-    /// Publish a list with a later expiry date; check the clock of this machine.
-    public static let listExpired = Code("listExpired")
-    /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
-    ///
-    /// Add the host to the list, or another resolver to the chain.
-    public static let notListed = Code("notListed")
-    /// The host does not exist, or has no address.
-    ///
-    /// Check the spelling; if other networks resolve it, use another resolver, or addresses of your own in a rule.
-    public static let noSuchHost = Code("noSuchHost")
-    /// The resolver gave no usable answer.
-    ///
-    /// Check that the network reaches the resolver; see ``HostError/underlying``. A second resolver in a
-    /// `ResolverChain` takes over.
-    public static let resolverFailed = Code("resolverFailed")
-    /// The resolver took too long to respond.
-    ///
-    /// Check that the network reaches it; add a second resolver, or raise its timeout.
-    public static let resolverTimedOut = Code("resolverTimedOut")
-    /// The settings of a resolver are invalid.
-    ///
-    /// Correct what the message names, usually the URL; if the URL's host is a name, give addresses for the resolver.
-    public static let invalidResolver = Code("invalidResolver")
-    /// A DNS message is malformed.
-    ///
-    /// Something in between rewrites DNS, or the URL is not a DNS resolver: try another one.
-    public static let malformedAnswer = Code("malformedAnswer")
-    /// The answer contains only addresses that a public name must not have (DNS rebinding).
-    ///
-    /// If the name is yours and its address is meant to be private, allow private addresses for it in the policy.
-    /// Otherwise the network spoofs DNS.
-    public static let answerRefused = Code("answerRefused")
-    /// No address of the host responded; ``HostError/attempts`` says why each one failed.
-    ///
-    /// Check the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
-    /// or hijacked addresses.
-    public static let allAddressesFailed = Code("allAddressesFailed")
-    /// The request's own timeout expired before an address responded. ``HostError/attempts`` lists the attempts; those
-    /// in progress are ``HostAttempt/Outcome/unfinished``. The timeout itself is ``HostError/underlying``.
-    ///
-    /// Raise `timeoutInterval`, or give fewer or closer addresses.
-    public static let timedOut = Code("timedOut")
-    /// A WebSocket task is for a host with a rule, and no transport routes WebSockets.
-    ///
-    /// Exclude the host with `HostRule(excluding:)`, or open the connection with another library.
-    public static let webSocketNotRouted = Code("webSocketNotRouted")
-    /// The response check rejected a response over plain `http`: it is not the host's own.
-    ///
-    /// Use `https`. If the response is correct, correct the check.
-    public static let responseRejected = Code("responseRejected")
-    /// The transport cannot dial given addresses, and the policy allows no fallback.
-    ///
-    /// Use `CurlTransport` (Linux), or let the policy fall back to the system. Apple platforms have no such transport.
-    public static let transportIncapable = Code("transportIncapable")
-    /// A rule requires a resolver, and the rewriter has none.
-    ///
-    /// Give the `HostRewriter` a resolver, or the rule addresses.
-    public static let noResolver = Code("noResolver")
-  }
+extension ErrorCode where Domain == HostError {
+  /// The text is neither a host name nor an address literal.
+  ///
+  /// Write only the host, without scheme, port or path.
+  public static var invalidName: Self { Self("invalidName") }
+  /// A rule, or a list of rules, is invalid.
+  ///
+  /// The message names the rule and the mistake: usually text that is not an address, or a port out of range.
+  public static var invalidRule: Self { Self("invalidRule") }
+  /// A key for signed lists is not an Ed25519 public key.
+  ///
+  /// Give the 32 bytes of the public key, or their Base64 form.
+  public static var invalidKey: Self { Self("invalidKey") }
+  /// The signature of a list matches no trusted key.
+  ///
+  /// Sign the list with the key whose public half is in the app: `waylay hosts sign`. If you did, the list was
+  /// changed in transit; do not use it.
+  public static var listForged: Self { Self("listForged") }
+  /// A signed list has a lower serial number than one accepted before.
+  ///
+  /// Give each new list a higher serial number.
+  public static var listOutdated: Self { Self("listOutdated") }
+  /// A signed list has expired.
+  ///
+  /// Publish a list with a later expiry date; check the clock of this machine.
+  public static var listExpired: Self { Self("listExpired") }
+  /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
+  ///
+  /// Add the host to the list, or another resolver to the chain.
+  public static var notListed: Self { Self("notListed") }
+  /// The host does not exist, or has no address.
+  ///
+  /// Check the spelling; if other networks resolve it, use another resolver, or addresses of your own in a rule.
+  public static var noSuchHost: Self { Self("noSuchHost") }
+  /// The resolver gave no usable answer.
+  ///
+  /// Check that the network reaches the resolver; see ``HostError/underlying``. A second resolver in a
+  /// `ResolverChain` takes over.
+  public static var resolverFailed: Self { Self("resolverFailed") }
+  /// The resolver took too long to respond.
+  ///
+  /// Check that the network reaches it; add a second resolver, or raise its timeout.
+  public static var resolverTimedOut: Self { Self("resolverTimedOut") }
+  /// The settings of a resolver are invalid.
+  ///
+  /// Correct what the message names, usually the URL; if the URL's host is a name, give addresses for the resolver.
+  public static var invalidResolver: Self { Self("invalidResolver") }
+  /// A DNS message is malformed.
+  ///
+  /// Something in between rewrites DNS, or the URL is not a DNS resolver: try another one.
+  public static var malformedAnswer: Self { Self("malformedAnswer") }
+  /// The answer contains only addresses that a public name must not have (DNS rebinding).
+  ///
+  /// If the name is yours and its address is meant to be private, add it to
+  /// ``ResolutionCache/Options/privateHosts``.
+  /// Otherwise the network spoofs DNS.
+  public static var answerRefused: Self { Self("answerRefused") }
+  /// No address of the host responded; ``HostError/attempts`` says why each one failed.
+  ///
+  /// Check the attempts: `refused` and `timedOut` point to the servers or a firewall, certificate failures to wrong
+  /// or hijacked addresses.
+  public static var allAddressesFailed: Self { Self("allAddressesFailed") }
+  /// The request's own timeout expired before an address responded. ``HostError/attempts`` lists the attempts; those
+  /// in progress are ``HostAttempt/Outcome/unfinished``. The timeout itself is ``HostError/underlying``.
+  ///
+  /// Raise `timeoutInterval`, or give fewer or closer addresses.
+  public static var timedOut: Self { Self("timedOut") }
+  /// A WebSocket task is for a host with a rule, and no transport routes WebSockets.
+  ///
+  /// Exclude the host with `HostRule(excluding:)`, or open the connection with another library.
+  public static var webSocketNotRouted: Self { Self("webSocketNotRouted") }
+  /// The response check rejected a response over plain `http`: it is not the host's own.
+  ///
+  /// Use `https`. If the response is correct, correct the check.
+  public static var responseRejected: Self { Self("responseRejected") }
+  /// The transport cannot dial given addresses, and the policy allows no fallback.
+  ///
+  /// Use `CurlTransport` (Linux), or let the policy fall back to the system. Apple platforms have no such transport.
+  public static var transportIncapable: Self { Self("transportIncapable") }
+  /// A rule requires a resolver, and the rewriter has none.
+  ///
+  /// Give the `HostRewriter` a resolver, or the rule addresses.
+  public static var noResolver: Self { Self("noResolver") }
 }
 
 extension HostError {

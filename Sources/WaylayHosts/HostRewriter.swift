@@ -26,21 +26,17 @@ public import Logging
 ///
 /// The rewriter needs a transport that dials given addresses (`TransportCapabilities.routes`): `CurlTransport`, the
 /// default on Linux. `URLSession` offers nothing of the kind, so on Apple platforms a request fails under
-/// ``Policy/require``, with ``HostError/Code/transportIncapable``, and falls back to the system under
+/// ``Policy/require``, with `HostError.transportIncapable`, and falls back to the system under
 /// ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {
   /// The current rules; replacing them takes effect for the next request.
   public let ruleSource: HostRuleSource
-  /// The invalid entries of ``init(_:)``. Requests to their hosts fail with these errors.
-  public let problems: [HostError]
 
   let policy: Policy
   let cache: ResolutionCache?
   let health: HostHealth
   let clock: HostClock
   let reporter: HostReporter
-  /// Hosts whose entries cannot be used, and why.
-  let faults: [HostPattern: HostError]
   private let transports = Locked<[KnownTransport]>([])
 
   /// Unchecked: what it holds is a transport, and those are Sendable.
@@ -48,50 +44,18 @@ public final class HostRewriter: RequestInterceptor {
     weak var transport: AnyObject?
   }
 
-  /// Makes a rewriter from a table of hosts and addresses; see `HostPattern` and ``HostEndpoint`` for the syntax. The
-  /// policy is ``Policy/prefer``.
+  /// Makes a rewriter from a table of hosts and addresses that stands in the program: see `HostPattern` and
+  /// ``HostEndpoint`` for the syntax. The policy is ``Policy/prefer``.
   ///
-  /// An invalid entry appears in ``problems``, and requests to its host fail with it: they never go to an unintended
-  /// address.
+  /// It means what ``HostRules/init(_:)-([String:[String]])`` makes of it, which throws for a table from elsewhere.
+  ///
+  /// - Precondition: The table is valid. The message of the failure names the entry and what is wrong with it.
   public convenience init(_ table: [String: [String]]) {
-    var rules: [HostRule] = []
-    var faults: [HostPattern: HostError] = [:]
-    var problems: [HostError] = []
-    for (text, endpoints) in table.sorted(by: { $0.key < $1.key }) {
-      do {
-        let pattern = try HostPattern(rule: text)
-        let isTaken = rules.contains { $0.pattern == pattern }
-        do {
-          guard !isTaken else {
-            throw HostError(.invalidRule, "two entries are for \"\(pattern)\": keep one.", host: text)
-          }
-          guard !endpoints.isEmpty else {
-            throw HostError(.invalidRule, "the entry \"\(text)\" has no addresses: add some.", host: text)
-          }
-          rules.append(try HostRule(text, endpoints: endpoints))
-        } catch {
-          let fault = HostError(error, entry: text)
-          problems.append(fault)
-          faults[pattern] = fault
-          if !isTaken { rules.append(HostRule(pattern)) }
-        }
-      } catch {
-        let fault = HostError(error, entry: text)
-        problems.append(fault)
-        // A URL in the place of its host says well enough which requests must not go their own way.
-        let url = URL(string: text.contains("://") ? text : "https://\(text)")
-        guard let meant = url?.host.flatMap({ try? HostPattern(rule: $0) }), faults[meant] == nil,
-          !rules.contains(where: { $0.pattern == meant })
-        else { continue }
-        faults[meant] = fault
-        rules.append(HostRule(meant))
-      }
+    do {
+      self.init(rules: try HostRules(table))
+    } catch {
+      fatalError("HostRewriter: \(error)")
     }
-    // The patterns differ, which is all that can be wrong with a set of rules.
-    let source = HostRuleSource((try? HostRules(rules)) ?? .none)
-    self.init(
-      rules: source, resolver: nil, policy: .prefer, logger: nil, clock: HostClock.system, faults: faults,
-      problems: problems)
   }
 
   /// Makes a rewriter.
@@ -101,16 +65,19 @@ public final class HostRewriter: RequestInterceptor {
   ///   - resolver: The resolver for hosts whose rule has no addresses. A ``ResolutionCache`` is used directly; any
   ///     other resolver gets one in front.
   ///   - policy: How strictly to route, and how to try addresses.
-  ///   - logger: The logger for attempts: suspected hijacks at `.warning`, the others at `.debug`; see ``HostLogKey``.
+  ///   - logger: The logger for attempts: suspected hijacks at `.warning`, the others at `.debug`.
   ///     Default: none.
   ///   - clock: The clock for deadlines and bans.
-  public convenience init(
+  public init(
     rules: HostRuleSource, resolver: (any HostResolver)? = nil, policy: Policy = .prefer, logger: Logger? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init(
-      rules: rules, resolver: resolver, policy: policy, logger: logger, clock: HostClock(clock), faults: [:],
-      problems: [])
+    ruleSource = rules
+    self.clock = HostClock(clock)
+    cache = resolver.map { $0 as? ResolutionCache ?? ResolutionCache($0, clock: clock) }
+    self.policy = policy
+    health = HostHealth(policy: policy, clock: self.clock)
+    reporter = HostReporter(logger: logger ?? FallbackLogger.current)
   }
 
   /// Makes a rewriter from rules, which ``ruleSource`` can replace.
@@ -120,21 +87,6 @@ public final class HostRewriter: RequestInterceptor {
   ) {
     self.init(
       rules: HostRuleSource(rules, clock: clock), resolver: resolver, policy: policy, logger: logger, clock: clock)
-  }
-
-  private init(
-    rules: HostRuleSource, resolver: (any HostResolver)?, policy: Policy, logger: Logger?, clock: HostClock,
-    faults: [HostPattern: HostError], problems: [HostError]
-  ) {
-    ruleSource = rules
-    cache = resolver.map { $0 as? ResolutionCache ?? ResolutionCache($0, clock: clock) }
-    self.policy = policy
-    self.clock = clock
-    self.faults = faults
-    self.problems = problems
-    health = HostHealth(policy: policy, clock: clock)
-    reporter = HostReporter(logger: logger ?? FallbackLogger.current)
-    for problem in problems { (logger ?? FallbackLogger.current)?.error("\(problem)") }
   }
 
   /// Whether a rule routes the request's host.
@@ -157,60 +109,59 @@ public final class HostRewriter: RequestInterceptor {
   ) async throws -> InterceptedResponse {
     // A route that somebody has set already is theirs.
     guard request.route == nil, let authority = Self.authority(of: request.url) else { return try await next(request) }
-    let epoch = health.epoch
-    let decision: Decision
+    let plan: Plan
     do {
-      guard let made = try await decide(authority, request.url) else { return try await next(request) }
-      decision = made
-    } catch {
+      guard let made = try await self.plan(for: authority) else { return try await next(request) }
+      plan = made
+    } catch let error as HostError {
       return try await withoutAddresses(request, next, authority, error)
     }
     reporter.count { $0.requests += 1 }
     let transport = try next.transport(for: request.url)
-    if let transport, !transport.capabilities.contains(.routes) {
-      return try await incapable(request, next, authority, transport)
+    if let transport {
+      guard transport.capabilities.contains(.routes) else {
+        return try await incapable(request, next, authority, transport)
+      }
+      remember(transport)
     }
-    if let transport { remember(transport) }
     do {
       do {
-        return try await load(decision, failover(request, next, authority, transport, epoch))
-      } catch  where health.epoch != epoch && Failover.allowsAnotherTry(after: error, of: request) {
-        // The network has changed under it: what failed in the old one is tried in the new one.
-        guard let decision = try await decide(authority, request.url) else { throw error }
-        return try await load(decision, failover(request, next, authority, transport, health.epoch))
+        return try await load(plan, request, next, authority, transport)
+      } catch  where health.epoch != plan.epoch && Failover.allowsAnotherTry(after: error, of: request) {
+        // The network has changed meanwhile: what failed in the old one is tried in the new one.
+        guard let plan = try await self.plan(for: authority) else { throw error }
+        return try await load(plan, request, next, authority, transport)
       }
     } catch {
-      if !(error is CancellationError) {
-        reporter.count { $0.failures += 1 }
-        reporter.happened(.failed, request: request, host: authority.host, error: error)
-      }
+      if !(error is CancellationError) { failed(request, authority, error) }
       throw error
     }
   }
 
-  /// Has the addresses tried; the request's own timeout, should it be over meanwhile, tells of them.
-  private func load(_ decision: Decision, _ failover: Failover) async throws -> InterceptedResponse {
-    failover.next.onTimeout(failover.account)
-    let response = try await failover.load(decision.ranking.entries)
-    failover.next.onTimeout(nil)
-    return response
-  }
-
-  private func failover(
-    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostHealth.Authority,
-    _ transport: (any Transport)?,
-    _ epoch: Int
-  ) -> Failover {
-    Failover(
+  /// Tries the addresses; should the request's own timeout expire meanwhile, its error lists them.
+  private func load(
+    _ plan: Plan, _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority,
+    _ transport: (any Transport)?
+  ) async throws -> InterceptedResponse {
+    let failover = Failover(
       request: request, authority: authority, policy: policy, health: health, clock: clock, next: next,
       transport: transport,
       report: { [reporter, clock] attempt, ban in
         if attempt.candidate == nil { reporter.count { $0.systemFallbacks += 1 } }
         reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: authority.host)
-      }, start: clock.time(), epoch: epoch)
+      }, start: clock.time(), epoch: plan.epoch)
+    next.onTimeout(failover.timeoutError)
+    let response = try await failover.load(plan.ranking.entries)
+    next.onTimeout(nil)
+    return response
   }
 
-  /// Keeps a transport in mind, without keeping it, for when the network changes.
+  private func failed(_ request: InterceptedRequest, _ authority: HostAuthority, _ error: any Error) {
+    reporter.count { $0.failures += 1 }
+    reporter.happened(.failed, request: request, host: authority.host, error: error)
+  }
+
+  /// Keeps a weak reference to a transport, for when the network changes.
   private func remember(_ transport: any Transport) {
     guard type(of: transport) is AnyClass else { return }
     let object = transport as AnyObject
@@ -243,27 +194,167 @@ public final class HostRewriter: RequestInterceptor {
   /// The counters since the rewriter was made.
   public var counters: HostCounters { reporter.counters }
 
-  static func authority(of url: URL?) -> HostHealth.Authority? {
-    guard let url, let port = url.port ?? defaultPort(of: url), let host = url.host, let name = try? HostName(host)
+  static func authority(of url: URL?) -> HostAuthority? {
+    guard let url, let port = url.portOrDefault, let host = url.host, let name = try? HostName(host)
     else { return nil }
-    return HostHealth.Authority(name, port: port)
+    return HostAuthority(name, port: port)
+  }
+}
+
+// MARK: - The addresses of a host
+
+extension HostRewriter {
+  /// Where a request would go.
+  struct Plan: Sendable {
+    let rule: HostRule
+    let ranking: Ranking
+    /// Which network it is for.
+    let epoch: Int
   }
 
-  private static func defaultPort(of url: URL) -> Int? {
-    switch url.scheme {
-    case "https", "HTTPS": 443
-    case "http", "HTTP": 80
-    case let scheme?: scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
-    case nil: nil
+  /// The addresses of a host in the order in which they are tried; `nil` when its requests are left alone.
+  ///
+  /// - Throws: ``HostError`` when there should be addresses and are none.
+  func plan(for authority: HostAuthority) async throws -> Plan? {
+    guard let rule = try ruleSource.match(authority.host, port: authority.port), !rule.isExclusion else { return nil }
+    var found = CachedResolution(
+      resolution: HostResolution(rule.endpoints, timeToLive: .zero, source: "rule"), age: nil, isStale: false,
+      isCached: true)
+    if rule.endpoints.isEmpty {
+      guard let cache else {
+        throw HostError(
+          .noResolver,
+          "the rule \"\(rule)\" names no address, and the rewriter has no resolver: give it one, or the rule "
+            + "addresses.",
+          host: authority.host.description)
+      }
+      found = try await cache.lookUp(authority)
+    }
+    let candidates = found.resolution.endpoints.prefix(HostResolution.mostCandidates).map {
+      HostCandidate(
+        $0.address, port: $0.port ?? authority.port, source: found.resolution.source, age: found.age,
+        isStale: found.isStale)
+    }
+    let epoch = health.epoch
+    let records = health.records(of: candidates, at: authority)
+    return Plan(rule: rule, ranking: Ranking(candidates, records: records, at: clock.time()), epoch: epoch)
+  }
+}
+
+// MARK: - Without addresses
+
+extension HostRewriter {
+  /// The rules or the resolvers have no address for the request.
+  func withoutAddresses(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority, _ error: HostError
+  ) async throws -> InterceptedResponse {
+    reporter.count { $0.requests += 1 }
+    reporter.happened(.unresolved, request: request, host: authority.host, error: error)
+    // A list that has expired, or a resolver that is missing, is no failure of the network: nothing is dialled
+    // on a guess.
+    guard policy.allowsSystem, error.code != .listExpired, error.code != .noResolver else {
+      failed(request, authority, error)
+      throw error.urlError(.cannotFindHost, of: request)
+    }
+    return try await systemFallback(request, next, authority, error)
+  }
+
+  /// The transport cannot dial addresses.
+  func incapable(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority,
+    _ transport: any Transport
+  ) async throws -> InterceptedResponse {
+    let name = String(describing: type(of: transport))
+    let error = HostError(
+      .transportIncapable,
+      """
+      \(name) cannot dial a given address, so the request would go wherever the system's resolver says: use a \
+      transport with routes, which is \
+      CurlTransport on Linux (Apple platforms have none yet), or the policy .prefer, which goes the system's way.
+      """, host: authority.host.description)
+    guard policy.allowsSystem else {
+      failed(request, authority, error)
+      throw error.urlError(.resourceUnavailable, of: request)
+    }
+    reporter.warnOnce("hosts are not routed", error)
+    return try await systemFallback(request, next, authority, error)
+  }
+
+  private func systemFallback(
+    _ request: InterceptedRequest, _ next: InterceptorChain.Next, _ authority: HostAuthority, _ error: HostError
+  ) async throws -> InterceptedResponse {
+    if let reason = request.reasonAgainstSystemFallback {
+      let refused = HostError(
+        error.code, "\(error.message.withRedactedURLs) The system's way was not taken: \(reason).",
+        host: authority.host.description, underlying: error)
+      failed(request, authority, refused)
+      throw refused.urlError(.cannotFindHost, of: request)
+    }
+    reporter.count { $0.systemFallbacks += 1 }
+    reporter.happened(.fellBackToSystem, request: request, host: authority.host, error: error)
+    return try await next(request)
+  }
+}
+
+extension HostRewriter {
+  /// Explains what the rewriter would do with `url` now, and why. It looks up the host's addresses if a request would,
+  /// and dials nothing.
+  public func explain(_ url: URL) async -> HostExplanation {
+    guard let authority = Self.authority(of: url) else {
+      return HostExplanation(
+        host: url.host, rule: nil, rows: [],
+        summary: "\(url.redacted): not http or https, or no host: left alone", error: nil)
+    }
+    let host = "\(authority.host):\(authority.port)"
+    let end = policy.allowsSystem ? "then the system's way" : "and nothing else"
+    do {
+      guard let plan = try await plan(for: authority) else {
+        let rule = try? ruleSource.match(authority.host, port: authority.port)
+        let reason = rule.map { "rule \"\($0)\"" } ?? "no rule"
+        return HostExplanation(
+          host: host, rule: rule, rows: [], summary: "\(host), \(reason): the request is left alone", error: nil)
+      }
+      let now = clock.time()
+      let rows = plan.ranking.entries.map { entry in
+        HostExplanation.Row(
+          candidate: entry.candidate, state: entry.state, handshake: entry.record.smoothed,
+          ban: entry.ban.map { $0.until - now })
+      }
+      return HostExplanation(
+        host: host, rule: plan.rule, rows: rows, summary: "\(host), rule \"\(plan.rule)\", \(end)",
+        error: nil)
+    } catch {
+      let rule = try? ruleSource.match(authority.host, port: authority.port)
+      return HostExplanation(
+        host: host, rule: rule, rows: [], summary: "\(host), no address, \(end)", error: error)
     }
   }
 }
 
-extension HostError {
-  /// What is wrong with an entry of a table.
-  fileprivate init(_ error: any Error, entry: String) {
-    self =
-      error as? HostError
-      ?? HostError(.invalidRule, "the entry \"\(entry)\" cannot be used: \(error.redacted).", host: entry)
+extension HostRewriter: WebSocketValidating {
+  /// Reports a WebSocket task that cannot be routed: no transport routes one, so it falls back to the system, including
+  /// the system's resolver, or fails under ``Policy/require``. Both are reported, because the task itself cannot say
+  /// why.
+  public func validate(webSocket request: URLRequest) throws {
+    // Asked about a host that a rule routes: `canInit` has said so.
+    guard let authority = Self.authority(ofWebSocket: request.url) else { return }
+    let isRefused = !policy.allowsSystem
+    let error = HostError(
+      .webSocketNotRouted,
+      isRefused
+        ? "a WebSocket task cannot be routed, and the policy allows no other way: it was cancelled. Open the "
+          + "connection yourself, or leave the host to the system with HostRule(excluding:)."
+        : "a WebSocket task cannot be routed, so it goes the system's way, to whatever address the system's resolver "
+          + "returns for the host.",
+      host: authority.host.description)
+    let intercepted = InterceptedRequest(request)
+    reporter.warnOnce("a WebSocket task is not routed", error, about: authority.host)
+    reporter.happened(isRefused ? .failed : .fellBackToSystem, request: intercepted, host: authority.host, error: error)
+    if isRefused { throw error }
+  }
+
+  private static func authority(ofWebSocket url: URL?) -> HostAuthority? {
+    guard let url, let host = url.host, let name = try? HostName(host) else { return nil }
+    return HostAuthority(name, port: url.port ?? (url.scheme?.lowercased() == "wss" ? 443 : 80))
   }
 }

@@ -59,9 +59,9 @@ public final class Inspector: RequestInterceptor {
   }
 
   deinit {
-    let (mailboxes, unsealed) = memory.withLock { (Array($0.mailboxes.values), $0.unsealed) }
-    for mailbox in mailboxes { mailbox.end() }
-    // What has ended a moment ago is written all the same.
+    let (buffers, unsealed) = memory.withLock { (Array($0.buffers.values), $0.unsealed) }
+    for buffer in buffers { buffer.end() }
+    // The exchanges that have ended, but are not packed yet, are written too.
     if let journal { journal.append(unsealed.map { $0.seal(by: self).entry }) }
   }
 
@@ -77,7 +77,7 @@ public final class Inspector: RequestInterceptor {
   public var exchanges: [Exchange] { slots.map { exchange($0) } }
 
   /// Returns the current state of an exchange; `nil` if it is no longer kept.
-  public func exchange(_ id: Exchange.ID) -> Exchange? { memory.withLock { $0.slot(id.number) }.map { exchange($0) } }
+  public func exchange(_ id: Int) -> Exchange? { memory.withLock { $0.slot(id) }.map { exchange($0) } }
 
   /// The number of exchanges kept.
   public var count: Int { memory.withLock { $0.count } }
@@ -90,11 +90,11 @@ public final class Inspector: RequestInterceptor {
 
   /// Removes all exchanges. Open loads continue, but are no longer recorded.
   public func clear() {
-    let (gone, mailboxes) = memory.withLock { memory in
-      (memory.removeAll(), memory.mailboxes)
+    let (removed, buffers) = memory.withLock { memory in
+      (memory.removeAll(), memory.buffers)
     }
-    for slot in gone { slot.forget() }
-    for mailbox in mailboxes.values { mailbox.clear() }
+    for slot in removed { slot.discard() }
+    for buffer in buffers.values { buffer.clear() }
   }
 
   /// Waits until everything that has ended by now is in its final form, and in the ``journal``. Use it, for example,
@@ -108,8 +108,36 @@ public final class Inspector: RequestInterceptor {
     }
   }
 
-  /// Those that are kept, without waiting for anybody while they are looked at.
+  /// The exchanges that are kept, as a snapshot.
   var slots: [Slot] { memory.withLock { $0.all } }
 
   func exchange(_ slot: Slot) -> Exchange { Exchange(slot.seal(by: self).entry) }
+}
+
+extension Inspector {
+  /// How much an ``Inspector`` keeps. Beyond a limit the oldest exchanges are removed first; open ones stay as long as
+  /// possible.
+  ///
+  /// ```swift
+  /// let inspector = Inspector(limits: Inspector.Limits(exchanges: 500, bytes: 16 << 20))
+  /// ```
+  public struct Limits: Sendable, Hashable {
+    /// The maximum number of exchanges: 5 000 by default.
+    public var exchanges: Int
+    /// The maximum number of bytes of all exchanges together, heads and bodies: 64 MiB by default.
+    public var bytes: Int
+    /// The number of bytes kept of each body, from its beginning: 512 KiB by default. The whole body still passes
+    /// through, and its full length is known.
+    public var bodyBytes: Int
+
+    /// Makes limits. Negative numbers count as zero; one exchange may always be kept.
+    public init(exchanges: Int = 5_000, bytes: Int = 64 << 20, bodyBytes: Int = 512 << 10) {
+      self.exchanges = max(1, exchanges)
+      self.bytes = max(0, bytes)
+      self.bodyBytes = max(0, bodyBytes)
+    }
+
+    /// What one body may take, at most: not more than all together.
+    var mostOfABody: Int { min(bodyBytes, bytes) }
+  }
 }

@@ -1,162 +1,196 @@
-import FlyingFox
-import FlyingSocks
-public import Foundation
-public import Logging
-import WaylayCore
-public import WaylayInspector
+#if InspectorServer
+  import FlyingFox
+  import FlyingSocks
+  public import Foundation
+  public import Logging
+  public import WaylayCore
+  public import WaylayInspector
 
-/// Shows the traffic of an `Inspector` live in a browser, next to the app.
-///
-/// ```swift
-/// let inspector = Inspector()
-/// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { inspector }))
-///
-/// let server = InspectorServer(inspector, session: session)
-/// let url = try await server.start()  // also logged, in one line: open it in a browser
-/// ```
-///
-/// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be turned into
-/// stubs. The server is a development tool: do not include it in releases.
-///
-/// The server listens only on the loopback address, and responds only to clients with the token, which is generated at
-/// each start and is part of the URL. Pages of other origins can neither read nor send anything, even under names that
-/// resolve to this machine: the server rejects requests whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the
-/// page. Anybody who runs programs as the same user can read the log, and with it the token.
-public final class InspectorServer: Sendable {
-  /// The options of a server.
-  public struct Options: Sendable {
-    /// The port; 0 selects a free one.
-    public var port: UInt16 = 0
-    /// How many pages may listen at once. Additional pages are refused with a message.
-    public var listeners = 8
-    /// The logger for the line with the URL; `nil` for none.
-    public var logger: Logger? = Logger(label: "waylay.inspector")
-
-    /// Makes the default options: a free port, eight listeners, a line in the log.
-    public init() {}
-  }
-
-  private struct State {
-    var isStarting = false
-    var running: Running?
-  }
-
-  private struct Running {
-    var url: URL
-    var server: HTTPServer
-    var task: Task<Void, any Error>
-  }
-
-  private let inspector: Inspector
-  private let session: URLSession?
-  private let options: Options
-  private let state = Locked(State())
-
-  /// Makes a server, which does nothing until you start it.
+  /// Shows the traffic of an `Inspector` live in a browser, next to the app.
   ///
-  /// - Parameters:
-  ///   - inspector: The inspector to show.
-  ///   - session: The session to send requests again with: the app's own, to use the same chain. Without a session,
-  ///     requests cannot be sent again.
-  ///   - options: The options of the server.
-  public init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
-    self.inspector = inspector
-    self.session = session
-    self.options = options
-  }
-
-  deinit {
-    state.withLock { $0.running }?.task.cancel()
-  }
-
-  /// The URL of the page while the server runs. It contains the token: anybody who knows it sees the traffic.
-  public var url: URL? { state.withLock { $0.running?.url } }
-
-  /// Starts listening, and returns the URL of the page. A server that is already running continues, and returns its
-  /// URL.
+  /// ```swift
+  /// let inspector = Inspector()
+  /// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { inspector }))
   ///
-  /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError`.
-  public func start() async throws -> URL {
-    let running = state.withLock { state -> URL? in
-      guard let running = state.running else {
-        defer { state.isStarting = true }
-        return state.isStarting ? URL(fileURLWithPath: "/") : nil
+  /// let server = InspectorServer(inspector, session: session)
+  /// let url = try await server.start()  // also logged, in one line: open it in a browser
+  /// ```
+  ///
+  /// The page is that of `InspectorPage`: requests appear as they are made, can be sent again, and can be turned into
+  /// stubs. The server is a development tool: do not include it in releases.
+  ///
+  /// The server listens only on the loopback address, and responds only to clients with the token, which is generated at
+  /// each start and is part of the URL. Pages of other origins can neither read nor send anything, even under names that
+  /// resolve to this machine: the server rejects requests whose `Host`, `Origin` or `Sec-Fetch-Site` is not that of the
+  /// page. Anybody who runs programs as the same user can read the log, and with it the token.
+  public final class InspectorServer: Sendable {
+    /// The options of a server.
+    public struct Options: Sendable {
+      /// The port; 0 selects a free one.
+      public var port: UInt16 = 0
+      /// How many pages may listen at once. Additional pages are refused with a message.
+      public var listeners = 8
+      /// The logger for the line with the URL; `nil` for none.
+      public var logger: Logger? = Logger(label: "waylay.inspector")
+
+      /// Makes the default options: a free port, eight listeners, a line in the log.
+      public init() {}
+    }
+
+    private struct State {
+      var isStarting = false
+      var running: Running?
+    }
+
+    private struct Running {
+      var url: URL
+      var server: HTTPServer
+      var task: Task<Void, any Error>
+    }
+
+    private let inspector: Inspector
+    private let session: URLSession?
+    private let options: Options
+    private let state = Locked(State())
+
+    /// Makes a server, which does nothing until you start it.
+    ///
+    /// - Parameters:
+    ///   - inspector: The inspector to show.
+    ///   - session: The session to send requests again with: the app's own, to use the same chain. Without a session,
+    ///     requests cannot be sent again.
+    ///   - options: The options of the server.
+    public init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
+      self.inspector = inspector
+      self.session = session
+      self.options = options
+    }
+
+    deinit {
+      state.withLock { $0.running }?.task.cancel()
+    }
+
+    /// The URL of the page while the server runs. It contains the token: anybody who knows it sees the traffic.
+    public var url: URL? { state.withLock { $0.running?.url } }
+
+    /// Starts listening, and returns the URL of the page. A server that is already running continues, and returns its
+    /// URL.
+    ///
+    /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError`.
+    public func start() async throws -> URL {
+      let running = state.withLock { state -> URL? in
+        guard let running = state.running else {
+          defer { state.isStarting = true }
+          return state.isStarting ? URL(fileURLWithPath: "/") : nil
+        }
+        return running.url
       }
-      return running.url
+      if let running {
+        if !running.isFileURL { return running }
+        throw InspectorServerError(.busy, "Another call is starting or stopping the server.")
+      }
+      do {
+        let running = try await listen()
+        state.withLock { $0 = State(running: running) }
+        options.logger?.notice("The Inspector is at \(running.url.absoluteString)")
+        return running.url
+      } catch {
+        state.withLock { $0.isStarting = false }
+        throw error
+      }
     }
-    if let running {
-      if !running.isFileURL { return running }
-      throw InspectorServerError(.busy, "Another call is starting or stopping the server.")
-    }
-    do {
-      let running = try await listen()
-      state.withLock { $0 = State(running: running) }
-      options.logger?.notice("The Inspector is at \(running.url.absoluteString)")
-      return running.url
-    } catch {
-      state.withLock { $0.isStarting = false }
-      throw error
-    }
-  }
 
-  /// Stops listening, and closes open connections. Pages say so, and keep what they show.
-  public func stop() async {
-    let running = state.withLock { state -> Running? in
-      defer { state.running = nil }
-      return state.running
+    /// Stops listening, and closes open connections. Pages say so, and keep what they show.
+    public func stop() async {
+      let running = state.withLock { state -> Running? in
+        defer { state.running = nil }
+        return state.running
+      }
+      guard let running else { return }
+      await running.server.stop(timeout: 0)
+      running.task.cancel()
+      _ = await running.task.result
     }
-    guard let running else { return }
-    await running.server.stop(timeout: 0)
-    running.task.cancel()
-    _ = await running.task.result
-  }
 
-  /// Runs the server until the task is cancelled.
-  ///
-  /// - Parameter ready: Called once, with the URL of the page.
-  /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError` at the end.
-  public func run(_ ready: @Sendable (URL) -> Void = { _ in }) async throws {
-    ready(try await start())
-    guard let task = state.withLock({ $0.running?.task }) else { return }
-    _ = await withTaskCancellationHandler {
-      await task.result
-    } onCancel: {
-      task.cancel()
-    }
-    await stop()
-    try Task.checkCancellation()
-  }
-
-  private func listen() async throws -> Running {
-    let desk = Desk(inspector: inspector, session: session, listeners: options.listeners)
-    let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: options.port)
-    // Its own log names paths, and paths have the token.
-    let server = HTTPServer(
-      address: address, timeout: 120, logger: .disabled, handler: ClosureHTTPHandler { await desk.answer($0) })
-    let listening = Task { try await server.waitUntilListening(timeout: 10) }
-    let task = Task {
-      // When it cannot listen there is nothing to wait for.
-      defer { listening.cancel() }
-      try await server.run()
-    }
-    do {
-      try await withTaskCancellationHandler {
-        try await listening.value
+    /// Runs the server until the task is cancelled.
+    ///
+    /// - Parameter ready: Called once, with the URL of the page.
+    /// - Throws: ``InspectorServerError`` if it cannot listen, and `CancellationError` at the end.
+    public func run(_ ready: @Sendable (URL) -> Void = { _ in }) async throws {
+      ready(try await start())
+      guard let task = state.withLock({ $0.running?.task }) else { return }
+      _ = await withTaskCancellationHandler {
+        await task.result
       } onCancel: {
         task.cancel()
       }
-      guard case .ip4(_, let port)? = await server.listeningAddress else { throw CancellationError() }
-      return Running(url: desk.open(port: port), server: server, task: task)
-    } catch {
-      task.cancel()
-      let result = await task.result
+      await stop()
       try Task.checkCancellation()
-      var cause: any Error = error
-      if case .failure(let first) = result { cause = first }
-      let reason =
-        "The Inspector's server cannot listen on port \(options.port) of the loopback address: "
-        + "\(cause.localizedDescription)"
-      throw InspectorServerError(.cannotListen, reason, underlying: cause)
+    }
+
+    private func listen() async throws -> Running {
+      let handler = RequestHandler(inspector: inspector, session: session, listeners: options.listeners)
+      let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: options.port)
+      // Its own log names paths, and paths have the token.
+      let server = HTTPServer(
+        address: address, timeout: 120, logger: .disabled, handler: ClosureHTTPHandler { await handler.respond(to: $0) }
+      )
+      let listening = Task { try await server.waitUntilListening(timeout: 10) }
+      let task = Task {
+        // When it cannot listen there is nothing to wait for.
+        defer { listening.cancel() }
+        try await server.run()
+      }
+      do {
+        try await withTaskCancellationHandler {
+          try await listening.value
+        } onCancel: {
+          task.cancel()
+        }
+        guard case .ip4(_, let port)? = await server.listeningAddress else { throw CancellationError() }
+        return Running(url: handler.open(port: port), server: server, task: task)
+      } catch {
+        task.cancel()
+        let result = await task.result
+        try Task.checkCancellation()
+        var cause: any Error = error
+        if case .failure(let first) = result { cause = first }
+        let reason =
+          "The Inspector's server cannot listen on port \(options.port) of the loopback address: "
+          + "\(cause.localizedDescription)"
+        throw InspectorServerError(.cannotListen, reason, underlying: cause)
+      }
     }
   }
-}
+
+  /// Why an ``InspectorServer`` could not be started.
+  public struct InspectorServerError: LoadError {
+    /// The kind of failure. New codes may be added in any release.
+    public let code: ErrorCode<InspectorServerError>
+    /// A human-readable text: what happened and what to do about it.
+    public let message: String
+    /// The system's error, if there is one.
+    public let underlying: (any Error)?
+
+    init(_ code: ErrorCode<InspectorServerError>, _ message: String, underlying: (any Error)? = nil) {
+      self.code = code
+      self.message = message
+      self.underlying = underlying
+    }
+  }
+
+  extension ErrorCode where Domain == InspectorServerError {
+    /// The port is in use, or this process may not listen on it.
+    ///
+    /// Choose another port, or `0` for any free one.
+    public static var cannotListen: Self { Self("cannotListen") }
+    /// The server is already being started or stopped.
+    ///
+    /// Start and stop the server in one place, and wait for each call to return.
+    public static var busy: Self { Self("busy") }
+  }
+#else
+  /// The server, which needs the package trait `InspectorServer`.
+  @available(*, unavailable, message: "Enable the trait InspectorServer of the package waylay.")
+  public enum InspectorServer {}
+#endif

@@ -14,7 +14,7 @@ import Foundation
 /// broken network, a closure returns `MockResponse.error(_:)` instead.
 public struct MockError: LoadError {
   /// The kind of error.
-  public let code: Code
+  public let code: ErrorCode<MockError>
   /// What happened and what to do about it.
   public let message: String
   /// Where the stub was written, if known.
@@ -37,7 +37,7 @@ public struct MockError: LoadError {
 
   /// Makes an error of the given kind.
   public init(
-    _ code: Code, _ message: String, location: MockSourceLocation? = nil, underlying: (any Error)? = nil
+    _ code: ErrorCode<MockError>, _ message: String, location: MockSourceLocation? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.message = message
@@ -53,90 +53,71 @@ public struct MockError: LoadError {
   }
 }
 
-extension MockError {
-  /// The kinds of errors. A struct rather than an enum, so that new ones do not break a `switch`.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name.
-    public let description: String
-
-    /// Makes a code with the given name.
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// A stub gives a response that cannot be sent, for example with the status 99 or a header field without a name.
-    ///
-    /// Correct the stub at the location in the message.
-    public static let invalidResponse = Code("invalidResponse")
-    /// A delay is negative, or a bandwidth is not a positive number.
-    ///
-    /// Give a positive `Duration`, and bytes per second above zero.
-    public static let invalidTiming = Code("invalidTiming")
-    /// A value could not be encoded, or data that should be JSON is not.
-    ///
-    /// The message names the location in the JSON, or the value that `Encodable` rejected.
-    public static let invalidJSON = Code("invalidJSON")
-    /// A file of a stub or fixture is missing or unreadable.
-    ///
-    /// Check the path; in a package, add the file to `resources:` of the test target and load it from `Bundle.module`.
-    public static let unreadableFile = Code("unreadableFile")
-    /// A cassette cannot be written, or another cassette is writing the same file.
-    ///
-    /// Give each test its own cassette, and check that the folder is writable.
-    public static let unwritableFile = Code("unwritableFile")
-    /// A cassette exceeds its maximum age.
-    ///
-    /// Record it again: `WAYLAY_RECORD=all swift test`, or raise its maximum age.
-    public static let expiredCassette = Code("expiredCassette")
-    /// A template has an unknown placeholder, or one whose value is missing from the request.
-    ///
-    /// The message lists the known placeholders; correct the name, or send the value.
-    public static let invalidTemplate = Code("invalidTemplate")
-    /// A URL pattern cannot be parsed.
-    ///
-    /// Write `/users/:id`, `https://host/path/*` or `**`, as the message shows.
-    public static let invalidPattern = Code("invalidPattern")
-    /// A regular expression cannot be compiled.
-    ///
-    /// Correct the expression; in a string literal, `#"\d+"#` avoids escaping backslashes.
-    public static let invalidRegex = Code("invalidRegex")
-    /// A count is not positive.
-    ///
-    /// Give a count of 1 or more; if the stub must never answer, remove it.
-    public static let invalidCount = Code("invalidCount")
-    /// A stub names a state that its scenario does not have.
-    ///
-    /// Correct the spelling; the message lists the states.
-    public static let unknownState = Code("unknownState")
-    /// No stub, and no entry of a cassette, matches the request.
-    ///
-    /// The report shows the closest stub, the differences, and a stub to paste. Add it, or correct the request.
-    public static let unmatched = Code("unmatched")
-    /// The matching stubs or cassette entries have answered as often as specified.
-    ///
-    /// The code sends more requests than the test expects: raise the count, or find the extra request.
-    public static let usedUp = Code("usedUp")
-    /// A request's body is longer than the mock's limit.
-    ///
-    /// Raise `bodyLimit`, or match without inspecting the body.
-    public static let bodyTooLarge = Code("bodyTooLarge")
-    /// An expected call did not come.
-    ///
-    /// Check that the code under test uses the mocked session, and which method and path it requests.
-    public static let callMissing = Code("callMissing")
-    /// The number of calls differs from what the test expects.
-    ///
-    /// The report lists the calls received; correct the expectation or the code.
-    public static let callCount = Code("callCount")
-    /// A body is not a valid form of the expected type.
-    ///
-    /// Check the `Content-Type` and the encoding of the form that the code sends.
-    public static let invalidForm = Code("invalidForm")
-    /// A fixture cannot be parsed.
-    ///
-    /// The message names the file and the location; compare it with the format of the tool that the fixture comes from.
-    public static let invalidFixture = Code("invalidFixture")
-  }
+extension ErrorCode where Domain == MockError {
+  /// A stub gives a response that cannot be sent, for example with the status 99 or a header field without a name.
+  ///
+  /// Correct the stub at the location in the message.
+  public static var invalidResponse: Self { Self("invalidResponse") }
+  /// A delay is negative, or a bandwidth is not a positive number.
+  ///
+  /// Give a positive `Duration`, and bytes per second above zero.
+  public static var invalidTiming: Self { Self("invalidTiming") }
+  /// A value could not be encoded, or data that should be JSON is not.
+  ///
+  /// The message names the location in the JSON, or the value that `Encodable` rejected.
+  public static var invalidJSON: Self { Self("invalidJSON") }
+  /// A file of a stub or cassette is missing or unreadable.
+  ///
+  /// Check the path; in a package, add the file to `resources:` of the test target and load it from `Bundle.module`.
+  public static var unreadableFile: Self { Self("unreadableFile") }
+  /// A cassette cannot be written, or another cassette is writing the same file.
+  ///
+  /// Give each test its own cassette, and check that the folder is writable.
+  public static var unwritableFile: Self { Self("unwritableFile") }
+  /// A cassette exceeds its maximum age.
+  ///
+  /// Record it again: `WAYLAY_RECORD=all swift test`, or raise its maximum age.
+  public static var expiredCassette: Self { Self("expiredCassette") }
+  /// A URL pattern cannot be parsed.
+  ///
+  /// Write `/users/:id`, `https://host/path/*` or `**`, as the message shows.
+  public static var invalidPattern: Self { Self("invalidPattern") }
+  /// A regular expression cannot be compiled.
+  ///
+  /// Correct the expression; in a string literal, `#"\d+"#` avoids escaping backslashes.
+  public static var invalidRegex: Self { Self("invalidRegex") }
+  /// A count is not positive.
+  ///
+  /// Give a count of 1 or more; if the stub must never answer, remove it.
+  public static var invalidCount: Self { Self("invalidCount") }
+  /// No stub, and no entry of a cassette, matches the request.
+  ///
+  /// The report shows the closest stub, the differences, and a stub to paste. Add it, or correct the request.
+  public static var unmatched: Self { Self("unmatched") }
+  /// The matching stubs or cassette entries have answered as often as specified.
+  ///
+  /// The code sends more requests than the test expects: raise the count, or find the extra request.
+  public static var usedUp: Self { Self("usedUp") }
+  /// A request's body is longer than the mock's limit.
+  ///
+  /// Raise `bodyLimit`, or match without inspecting the body.
+  public static var bodyTooLarge: Self { Self("bodyTooLarge") }
+  /// An expected request did not come.
+  ///
+  /// Check that the code under test uses the mocked session, and which method and path it requests.
+  public static var requestMissing: Self { Self("requestMissing") }
+  /// The number of requests differs from what the test expects.
+  ///
+  /// The report lists the requests received; correct the expectation or the code.
+  public static var requestCount: Self { Self("requestCount") }
+  /// A body is not a valid form of the expected type.
+  ///
+  /// Check the `Content-Type` and the encoding of the form that the code sends.
+  public static var invalidForm: Self { Self("invalidForm") }
+  /// The environment variable `WAYLAY_RECORD` has an unknown value.
+  ///
+  /// Set it to `once`, `newEpisodes`, `all` or `none`, or remove it.
+  public static var invalidMode: Self { Self("invalidMode") }
 }
 
 extension MockError {

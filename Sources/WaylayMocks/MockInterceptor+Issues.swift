@@ -1,33 +1,70 @@
 import IssueReporting
 
+/// A deviation from what a mock's stubs or a cassette expect, which fails a test.
+public struct MockIssue: Sendable {
+  /// The kind of an issue. A struct, so that new kinds can be added.
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
+    /// The kind's name.
+    public let description: String
+
+    /// A request that no stub matches.
+    public static let unmatched = Kind(description: "unmatched")
+    /// A request that matches only stubs that no longer answer.
+    public static let usedUp = Kind(description: "usedUp")
+    /// A required stub that was used less often than required, or entries of a cassette that were never requested.
+    public static let unused = Kind(description: "unused")
+    /// A stub with a mistake, independent of any request.
+    public static let invalidStub = Kind(description: "invalidStub")
+    /// A cassette that exceeds its maximum age.
+    public static let expired = Kind(description: "expired")
+    /// A cassette whose file is missing or cannot be read.
+    public static let invalidCassette = Kind(description: "invalidCassette")
+    /// An exchange that a cassette could not record.
+    public static let notRecorded = Kind(description: "notRecorded")
+    /// A response that could not be made or sent.
+    public static let invalidResponse = Kind(description: "invalidResponse")
+  }
+
+  /// The kind of the issue.
+  public let kind: Kind
+  /// What happened, and what to do about it.
+  public let message: String
+  /// Where the stub was written; for a request that no stub matches, where the mock was made.
+  public let location: MockSourceLocation
+  /// Whether it is no reason for the test to fail.
+  package var isWarning = false
+}
+
+extension MockIssue: CustomStringConvertible {
+  /// The message with its location.
+  public var description: String { "\(location): \(message)" }
+}
+
 extension MockInterceptor {
   /// The deviations from what the stubs expect: requests that no stub matches, stubs with mistakes, and unused required
   /// stubs.
   ///
   /// The list covers this mock's own stubs and requests; read it when everything that uses the mock is done.
   public var issues: [MockIssue] {
-    let (entries, calls, noted) = state.withLock { state in
-      (state.entries.map { ($0.stub, $0.uses) }, state.calls, state.issues)
+    let (entries, requests, noted) = state.withLock { state in
+      (state.entries.map { ($0.stub, $0.uses) }, state.requests, state.issues)
     }
-    return issues(of: entries, calls) + noted
-  }
-
-  /// What is to be said of stubs that were used so often, while these requests came.
-  func issues(of entries: [(stub: Stub, uses: Int)], _ calls: [RecordedCall]) -> [MockIssue] {
-    // Saying what came nearest takes its time, and after some stubs says nothing new.
+    // Finding the closest request takes time; a report is no clearer with many of them.
     var left = 20
-    return reporting {
+    let found = reporting {
       entries.flatMap { stub, uses in
         MockIssue.issues(of: stub, uses: uses) {
           left -= 1
           guard left >= 0 else { return "" }
-          return Self.nearest(to: stub.pattern, among: calls.suffix(200)).map { "\n\($0)" } ?? " No requests were made."
+          let nearest = Self.nearest(to: stub.pattern, among: requests.suffix(200))
+          return nearest.map { "\n\($0)" } ?? " No requests were made."
         }
       }
     }
+    return found + noted
   }
 
-  /// Makes a text that people read: what the mock's author wants to see is not masked in it.
+  /// Makes a text for people to read: the values that the options name are not masked in it.
   func reporting<Value>(_ make: () -> Value) -> Value { Redaction.$shownNames.withValue(shownNames, operation: make) }
 
   /// Reports each of the ``issues`` as a failure of the running test, at its location.
@@ -39,13 +76,13 @@ extension MockInterceptor {
     }
   }
 
-  /// Notes that a stub's answer could not be given, unless that is known from the stub already.
+  /// Notes that a stub's response could not be given, unless that is known from the stub already.
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
     let message = "\(reporting { stub.description }) could not answer: \(error.message)"
-    let issue = MockIssue(kind: .invalidAnswer, message: message, location: stub.location)
+    let issue = MockIssue(kind: .invalidResponse, message: message, location: stub.location)
     state.withLock { state in
-      // Every request would meet the same mistake.
+      // Every request would have the same mistake.
       let isKnown = state.issues.contains {
         $0.kind == issue.kind && $0.message == issue.message && $0.location == issue.location
       }
@@ -53,28 +90,53 @@ extension MockInterceptor {
     }
   }
 
-  /// What becomes of a request that no stub is for.
-  func answerUnmatched(
+  /// Responds to a request that no stub matches, as the options say.
+  func respondUnmatched(
     _ facts: RequestFacts, _ spent: [Spent], _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    record(recorded(facts, nil, isOwn: false, [:]))
-    if case .passThrough = unmatched.kind { return try await next(facts.request) }
-    let sender = sender(of: facts)
-    let remark = facts.request[MissRemark.self].map { "\n\n" + $0 } ?? ""
-    let report = reporting { Miss(facts, spent, in: self, redirectedBy: sender).report } + remark
+    let request = recorded(facts, nil)
+    record(request)
+    if let response = options.unmatched, response.passesThrough {
+      return try await response.respond(to: request, next: next, in: environment)
+    }
+    let sender = received.last { $0.mayHaveSent(facts) }
+    let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
+    let report = reporting { UnmatchedReport(facts, spent, in: self, redirectedBy: sender).text } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
-    guard case .respond(let response) = unmatched.kind else {
+    guard let response = options.unmatched else {
       throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.request)
     }
-    return try await response.respond(to: MockRequest(facts.request, body: facts.body), next: next, in: environment)
+    return try await response.respond(to: request, next: next, in: environment)
+  }
+}
+
+extension MockInterceptor: WebSocketValidating {
+  /// Refuses a WebSocket task with an issue, because it bypasses every chain on its way to the network, unless
+  /// unmatched requests pass through.
+  public func validate(webSocket request: URLRequest) throws {
+    if options.unmatched?.passesThrough == true { return }
+    let request = recorded(RequestFacts(InterceptedRequest(request), body: Data()), nil)
+    let message = """
+      No stub can answer \(request): a WebSocket bypasses all interceptors, so it was refused, and nothing was sent. \
+      Inject whatever opens WebSockets into the code under test, or send unmatched requests to the network with \
+      unmatched: .passThrough.
+      """
+    let isNew = state.withLock { state in
+      // Apple's loading system asks several times for one task.
+      let isKnown = state.issues.contains { $0.kind == .unmatched && $0.message == message }
+      if !isKnown { state.issues.append(MockIssue(kind: .unmatched, message: message, location: location)) }
+      return !isKnown
+    }
+    if isNew { record(request) }
+    throw MockError(.unmatched, message, location: location)
   }
 }
 
 extension MockIssue {
-  /// What is to be said of a stub.
+  /// The issues of a stub.
   ///
-  /// - Parameter nearest: Says which request came nearest to it.
+  /// - Parameter nearest: Describes the request that came closest to it.
   static func issues(of stub: Stub, uses: Int, nearest: () -> String) -> [MockIssue] {
     guard stub.problems.isEmpty else {
       return stub.problems.map {
@@ -94,11 +156,11 @@ extension MockIssue {
 }
 
 extension MockError {
-  /// What an app sees of the error.
+  /// The error that the app gets.
   func urlError(for request: InterceptedRequest) -> URLError {
     var error = self
     (error.url, error.requestID) = (request.url.withoutUserInfo, request.id)
-    // An error that is printed shows both: the whole is said once.
+    // An error that is printed shows both: the full text stands in one of them.
     let userInfo: [String: Any] = [
       NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: error.beneath,
       NSURLErrorFailingURLErrorKey: request.url,
@@ -108,7 +170,7 @@ extension MockError {
   }
 }
 
-/// What is to be said of a request, should no stub be for it.
-package enum MissRemark: InterceptedRequest.Key {
+/// What a report adds for a request that no stub matches.
+package enum UnmatchedRemark: InterceptedRequest.Key {
   package static let defaultValue: String? = nil
 }

@@ -12,33 +12,6 @@ extension MockInterceptor {
     StubHandle(mock: self, entries: add(try stubs()))
   }
 
-  /// Adds stubs while `operation` runs.
-  ///
-  /// ```swift
-  /// try mock.withStubs { Stub(.get, "/users/:id") { .status(503) } } operation: {
-  ///   #expect(throws: ServerIsDown.self) { try client.load() }
-  /// }
-  /// ```
-  ///
-  /// Required stubs that stay unused become ``issues``. The stubs belong to the whole mock: everything that runs at the
-  /// same time sees them.
-  public func withStubs<Result>(
-    @StubBuilder _ stubs: () throws -> [Stub], operation: () throws -> Result
-  ) rethrows -> Result {
-    let entries = add(try stubs())
-    defer { retire(entries) }
-    return try operation()
-  }
-
-  /// Adds stubs while `operation` runs.
-  public func withStubs<Result>(
-    @StubBuilder _ stubs: () throws -> [Stub], operation: () async throws -> Result
-  ) async rethrows -> Result {
-    let entries = add(try stubs())
-    defer { retire(entries) }
-    return try await operation()
-  }
-
   /// Removes all stubs. Requests that have already been matched are still answered.
   public func removeAll() {
     state.withLock { state in
@@ -48,36 +21,13 @@ extension MockInterceptor {
     }
   }
 
-  /// Clears the history, the issues, the counts and the states of scenarios. The stubs stay and start over: one that
-  /// was used up answers again.
+  /// Clears the history, the issues and the counts. The stubs stay and start over: one that was used up answers again.
   public func reset() {
     state.withLock { state in
       for entry in state.entries { entry.reset() }
-      state.calls = []
+      state.requests = []
       state.issues = []
-      state.scenarios = [:]
     }
-  }
-
-  /// Returns the current state of a scenario: its first state until a stub has led to another.
-  public func state(of scenario: Scenario) -> String? {
-    state.withLock { $0.scenarios[scenario.name] } ?? scenario.states.first
-  }
-
-  /// Puts a scenario into a state.
-  ///
-  /// - Throws: ``MockError/Code/unknownState`` if the scenario has no such state.
-  public func setState(
-    _ name: String, of scenario: Scenario, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line,
-    column: UInt = #column
-  ) throws {
-    guard scenario.states.contains(name) else {
-      throw MockError(
-        .unknownState, scenario.unknown(name),
-        location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
-    }
-    state.withLock { $0.scenarios[scenario.name] = name }
   }
 
   @discardableResult
@@ -90,43 +40,31 @@ extension MockInterceptor {
         let entry = StubEntry(stub, number: state.nextNumber, order: order)
         state.nextNumber += 1
         state.entries.append(entry)
-        // A stub that is wrong matches nothing; a wrong answer is found out when it is given.
+        // A stub with a mistake in its pattern matches nothing; one in its responses is reported when it answers.
         if entry.canMatch { state.index.insert(entry) }
+        if entry.isInline { state.mayAnswerInline = true }
         return entry
       }
     }
   }
 
-  func remove(_ entries: [StubEntry]) {
-    state.withLock { $0.remove(entries) }
-  }
-
-  private func retire(_ entries: [StubEntry]) {
-    let (ended, calls) = state.withLock { state in
-      let ended = entries.filter { !$0.isRemoved }.map { ($0.stub, $0.uses) }
-      state.remove(entries)
-      return (ended, state.calls)
-    }
-    let found = issues(of: ended, calls)
-    state.withLock { $0.issues += found }
-  }
-}
-
-extension MockInterceptor.State {
-  fileprivate mutating func remove(_ entries: [StubEntry]) {
-    let removed = Set(entries.filter { !$0.isRemoved }.map { ObjectIdentifier($0) })
-    guard !removed.isEmpty else { return }
-    self.entries.removeAll { removed.contains(ObjectIdentifier($0)) }
-    for entry in entries where !entry.isRemoved {
-      entry.isRemoved = true
-      index.remove(entry)
+  fileprivate func remove(_ entries: [StubEntry]) {
+    state.withLock { state in
+      let removed = Set(entries.filter { !$0.isRemoved }.map { ObjectIdentifier($0) })
+      guard !removed.isEmpty else { return }
+      state.entries.removeAll { removed.contains(ObjectIdentifier($0)) }
+      for entry in entries where !entry.isRemoved {
+        entry.isRemoved = true
+        state.index.remove(entry)
+      }
     }
   }
 }
 
 extension [Stub] {
-  /// Which of the stubs are for the same requests, and end: of each its place in that group, which goes where its last
-  /// one is. Whoever writes several answers for one request one below the other wants them in that order.
+  /// Which of the stubs match the same requests and have a limit: of each, its place in that group, which is placed
+  /// where the last one of the group is. Several responses to one request, written one below the other, are given in
+  /// that order.
   fileprivate var asWritten: [Int: (last: Int, followers: Int)] {
     var groups: [String: [Int]] = [:]
     for (position, stub) in enumerated() where stub.life.maximum != nil {
@@ -146,9 +84,32 @@ extension [Stub] {
   }
 }
 
-extension Stub {
-  /// Whether the mistakes in it, if any, are in its answers alone.
-  var canMatch: Bool {
-    pattern.problems.isEmpty && !problems.contains { $0.code == .unknownState || $0.code == .invalidCount }
+/// A handle for stubs added to a mock, which counts them, gives their requests and removes them.
+///
+/// ```swift
+/// let outage = mock.add(Stub(.get, "/users/:id", .status(503)))
+/// await client.refresh()
+/// #expect(outage.count == 1)
+/// outage.remove()
+/// ```
+public struct StubHandle: Sendable {
+  let mock: MockInterceptor
+  let entries: [StubEntry]
+
+  /// The number of times the stubs have answered.
+  public var count: Int { mock.state.withLock { _ in entries.reduce(0) { $0 + $1.uses } } }
+
+  /// The requests they have answered, oldest first.
+  public var requests: [MockRequest] {
+    let numbers = Set(entries.map(\.number))
+    return mock.received.filter { request in
+      guard let record = request.record, record.isOwn, let entry = record.entry else { return false }
+      return numbers.contains(entry.number)
+    }
+  }
+
+  /// Removes the stubs. A request that has already been matched is still answered; unused stubs are no longer an issue.
+  public func remove() {
+    mock.remove(entries)
   }
 }

@@ -2,12 +2,12 @@
 ///
 /// ```swift
 /// let mock = MockInterceptor {
-///   Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
-///   Stub(.post, "/orders") { .status(201) }.body(.jsonSubset(["paid": true])).once
+///   Stub(.get, "https://api.example.com/users/:id", .json(["id": 42]))
+///   Stub(.post, "/orders", .status(201)).where(.body(.jsonSubset(["paid": true]))).once
 /// }
 /// let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
 /// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/42")!)
-/// #expect(mock.calls(to: .get, "/users/:id").count == 1)
+/// #expect(mock.requests(.get, "/users/:id").count == 1)
 /// ```
 ///
 /// The stub with the highest priority is asked first; among stubs of equal priority, the newest is. In a list, later
@@ -15,93 +15,303 @@
 /// are written. A request that no stub matches fails, and ``issues`` names the closest stub. In tests, the trait of
 /// `WaylayTesting` makes a mock for each test and reports its issues.
 ///
-/// Each mock has its own stubs, counts, scenarios and history: tests that run in parallel do not interfere.
+/// Each mock has its own stubs, counts and history: tests that run in parallel do not interfere.
 public final class MockInterceptor: InlineAnswering {
   struct State {
     var index = StubIndex()
-    /// All that are there, oldest first.
+    /// All stubs, oldest first.
     var entries: [StubEntry] = []
+    /// Whether a stub has been added that may answer inline.
+    var mayAnswerInline = false
     var nextNumber = 0
-    var scenarios: [String: String] = [:]
-    var calls: [RecordedCall] = []
+    var requests: [MockRequest] = []
     var issues: [MockIssue] = []
     var waiters = Waiters()
   }
 
-  /// The name in errors, logs and reports.
-  public let name: String
   /// Where the mock was made.
   public let location: MockSourceLocation
-  let unmatched: UnmatchedPolicy
+  let options: Options
   package let environment: MockEnvironment
-  let bodyLimit: Int
   /// The names whose values reports show although they sound secret, in lower case.
   let shownNames: Set<String>
-  /// The mock that is asked for what no stub of this one is for.
+  /// The mock that is asked for what no stub of this one matches.
   let outer: MockInterceptor?
   let state = Locked(State())
 
   /// Makes a mock.
   ///
   /// - Parameters:
-  ///   - name: The name in errors, logs and reports.
-  ///   - unmatched: What to do with a request that no stub matches; it fails by default.
-  ///   - clock: The clock that delayed answers wait on.
-  ///   - seed: The same seed gives the same random delays; `nil` gives different ones each time.
-  ///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
-  ///   - showing: Names of query items, fields and JSON members whose values reports show although the names sound
-  ///     secret, such as `sort_key` or `pin`. The names are case-insensitive.
-  ///   - stubs: The stubs; later ones take precedence.
+  ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
+  ///   - stubs: The stubs; later ones take precedence.
   public convenience init(
-    _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail,
-    clock: any Clock<Duration> = ContinuousClock(),
-    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, showing: Set<String> = [], fileID: StaticString = #fileID,
-    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
-    @StubBuilder _ stubs: () throws -> [Stub]
+    _ options: Options = Options(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column, @StubBuilder _ stubs: () throws -> [Stub]
   ) rethrows {
     self.init(
-      name, within: nil, unmatched: unmatched, environment: MockEnvironment(clock: clock, seed: seed),
-      bodyLimit: bodyLimit,
-      showing: showing, location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
+      options, within: nil,
+      location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
       stubs: try stubs())
   }
 
   /// Makes a mock without stubs: `add` some later.
   public convenience init(
-    _ name: String = "MockInterceptor", unmatched: UnmatchedPolicy = .fail,
-    clock: any Clock<Duration> = ContinuousClock(),
-    seed: UInt64? = nil, bodyLimit: Int = 1 << 28, showing: Set<String> = [], fileID: StaticString = #fileID,
-    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    _ options: Options = Options(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
   ) {
-    self.init(
-      name, unmatched: unmatched, clock: clock, seed: seed, bodyLimit: bodyLimit, showing: showing, fileID: fileID,
-      filePath: filePath,
-      line: line, column: column
-    ) {}
+    self.init(options, fileID: fileID, filePath: filePath, line: line, column: column) {}
   }
 
-  /// Makes a mock inside another, which is asked for what no stub of this one is for.
+  /// Makes a mock inside another, which is asked for what no stub of this one matches.
   package init(
-    _ name: String = "MockInterceptor", within outer: MockInterceptor?, unmatched: UnmatchedPolicy = .fail,
-    environment: MockEnvironment = MockEnvironment(), bodyLimit: Int = 1 << 28, showing: Set<String> = [],
-    location: MockSourceLocation,
-    stubs: [Stub]
+    _ options: Options = Options(), within outer: MockInterceptor?, context: TaskContext? = nil,
+    location: MockSourceLocation, stubs: [Stub]
   ) {
-    shownNames = Set(showing.map { $0.lowercased() }).union(outer?.shownNames ?? [])
-    self.name = name
+    self.options = options
     self.outer = outer
-    self.unmatched = unmatched
-    self.environment = environment
-    self.bodyLimit = bodyLimit
     self.location = location
+    shownNames = Set(options.showing.map { $0.lowercased() }).union(outer?.shownNames ?? [])
+    environment = MockEnvironment(clock: options.clock, seed: options.seed, context: context)
     add(stubs)
   }
 
+  /// The name in errors, logs and reports.
+  public var name: String { options.name }
+
   /// The clock that delayed answers wait on, as passed to the initializer. In a parameterized test, each case has its
   /// own.
-  public var clock: any Clock<Duration> { environment.clock }
+  public var clock: any Clock<Duration> { options.clock }
+}
+
+extension MockInterceptor {
+  /// Settings of a mock.
+  ///
+  /// ```swift
+  /// let mock = MockInterceptor(.init(unmatched: .passThrough, clock: MockClock(isAutomatic: true))) {
+  ///   Stub(.get, "/health", .status(503))
+  /// }
+  /// ```
+  public struct Options: Sendable {
+    /// The name in errors, logs and reports.
+    public var name: String
+    /// The response to requests that no stub matches. `nil`, the default, fails the load with a `URLError` that names
+    /// the closest stub. Each such request is an issue, except with `.passThrough`, which sends it to the next
+    /// interceptor and finally to the network.
+    public var unmatched: MockResponse?
+    /// The clock that delayed answers wait on. With a ``MockClock`` they take no time.
+    public var clock: any Clock<Duration>
+    /// The same seed loses the same packets of a ``MockNetwork``; `nil` loses different ones each time.
+    public var seed: UInt64?
+    /// The maximum number of bytes to read of a request's body; a longer body fails its load.
+    public var bodyLimit: Int
+    /// Names of query items, fields and JSON members whose values reports show although the names sound secret, such as
+    /// `sort_key` or `pin`. The names are case-insensitive.
+    public var showing: Set<String>
+
+    /// Makes options; each parameter is described at the property of its name.
+    public init(
+      name: String = "MockInterceptor", unmatched: MockResponse? = nil,
+      clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, bodyLimit: Int = 1 << 28,
+      showing: Set<String> = []
+    ) {
+      self.name = name
+      self.unmatched = unmatched
+      self.clock = clock
+      self.seed = seed
+      self.bodyLimit = bodyLimit
+      self.showing = showing
+    }
+  }
+}
+
+// MARK: Loading
+
+extension MockInterceptor {
+  /// Answers `request` with the first matching stub.
+  ///
+  /// - Throws: A `URLError` with a ``MockError`` beneath it if no stub matches the request, or if the stub has a
+  ///   mistake; a `URLError` that the stub's closure throws.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    if let body = request.body.inMemory { return try await load(request, body, next) }
+    var request = request
+    let body = try await collect(request)
+    if !request.body.isReplayable { request.body = .data(body) }
+    return try await load(request, body, next)
+  }
+
+  /// Answers inline if the response is the same for every request, ready at once, and needs no code from outside the
+  /// package: no closure computes it, it does not wait or stream, and has no predicate. Everything else goes to
+  /// `startLoading`.
+  public func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
+    guard let body = request.body.inMemory, outer != nil || state.withLock({ $0.mayAnswerInline }) else {
+      return .startLoading
+    }
+    let facts = RequestFacts(request, body: body)
+    // Responses to HEAD lose their bodies.
+    guard facts.method != "HEAD" else { return .startLoading }
+    var layer = self
+    while true {
+      let entries = layer.entries(for: facts)
+      guard entries.allSatisfy(\.isInline) else { return .startLoading }
+      var spent: [Spent] = []
+      guard let match = layer.claim(entries, facts, &spent) else {
+        guard let outer = layer.outer else { return .startLoading }
+        layer = outer
+        continue
+      }
+      if layer !== self { record(match.request(facts, in: self, isOwn: false)) }
+      guard let response = match.use.prepared?.response(to: facts) else {
+        return .startLoading
+      }
+      return .response(response)
+    }
+  }
+
+  private func collect(_ request: InterceptedRequest) async throws -> Data {
+    do { return try await request.body.collect(upTo: options.bodyLimit) } catch let error as WaylayError
+      where error.code == .bodyTooLarge
+    {
+      throw MockError(
+        .bodyTooLarge,
+        "the request's body exceeds the \(options.bodyLimit) bytes that the mock reads: raise "
+          + "MockInterceptor.Options.bodyLimit.",
+        location: location, underlying: error
+      ).urlError(for: request)
+    }
+  }
+
+  /// Answers a request whose body has been read, by a stub of this mock or of an outer one.
+  private func load(
+    _ request: InterceptedRequest, _ body: Data, _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    let facts = RequestFacts(request, body: body)
+    var spent: [Spent] = []
+    var layer = self
+    while true {
+      if let match = try await layer.claimInContext(layer.entries(for: facts), facts, &spent) {
+        if layer !== self { record(match.request(facts, in: self, isOwn: false)) }
+        if let response = match.use.prepared?.response(to: facts) { return response }
+        return try await respond(to: facts, match, next, layer)
+      }
+      guard let outer = layer.outer else { return try await respondUnmatched(facts, spent, next) }
+      layer = outer
+    }
+  }
+
+  private func respond(
+    to facts: RequestFacts, _ match: Match, _ next: InterceptorChain.Next, _ layer: MockInterceptor
+  ) async throws -> InterceptedResponse {
+    let (entry, stub) = (match.entry, match.entry.stub)
+    let request = MockRequest(facts.request, body: facts.body, parameters: match.parameters, index: match.use.number)
+    do {
+      let response: MockResponse
+      switch stub.responses {
+      case .listed(let responses): response = responses[stub.position(of: match.use.number, in: responses.count)]
+      case .computed(let compute):
+        response = try await layer.environment.response(computedBy: compute, for: request)
+      }
+      if response.credentials?.refusal(of: facts.request) != nil {
+        layer.state.withLock { _ in entry.challenge(facts.request, use: match.use.number) }
+      }
+      return try await response.respond(to: request, next: next, in: layer.environment)
+    } catch let error as MockError {
+      let located = error.located(at: stub.location)
+      layer.note(located, of: stub)
+      throw located.urlError(for: facts.request)
+    }
+  }
+}
+
+// MARK: Matching
+
+extension MockInterceptor {
+  /// The stub that a request was matched with.
+  struct Match {
+    let entry: StubEntry
+    let parameters: [String: String]
+    let use: StubEntry.Use
+
+    /// The request for the history of a mock.
+    func request(_ facts: RequestFacts, in mock: MockInterceptor, isOwn: Bool) -> MockRequest {
+      mock.recorded(facts, entry, isOwn: isOwn, parameters, use.number)
+    }
+  }
+
+  /// The stubs that may match a request.
+  private func entries(for facts: RequestFacts) -> [StubEntry] {
+    state.withLock { $0.index.entries(for: facts) }
+  }
+
+  /// Takes a use of the first stub that matches a request.
+  ///
+  /// - Parameter spent: Stubs that match the request and do not answer any more.
+  private func claim(_ entries: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]) -> Match? {
+    for entry in entries {
+      var parameters: [String: String] = [:]
+      guard entry.stub.pattern.matches(facts, &parameters) else { continue }
+      switch claim(entry, facts, parameters) {
+      case .success(let use): return Match(entry: entry, parameters: parameters, use: use)
+      case .failure(let reason): spent.append(reason)
+      }
+    }
+    return nil
+  }
+
+  /// The same, with the stubs' predicates in the context of the mock's scope.
+  private func claimInContext(
+    _ entries: [StubEntry], _ facts: RequestFacts, _ spent: inout [Spent]
+  ) async throws -> Match? {
+    guard let context = environment.context, entries.contains(where: \.stub.pattern.runsForeignCode) else {
+      return claim(entries, facts, &spent)
+    }
+    // This task does nothing else with them until the other one has ended.
+    nonisolated(unsafe) let facts = facts
+    let (match, more) = try await context.run { () -> (Match?, [Spent]) in
+      var spent: [Spent] = []
+      let match = self.claim(entries, facts, &spent)
+      return (match, spent)
+    }
+    spent += more
+    return match
+  }
+
+  /// Takes one use of a stub and records the request, in one step: of two requests that want the last use one gets it.
+  private func claim(
+    _ entry: StubEntry, _ facts: RequestFacts, _ parameters: [String: String]
+  ) -> Result<StubEntry.Use, Spent> {
+    let (result, waiters) = state.withLock {
+      state -> (Result<StubEntry.Use, Spent>, [CheckedContinuation<Void, Never>]) in
+      let result = entry.claim(for: facts.request)
+      guard case .success(let use) = result else { return (result, []) }
+      state.requests.append(recorded(facts, entry, isOwn: true, parameters, use.number))
+      return (result, state.waiters.takeAll())
+    }
+    waiters.wake()
+    return result
+  }
+
+  /// A request for the history.
+  func recorded(
+    _ facts: RequestFacts, _ entry: StubEntry?, isOwn: Bool = false, _ parameters: [String: String] = [:],
+    _ use: Int = 0
+  ) -> MockRequest {
+    MockRequest(
+      facts.request, facts.body, parameters, use,
+      MockRequest.Record(entry: entry, isOwn: isOwn, shownNames: shownNames))
+  }
+
+  /// Adds a request to the history.
+  func record(_ request: MockRequest) {
+    let waiters = state.withLock { state in
+      state.requests.append(request)
+      return state.waiters.takeAll()
+    }
+    waiters.wake()
+  }
 }

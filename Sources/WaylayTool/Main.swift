@@ -1,65 +1,79 @@
-import ArgumentParser
-import Foundation
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
 
-/// Where the program begins: it parses, runs, and says how it ended.
-@main
-enum Main {
-  static func main() async {
-    // A reader that goes away is told by `write`, so that what is open is closed.
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      var command = try WaylayCommand.parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
+  /// Where the program begins: it parses, runs, and says how it ended.
+  @main
+  enum Main {
+    static func main() async {
+      // A reader that goes away is told by `write`, so that what is open is closed.
+      signal(SIGPIPE, SIG_IGN)
+      do {
+        var command = try WaylayCommand.parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+          try await command.run()
+        } else {
+          try command.run()
+        }
+      } catch is Output.Closed {
+        exit(ExitStatus.done.rawValue)
+      } catch {
+        end(with: error)
       }
-    } catch is Output.Closed {
-      exit(ExitStatus.done.rawValue)
-    } catch {
-      end(with: error)
+    }
+
+    private static func end(with error: any Error) -> Never {
+      // Help, the version, misuse, and statuses that are a command's answer.
+      let isParsers = WaylayCommand.exitCode(for: error) != .failure || error is ExitCode || error is ValidationError
+      guard !isParsers || error is ToolFailure else { WaylayCommand.exit(withError: error) }
+      let failure = ToolFailure(error)
+      if CommandLine.arguments.contains("--json") { try? Output.json(FailureReport(failure)) }
+      Output.complain(failure.message)
+      exit(failure.status.rawValue)
     }
   }
 
-  private static func end(with error: any Error) -> Never {
-    // Help, the version, misuse, and statuses that are a command's answer.
-    let isParsers = WaylayCommand.exitCode(for: error) != .failure || error is ExitCode || error is ValidationError
-    guard !isParsers || error is ToolFailure else { WaylayCommand.exit(withError: error) }
-    let failure = ToolFailure(error)
-    if CommandLine.arguments.contains("--json") { try? Output.json(FailureReport(failure)) }
-    Output.complain(failure.message)
-    exit(failure.status.rawValue)
-  }
-}
+  /// All commands.
+  struct WaylayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "waylay",
+      abstract: "Load, look at and keep HTTP traffic.",
+      discussion: """
+        Exit status: 0 done; 1 what was asked for failed (a check found something, nothing matched, an HTTP status with \
+        --fail); \
+        2 the network gave no answer; 3 offline or mocked, and there is no answer; 4 a file or an archive cannot be \
+        used; 64 misuse.
 
-/// All commands.
-struct WaylayCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "waylay",
-    abstract: "Load, look at and keep HTTP traffic.",
-    discussion: """
-      Exit status: 0 done; 1 what was asked for failed (a check found something, nothing matched, an HTTP status with \
-      --fail); \
-      2 the network gave no answer; 3 offline or mocked, and there is no answer; 4 a file or an archive cannot be \
-      used; 64 misuse.
-
-      Every command takes --json, and then prints one JSON object; errors too: {"error": {"code": …, "message": …}}.
-      """,
-    version: "0.1.0",
-    subcommands: [GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, WatchCommand.self])
-}
-
-/// An error, with `--json`.
-private struct FailureReport: Encodable {
-  struct Details: Encodable {
-    let code: String
-    let message: String
-    let status: Int32
+        Every command takes --json, and then prints one JSON object; errors too: {"error": {"code": …, "message": …}}.
+        """,
+      version: "0.1.0",
+      subcommands: [GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, WatchCommand.self])
   }
 
-  let error: Details
+  /// An error, with `--json`.
+  private struct FailureReport: Encodable {
+    struct Details: Encodable {
+      let code: String
+      let message: String
+      let status: Int32
+    }
 
-  init(_ failure: ToolFailure) {
-    error = Details(code: failure.code, message: failure.message, status: failure.status.rawValue)
+    let error: Details
+
+    init(_ failure: ToolFailure) {
+      error = Details(code: failure.code, message: failure.message, status: failure.status.rawValue)
+    }
   }
-}
+#else
+  import Foundation
+
+  /// Without its trait, the program says how it is built.
+  @main
+  enum Main {
+    static func main() {
+      let text = "waylay is built with the trait CommandLineTool: swift run --traits CommandLineTool waylay"
+      FileHandle.standardError.write(Data("\(text)\n".utf8))
+      exit(64)
+    }
+  }
+#endif

@@ -10,13 +10,13 @@
     /// `WAYLAY_MODEL_LOADS` and `WAYLAY_MODEL_SEED` ask for more, and for others.
     @Test(
       """
-      10 000 loads with redirects, challenges, pauses and cancellations keep the contract and give each app its own \
+      Thousands of loads with redirects, challenges, pauses and cancellations keep the contract and give each app its own \
       answer
       """,
       .heavy)
     func manyLoads() async throws {
       let environment = ProcessInfo.processInfo.environment
-      let loads = environment["WAYLAY_MODEL_LOADS"].flatMap { Int($0) } ?? 10_000
+      let loads = environment["WAYLAY_MODEL_LOADS"].flatMap { Int($0) } ?? Sizes.of(10_000, small: 3_000)
       let seed = environment["WAYLAY_MODEL_SEED"].flatMap { UInt64($0) } ?? 20
       let report = await ModelRun(loads: loads, seed: seed)()
       #expect(report.failures.isEmpty, "seed \(seed): \(report.failures.prefix(5))")

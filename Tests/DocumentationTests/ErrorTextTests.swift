@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import Waylay
 import WaylayHAR
-import WaylayInspector
 import WaylayInspectorServer
 
 /// What `print(error)` shows, for every public type of error.
@@ -27,7 +26,6 @@ struct ErrorTextTests {
       HostError(.noSuchHost, message, host: "example.com", underlying: beneath),
       MockError(.unmatched, "no stub matches GET https://example.com/a", underlying: beneath),
       HARError(.unreadable, "it ends too early", file: URL(fileURLWithPath: "/home/s3cret/a.har"), underlying: beneath),
-      try #require(#expect(throws: Inspector.QueryError.self) { try Inspector.Query("status:abc") }),
     ]
   }
 

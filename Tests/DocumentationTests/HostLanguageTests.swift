@@ -26,8 +26,8 @@ struct HostLanguageTests {
     #expect(InterceptorChain.Scope.host(text).covers(url) == isMeant)
     #expect((try HostRules([HostRule(text)]).match(name, port: url.port ?? 443) != nil) == isMeant)
     let mock = MockInterceptor {
-      Stub(.get, .any) { .text("another") }
-      Stub(.get, "https://\(text)/") { .text("meant") }
+      Stub(.get, .any, .text("another"))
+      Stub(.get, "https://\(text)/", .text("meant"))
     }
     let (data, _) = try await InterceptorRegistry { mock }.data(for: URLRequest(url: url))
     #expect((String(decoding: data, as: UTF8.self) == "meant") == isMeant)

@@ -36,9 +36,9 @@ func archiveOverrides(directory: URL) {
       .lifetime(.seconds(3600), for: .host("api.example.com").path("/catalog/**")),
       .lifetime(.seconds(86_400), type: "image/*", overridingServer: true),
     ]
-    configuration.willStore = { candidate in
-      if candidate.request.url?.path == "/me" { candidate.refuse("personal") }
-      candidate.tags.insert("content")
+    configuration.willStore = { response in
+      if response.request.url?.path == "/me" { response.refuse("personal") }
+      response.tags.insert("content")
     }
   }
   _ = archive
@@ -56,25 +56,24 @@ func archiveKeys(directory: URL) {
   _ = archive
 }
 
-struct Keychain: Sendable {
-  func key() throws -> SymmetricKey { SymmetricKey(size: .bits256) }
-}
+#if Cryptography
+  struct Keychain: Sendable {
+    func key() throws -> SymmetricKey { SymmetricKey(size: .bits256) }
+  }
 
-func archiveEncryption(directory: URL, keychain: Keychain) {
-  var options = DiskStore.Options(limits: StoreLimits(bytes: 256 << 20))
-  options.encryptionKey = { try keychain.key() }
-  let archive = ArchiveCache(at: directory, options: options)
-  _ = archive
-}
+  func archiveEncryption(directory: URL, keychain: Keychain) {
+    let archive = ArchiveCache(
+      .disk(at: directory, limits: StoreLimits(bytes: 256 << 20), encryptionKey: { try keychain.key() }))
+    _ = archive
+  }
+#endif
 
 func archiveListing(archive: ArchiveCache, url: URL, release: Date) async throws {
-  let store = try await archive.store
-  for entry in try await store.list(.host("example.com")) {
-    guard let response = ArchivedResponse(entry) else { continue }
-    print(entry.details.url, response.status, response.fields[.contentType] ?? "", entry.bodyLength)
+  for response in try await archive.entries(.host("example.com")) {
+    print(response.url, response.status, response.fields[.contentType] ?? "", response.length)
   }
-  try await store.removeAll(.tag("content"))
-  try await store.removeAll(.stored(after: release))
+  try await archive.removeAll(.tag("content"))
+  try await archive.removeAll(.stored(after: release))
   try await archive.remove(for: URLRequest(url: url))
 }
 
@@ -85,8 +84,8 @@ func archiveWatching(archive: ArchiveCache, url: URL) async throws {
 }
 
 func movingFromURLCache(directory: URL) {
-  let options = DiskStore.Options(limits: StoreLimits(bytes: 64 << 20), memory: 4 << 20)
-  let archive = ArchiveCache(at: directory, options: options) { configuration in
+  let storage: ArchiveCache.Storage = .disk(at: directory, limits: StoreLimits(bytes: 64 << 20), memory: 4 << 20)
+  let archive = ArchiveCache(storage) { configuration in
     configuration.lifetimes = [.lifetime(.seconds(600), overridingServer: true)]
   }
   let session = URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { archive }))

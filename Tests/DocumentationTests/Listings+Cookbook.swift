@@ -10,7 +10,7 @@ import XCTest
 // The listings of `Cookbook.md`, each in a scope of its own. Those that are tests run.
 
 struct Recipe1 {
-  @Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) } })
+  @Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"])) })
   func readsOneUser() async throws {
     let url = try #require(URL(string: "https://api.example.com/users/42"))
     let (data, _) = try await URLSession.mocked.data(from: url)
@@ -19,7 +19,7 @@ struct Recipe1 {
 }
 
 struct Recipe2 {
-  @Test(.mocked { Stub(.get, "https://api.example.com/status") { [.status(503), .text("up")] } })
+  @Test(.mocked { Stub(.get, "https://api.example.com/status", .status(503), .text("up")) })
   func recovers() async throws {
     let url = try #require(URL(string: "https://api.example.com/status"))
     let (_, first) = try await URLSession.mocked.data(from: url)
@@ -31,7 +31,7 @@ struct Recipe2 {
 }
 
 struct Recipe3 {
-  @Test(.mocked { Stub(.post, "https://api.example.com/orders") { .status(201) } })
+  @Test(.mocked { Stub(.post, "https://api.example.com/orders", .status(201)) })
   func sendsTheOrder() async throws {
     var request = URLRequest(url: try #require(URL(string: "https://api.example.com/orders")))
     request.httpMethod = "POST"
@@ -46,8 +46,8 @@ struct Recipe3 {
 
 struct Recipe4 {
   @Test(
-    .mocked(clock: MockClock(isAutomatic: true)) {
-      Stub(.get, "https://api.example.com/report") { .text("done").delay(.seconds(30)) }
+    .mocked(.init(clock: MockClock(isAutomatic: true))) {
+      Stub(.get, "https://api.example.com/report", .text("done").delay(.seconds(30)))
     })
   func waitsForTheReport() async throws {
     let url = try #require(URL(string: "https://api.example.com/report"))
@@ -57,7 +57,7 @@ struct Recipe4 {
 }
 
 struct Recipe5 {
-  @Test(.mocked { Stub(.get, "https://api.example.com/news") { .error(.notConnectedToInternet) } })
+  @Test(.mocked { Stub(.get, "https://api.example.com/news", .error(.notConnectedToInternet)) })
   func noticesThatItIsOffline() async throws {
     let url = try #require(URL(string: "https://api.example.com/news"))
     let error = await #expect(throws: URLError.self) { _ = try await URLSession.mocked.data(from: url) }
@@ -68,7 +68,7 @@ struct Recipe5 {
 final class StatusTests: XCTestCase {
   func testStatus() async throws {
     try await withMock {
-      Stub(.get, "https://api.example.com/status") { .text("up") }
+      Stub(.get, "https://api.example.com/status", .text("up"))
     } operation: {
       let url = try XCTUnwrap(URL(string: "https://api.example.com/status"))
       let (data, _) = try await URLSession.mocked.data(from: url)
@@ -90,7 +90,7 @@ struct Recipe7 {
 struct Recipe8 {
   @Test(
     .mocked(hardWiredSessions: [.shared]) {
-      Stub(.get, "https://api.example.com/status") { .text("up") }
+      Stub(.get, "https://api.example.com/status", .text("up"))
     })
   func asksTheSharedSession() async throws {
     let url = try #require(URL(string: "https://api.example.com/status"))
@@ -102,8 +102,8 @@ struct Recipe8 {
 struct Recipe9 {
   enum Demo {
     static let session: URLSession = {
-      let mock = MockInterceptor(unmatched: .passThrough) {
-        Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]).delay(.milliseconds(300)) }
+      let mock = MockInterceptor(.init(unmatched: .passThrough)) {
+        Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"]).delay(.milliseconds(300)))
       }
       return URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
     }()
@@ -137,13 +137,13 @@ struct Recipe11 {
   }
 }
 
-struct Recipe12 {
-  func encryptedArchive(at directory: URL, key: SymmetricKey) -> ArchiveCache {
-    var options = DiskStore.Options(limits: StoreLimits(bytes: 256 << 20))
-    options.encryptionKey = { key }
-    return ArchiveCache(at: directory, options: options)
+#if Cryptography
+  struct Recipe12 {
+    func encryptedArchive(at directory: URL, key: SymmetricKey) -> ArchiveCache {
+      ArchiveCache(.disk(at: directory, limits: StoreLimits(bytes: 256 << 20), encryptionKey: { key }))
+    }
   }
-}
+#endif
 
 struct Recipe13 {
   func archive(for account: String, at directory: URL) -> ArchiveCache {
@@ -155,7 +155,7 @@ struct Recipe13 {
 
 struct Recipe14 {
   func signOut(_ archive: ArchiveCache) async throws {
-    try await archive.store.removeAll(.all)
+    try await archive.removeAll()
   }
 }
 

@@ -20,10 +20,6 @@ private func writing(answer: Data, file: URL) throws {
   try Redaction.standard.redacted(HAR(entries: [entry])).write(to: file)
 }
 
-private func asking(file: URL) throws {
-  for problem in HAR.problems(in: try Data(contentsOf: file)) { print(problem) }
-}
-
 private func redacting(archive: HAR) {
   var redaction = Redaction.standard
   redaction.hide("patient_id")

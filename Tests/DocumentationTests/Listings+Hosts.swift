@@ -23,18 +23,35 @@ private func ruled(resolver: any HostResolver, downloadedRules: Data) throws {
   routed.ruleSource.replace(with: try HostRules(json: downloadedRules))
 }
 
-private func signed(keys: [HostListKey], folder: URL, downloadedFile: Data) throws {
-  let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
-  let trusted = HostRewriter(rules: list.source, policy: .prefer)
-  try list.update(with: downloadedFile)
-  _ = trusted
-}
+#if Cryptography
+  private func signed(keys: [HostListKey], folder: URL, downloadedFile: Data) throws {
+    let list = try TrustedHostList(
+      keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
+    let trusted = HostRewriter(rules: list.source, policy: .prefer)
+    try list.update(with: downloadedFile)
+    _ = trusted
+  }
+#endif
 
 private func lookedUp(dohURL: URL) throws {
   let doh = try DoHResolver(dohURL, addresses: ["192.0.2.53", "2001:db8::53"])
   let looking = HostRewriter(
     rules: try HostRules(["*.example.com": []]), resolver: ResolutionCache(doh), policy: .require)
   _ = looking
+}
+
+struct ProviderDNS: HostResolver {
+  struct Answer: Decodable { var ips: [String], ttl: Int }
+
+  let registry = InterceptorRegistry { HostRewriter(["httpdns.example.net": ["203.0.113.53", "203.0.113.54"]]) }
+
+  func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+    guard let url = URL(string: "https://httpdns.example.net/d?host=\(host)") else { throw URLError(.badURL) }
+    let (data, _) = try await registry.data(for: URLRequest(url: url))
+    let answer = try JSONDecoder().decode(Answer.self, from: data)
+    let addresses = try answer.ips.map { try HostAddress($0) }
+    return HostResolution(addresses, timeToLive: .seconds(answer.ttl), source: name)
+  }
 }
 
 private func closed(rules: HostRules, resolver: any HostResolver) throws {

@@ -32,15 +32,14 @@ private func watching(inspector: Inspector) async {
 }
 
 private func searching(inspector: Inspector, file: URL, directory: URL) throws {
-  let query = try Inspector.Query("host:example.com status:4xx,5xx -method:get duration:>500ms body:\"not found\"")
-  for exchange in inspector.exchanges(matching: query) { print(exchange) }
+  for exchange in inspector.exchanges(where: { ($0.response?.status ?? 0) >= 400 }) { print(exchange) }
 
   let statistics = inspector.statistics()
   print(statistics.count, statistics.archiveHits, statistics.median)
   for host in statistics.hosts { print(host.name, host.count, host.errors, host.bytes) }
 
   try inspector.writeHAR(to: file)
-  print(inspector.text(matching: query))
+  print(inspector.text { $0.state == .failed })
   for exchange in inspector.exchanges {
     print(exchange.curlCommand())
     print(exchange.swiftStub() ?? "")

@@ -18,8 +18,10 @@ private func showing(recording: URL, page: URL) throws {
   try InspectorPage(title: "Login").html(showing: archive).write(to: page)
 }
 
-private func serving(inspector: Inspector, session: URLSession) async throws {
-  let server = InspectorServer(inspector, session: session)
-  let page = try await server.start()
-  _ = page
-}
+#if InspectorServer
+  private func serving(inspector: Inspector, session: URLSession) async throws {
+    let server = InspectorServer(inspector, session: session)
+    let page = try await server.start()
+    _ = page
+  }
+#endif

@@ -16,13 +16,13 @@ struct Greeter: Sendable {
   }
 }
 
-@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) } })
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"])) })
 func greetsByName() async throws {
   let greeter = Greeter(session: .mocked)
   #expect(try await greeter.greeting(for: 42) == "Hello, Ada!")
 }
 
-@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) } })
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"])) })
 func readsTheName() async throws {
   let url = try #require(URL(string: "https://api.example.com/users/42"))
   let (data, _) = try await URLSession.mocked.data(from: url)
@@ -56,24 +56,23 @@ extension UserClient {
   }
 }
 
-@Test(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(User(id: 42, name: "Ada")) } })
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .json(User(id: 42, name: "Ada"))) })
 func loadsAUser() async throws {
   let user = try await UserClient(session: .mocked).user(42)
   #expect(user.name == "Ada")
 }
 
 @StubBuilder func stubPatterns() -> [Stub] {
-  Stub(.get, "https://*.example.com/search?q=swift&page=2") { .json([User]()) }
-  Stub(.get, "/files/**") { .status(404) }
-  Stub(.post, "https://api.example.com/users") { .status(201) }
-    .header("Content-Type", "application/json")
-    .body(.jsonSubset(["name": "Ada"]))
-  Stub(.any) { .status(500) }.where("too long") { $0.body.count > 1 << 20 }
+  Stub(.get, "https://*.example.com/search?q=swift&page=2", .json([User]()))
+  Stub(.get, "/files/**", .status(404))
+  Stub(.post, "https://api.example.com/users", .status(201))
+    .where(.header("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
+  Stub(.any, .status(500)).where(.predicate("too long") { $0.body.count > 1 << 20 })
 }
 
 @Test(
   .mocked {
-    Stub(.get, "https://api.example.com/users/42") { [.status(503), .json(User(id: 42, name: "Ada"))] }
+    Stub(.get, "https://api.example.com/users/42", .status(503), .json(User(id: 42, name: "Ada")))
   })
 func secondAttempt() async throws {
   let client = UserClient(session: .mocked)
@@ -82,7 +81,7 @@ func secondAttempt() async throws {
   #expect(user.name == "Ada")
 }
 
-@Test(.mocked { Stub(.post, "https://api.example.com/users") { .status(201) } })
+@Test(.mocked { Stub(.post, "https://api.example.com/users", .status(201)) })
 func sendsTheName() async throws {
   try await UserClient(session: .mocked).create("Ada")
   let sent = try MockInterceptor.current.requests(.post, "/users").only().json([String: String].self)
@@ -90,14 +89,14 @@ func sendsTheName() async throws {
   MockInterceptor.current.verifyNothingElse(besides: [RequestPattern(.post, "/users")])
 }
 
-@Suite(.mocked { Stub(.get, "https://api.example.com/users/:id") { .json(User(id: 1, name: "Ada")) } })
+@Suite(.mocked { Stub(.get, "https://api.example.com/users/:id", .json(User(id: 1, name: "Ada"))) })
 struct UserTests {
   @Test func theSuitesUser() async throws {
     let user = try await UserClient(session: .mocked).user(1)
     #expect(user.name == "Ada")
   }
 
-  @Test(.mocked { Stub(.get, "https://api.example.com/users/2") { .status(404) } })
+  @Test(.mocked { Stub(.get, "https://api.example.com/users/2", .status(404)) })
   func nobody() async {
     await #expect(throws: URLError.self) { _ = try await UserClient(session: .mocked).user(2) }
   }
@@ -105,19 +104,19 @@ struct UserTests {
 
 @Test func comesBackOnline() async throws {
   await withMock {
-    Stub(.get, "https://api.example.com/users/1") { .error(.notConnectedToInternet) }
+    Stub(.get, "https://api.example.com/users/1", .error(.notConnectedToInternet))
   } operation: {
     await #expect(throws: URLError.self) { _ = try await UserClient(session: .mocked).user(1) }
   }
   try await withMock {
-    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+    Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
   } operation: {
     let user = try await UserClient(session: .mocked).user(1)
     #expect(user.name == "Ada")
   }
 }
 
-@Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } })
+@Test(.mocked { Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada"))) })
 func inADetachedTask() async throws {
   let scope = try #require(MockScope.current)
   let user = try await Task.detached {
@@ -129,7 +128,7 @@ func inADetachedTask() async throws {
 final class UserClientTests: XCTestCase {
   override func invokeTest() {
     withMock {
-      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+      Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
     } operation: {
       super.invokeTest()
     }
@@ -143,8 +142,8 @@ final class UserClientTests: XCTestCase {
 
 final class ScopedUserClientTests: XCTestCase {
   func testInSetUp() async throws {
-    let scope = MockScope(endingWith: { self.addTeardownBlock($0) }) {
-      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+    let scope = MockScope(teardown: { self.addTeardownBlock($0) }) {
+      Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
     }
     let user = try await UserClient(session: scope.session).user(1)
     XCTAssertEqual(user.name, "Ada")
@@ -152,8 +151,8 @@ final class ScopedUserClientTests: XCTestCase {
 }
 
 func mockInAnApp() -> URLSession {
-  let mock = MockInterceptor(unmatched: .passThrough) {
-    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")).delay(.milliseconds(300)) }
+  let mock = MockInterceptor(.init(unmatched: .passThrough)) {
+    Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")).delay(.milliseconds(300)))
   }
   let registry = InterceptorRegistry { mock }
   let session = URLSession(configuration: .default.intercepted(by: registry))
@@ -161,14 +160,14 @@ func mockInAnApp() -> URLSession {
 }
 
 @StubBuilder func fromOHHTTPStubs() -> [Stub] {
-  Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
-  Stub("https://*/files/**") { .error(.notConnectedToInternet) }
-  Stub(.post, .any) { request in .data(request.body) }.body(.json(["id": 1]))
+  Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"]))
+  Stub("https://*/files/**", .error(.notConnectedToInternet))
+  Stub(.post, .any) { request in .data(request.body) }.where(.body(.json(["id": 1])))
 }
 
 @StubBuilder func fromMocker(data: Data) -> [Stub] {
-  Stub(.get, "https://api.example.com/users/1") { .data(data, type: "application/json") }
-  Stub(.get, "https://api.example.com/users/2") { .data(data, type: "application/json").delay(.seconds(2)) }
+  Stub(.get, "https://api.example.com/users/1", .data(data, type: "application/json"))
+  Stub(.get, "https://api.example.com/users/2", .data(data, type: "application/json").delay(.seconds(2)))
 }
 
 @Test(
@@ -184,44 +183,41 @@ func oneHandler() async throws {
 }
 
 @StubBuilder func mockAnswers(logo: URL, video: URL) -> [Stub] {
-  Stub(.get, "/users/42") { .json(["id": 42, "name": "Ada", "email": nil]) }
-  Stub(.get, "/status") { [.status(503), .text("up again")] }
-  Stub(.get, "/robots.txt") { .text("Disallow: /").header("Cache-Control", "no-store") }
-  Stub(.get, "/logo.png") { .file(logo) }
-  Stub(.get, "/old") { .redirect(to: "/new", status: 307) }
-  Stub(.post, "/login") { .status(204).cookie("session=42; Path=/; HttpOnly") }
-  Stub(.get, "/account") { .text("yours").requiringBasic(user: "ada", password: "s3cret") }
-  Stub(.get, "/video.mp4") { .file(video).header("ETag", "\"v1\"").servingRanges() }
-  Stub(.get, "/captured") { .raw("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"id\": 1}") }
+  Stub(.get, "/users/42", .json(["id": 42, "name": "Ada", "email": nil]))
+  Stub(.get, "/status", .status(503), .text("up again"))
+  Stub(.get, "/robots.txt", .text("Disallow: /").header("Cache-Control", "no-store"))
+  Stub(.get, "/logo.png", .file(logo))
+  Stub(.get, "/old", .redirect(to: "/new", status: 307))
+  Stub(.post, "/login", .status(204).cookie("session=42; Path=/; HttpOnly"))
+  Stub(.get, "/account", .text("yours").requiringBasic(user: "ada", password: "s3cret"))
+  Stub(.get, "/video.mp4", .file(video).header("ETag", "\"v1\"").servingRanges())
 }
 
 @StubBuilder func mockComputedAnswers() -> [Stub] {
-  Stub(.get, "/users/:id") { .template(#"{"id": {{path.id}}, "page": {{query.page|1}}}"#, type: "application/json") }
-  Stub(.post, "/echo") { request in .data(request.body).header("X-Call", "\(request.call)") }
+  Stub(.post, "/echo") { request in .data(request.body).header("X-Call", "\(request.index)") }
+  Stub(.get, "/time") { .text("\(Date())") }
 }
 
 @StubBuilder func mockStreams() -> [Stub] {
-  Stub(.get, "/log") { .chunks(["one\n", "two\n"], every: .seconds(1)) }
-  Stub(.get, "/prices") {
-    .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd)
-  }
+  Stub(.get, "/log", .chunks(["one\n", "two\n"], every: .seconds(1)))
+  Stub(.get, "/prices", .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd))
 }
 
 @StubBuilder func mockLiveAnswers() -> [Stub] {
-  Stub(.get, "/me") { .live.mergingJSON(["plan": "premium", "trial": nil]) }
-  Stub(.get, "/health") { .live.status(503) }
+  Stub(.get, "/me", .passThrough.mergingJSON(["plan": "premium", "trial": nil]))
+  Stub(.get, "/health", .passThrough.status(503))
 }
 
 @StubBuilder func mockTimes(logo: URL) -> [Stub] {
-  Stub(.get, "/search") { .text("found").delay(.logNormal(median: .milliseconds(80), sigma: 0.4)) }
-  Stub(.get, "/report") { .file(logo).delay(.milliseconds(200)).total(.seconds(5)) }
-  Stub(.get, "/photo") { .file(logo).network(.threeG.loss(0.02)) }
-  Stub(.get, "/hangs") { .never }
+  Stub(.get, "/search", .text("found").delay(.milliseconds(80)))
+  Stub(.get, "/report", .file(logo).delay(.milliseconds(200)).total(.seconds(5)))
+  Stub(.get, "/photo", .file(logo).network(.threeG.loss(0.02)))
+  Stub(.get, "/hangs", .never)
 }
 
 @Test(
-  .mocked(clock: MockClock(isAutomatic: true)) {
-    Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) }
+  .mocked(.init(clock: MockClock(isAutomatic: true))) {
+    Stub(.get, "https://api.example.com/slow", .text("done").delay(.seconds(30)))
   })
 func takesNoTime() async throws {
   let url = try #require(URL(string: "https://api.example.com/slow"))
@@ -231,8 +227,8 @@ func takesNoTime() async throws {
 
 @Test func looksInBetween() async throws {
   let clock = MockClock()
-  try await withMock(clock: clock) {
-    Stub(.get, "https://api.example.com/slow") { .text("done").delay(.seconds(30)) }
+  try await withMock(.init(clock: clock)) {
+    Stub(.get, "https://api.example.com/slow", .text("done").delay(.seconds(30)))
   } operation: {
     let url = try #require(URL(string: "https://api.example.com/slow"))
     async let answer = URLSession.mocked.data(from: url)
@@ -244,35 +240,28 @@ func takesNoTime() async throws {
 }
 
 @StubBuilder func mockFaults() -> [Stub] {
-  Stub(.get, "/a") { .error(.timedOut) }
-  Stub(.get, "/b") { .fault(.offline) }
-  Stub(.get, "/c") { .fault(.tls(.expired)) }
-  Stub(.get, "/d") { .text("half of it").fault(.connectionReset(afterBytes: 4)) }
-  Stub(.get, "/e") { .text("half of it").fault(.truncated(afterBytes: 4)) }
-  Stub(.get, "/f") { .text("half of it").fault(.stalled(afterBytes: 4)) }
+  Stub(.get, "/a", .error(.timedOut))
+  Stub(.get, "/b", .fault(.offline))
+  Stub(.get, "/c", .fault(.tls(.expired)))
+  Stub(.get, "/d", .text("half of it").fault(.connectionReset(afterBytes: 4)))
+  Stub(.get, "/e", .text("half of it").fault(.truncated(afterBytes: 4)))
+  Stub(.get, "/f", .text("half of it").fault(.stalled(afterBytes: 4)))
 }
 
-func mockFixtures(folder: URL, mappings: URL) throws -> MockInterceptor {
-  let mock = try MockInterceptor {
-    try Stub.fixtures(in: folder, origin: "https://api.example.com")
-    try Stub.wireMock(at: mappings)
-  }
-  return mock
-}
-
-@Test(.mocked(unmatched: .passThrough) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+@Test(.mocked(.init(unmatched: .passThrough)) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
 func theRestGoesToTheNetwork() async throws {}
 
-@Test(.mocked(unmatched: .respond(501)) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+@Test(.mocked(.init(unmatched: .status(501))) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
 func theRestIsAnsweredAndReported() async throws {}
 
 @Test(
-  .mocked(showing: ["sort_key", "pin"]) { Stub(.get, "https://api.example.com/users/1") { .status(404) }.optional })
+  .mocked(.init(showing: ["sort_key", "pin"])) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
 func whatSoundsSecretIsShown() async throws {}
 
 @Test(
   .mocked {
-    Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }.header("Accept-Language", "de")
+    Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
+      .where(.header("Accept-Language", "de"))
   })
 func withSettings() async throws {
   let configuration = URLSessionConfiguration.mocked
@@ -284,15 +273,15 @@ func withSettings() async throws {
 extension Stub {
   static func signedIn(as user: User) -> [Stub] {
     [
-      Stub(.get, "https://api.example.com/session") { .json(user) }.optional,
-      Stub(.get, "https://api.example.com/flags") { .json(["new-cart": false]) }.optional,
+      Stub(.get, "https://api.example.com/session", .json(user)).optional,
+      Stub(.get, "https://api.example.com/flags", .json(["new-cart": false])).optional,
     ]
   }
 }
 
 @Suite(.mocked { Stub.signedIn(as: User(id: 1, name: "Ada")) })
 struct CartTests {
-  @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) } })
+  @Test(.mocked { Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada"))) })
   func owner() async throws {
     let user = try await UserClient(session: .mocked).user(1)
     #expect(user.name == "Ada")
@@ -303,7 +292,7 @@ struct CartTests {
 struct HardWiredListings {
   @Test(
     .mocked(hardWiredSessions: [.shared]) {
-      Stub(.get, "https://api.example.com/users/1") { .json(User(id: 1, name: "Ada")) }
+      Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
     })
   func hardWired() async throws {
     let user = try await UserClient().user(1)
@@ -313,27 +302,27 @@ struct HardWiredListings {
 
 @StubBuilder func movedFromElsewhere() -> [Stub] {
   Stub(.get, "https://api.example.com/users/:id") { request in .json(["id": request.parameters["id"] ?? ""]) }
-  Stub(.get, "https://api.example.com/status") { .status(503) }.once
-  Stub(.get, "https://api.example.com/slow") { .status(200).delay(.seconds(1)) }
-  Stub(.get, "https://api.example.com/offline") { .fault(.connectionRefused) }
-  Stub(.get, "https://api.example.com/news") { .events([.init("1"), .init("2")], every: .seconds(1)) }
-  Stub(.post, "https://api.example.com/orders") { .json(["id": 1], status: 201) }.body(.json(["item": "book"]))
-  Stub(.post, "https://api.example.com/photos") { .status(201) }.body(
-    .multipart(["photo": .present, "album": .text("7")]))
+  Stub(.get, "https://api.example.com/status", .status(503)).once
+  Stub(.get, "https://api.example.com/slow", .status(200).delay(.seconds(1)))
+  Stub(.get, "https://api.example.com/offline", .fault(.connectionRefused))
+  Stub(.get, "https://api.example.com/news", .events([.init("1"), .init("2")], every: .seconds(1)))
+  Stub(.post, "https://api.example.com/orders", .json(["id": 1], status: 201)).where(.body(.json(["item": "book"])))
+  Stub(.post, "https://api.example.com/photos", .status(201))
+    .where(.body(.multipart(["photo": .present, "album": .text("7")])))
 }
 
 @StubBuilder func rightHandColumn(data: Data) -> [Stub] {
-  Stub(.get, "https://api.example.com/raw") { .data(data) }
-  Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) }
-  Stub(.get, "https://api.example.com/missing") { .status(404) }
-  Stub(.get, "/list") { .status(200) }.query("page", "2").header("A", "b")
-  Stub(.post, "/exactly") { .status(201) }.body(.json(["id": 1]))
-  Stub(.post, "/partly") { .status(201) }.body(.jsonSubset(["id": 1]))
+  Stub(.get, "https://api.example.com/raw", .data(data))
+  Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"]))
+  Stub(.get, "https://api.example.com/missing", .status(404))
+  Stub(.get, "/list", .status(200)).where(.query("page", "2"), .header("A", "b"))
+  Stub(.post, "/exactly", .status(201)).where(.body(.json(["id": 1])))
+  Stub(.post, "/partly", .status(201)).where(.body(.jsonSubset(["id": 1])))
   Stub(.post, "/echo") { request in .data(request.body) }
-  Stub(.get, "/slow") { .text("late").delay(.seconds(5)) }
-  Stub(.get, "/timeout") { .error(.timedOut) }.once
-  Stub(.get, "/status") { [.status(503), .text("up")] }
-  Stub(.get, "/chunks") { .chunks(["a", "b"]) }
-  Stub(.get, "/events") { .events([.init("1")]) }
-  Stub(.get, "/through") { .live }
+  Stub(.get, "/slow", .text("late").delay(.seconds(5)))
+  Stub(.get, "/timeout", .error(.timedOut)).once
+  Stub(.get, "/status", .status(503), .text("up"))
+  Stub(.get, "/chunks", .chunks(["a", "b"]))
+  Stub(.get, "/events", .events([.init("1")]))
+  Stub(.get, "/through", .passThrough)
 }

@@ -13,8 +13,8 @@ func prefetching(archive: ArchiveCache, registry: InterceptorRegistry, pages: [U
 
 func prefetchTags(directory: URL) {
   let archive = ArchiveCache(at: directory) { configuration in
-    configuration.willStore = { candidate in
-      if candidate.request.url?.path.hasPrefix("/guide/") == true { candidate.tags.insert("guide") }
+    configuration.willStore = { response in
+      if response.request.url?.path.hasPrefix("/guide/") == true { response.tags.insert("guide") }
     }
   }
   _ = archive
@@ -25,14 +25,12 @@ func seeding(archive: ArchiveCache, folder: URL) async throws {
   _ = count
 }
 
-func exporting(archive: ArchiveCache, otherStore: any ArchiveStore, file: URL) async throws {
-  let store = try await archive.store
-  try await store.export(.tag("guide"), to: file)
-  let count = try await otherStore.importEntries(from: file)
+func exporting(archive: ArchiveCache, other: ArchiveCache, file: URL) async throws {
+  try await archive.export(.tag("guide"), to: file)
+  let count = try await other.import(from: file)
   _ = count
 }
 
-func changingLimits(archive: ArchiveCache) async throws {
-  let store = try await archive.store
-  store.limits.bytes = 64 << 20
+func changingLimits(archive: ArchiveCache) {
+  archive.limits.bytes = 64 << 20
 }

@@ -23,8 +23,8 @@ func readmeOpening() async throws {
 
 func readmeMocks() {
   let mock = MockInterceptor {
-    Stub(.get, "https://api.example.com/users/:id") { .json(["name": "Ada"]) }
-    Stub(.post, "https://api.example.com/users") { .status(201) }.body(.json(["name": "Ada"]))
+    Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"]))
+    Stub(.post, "https://api.example.com/users", .status(201)).where(.body(.json(["name": "Ada"])))
   }
   let session = URLSession(configuration: .default.intercepted(by: InterceptorRegistry { mock }))
   _ = session
@@ -587,34 +587,6 @@ struct DialInTurn: RequestInterceptor {
       }
     }
     throw failure
-  }
-}
-
-struct DialFirstConnected: RequestInterceptor {
-  let addresses: [String]
-
-  func canInit(with request: URLRequest) -> Bool { request.httpMethod == "GET" }
-
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    let gate = DialGate()
-    let routes = try addresses.map { try Route($0, gate: gate) }
-    let outcome = await withTaskGroup(of: Result<InterceptedResponse, any Error>.self) { group in
-      for route in routes {
-        group.addTask {
-          var attempt = request
-          attempt.route = route
-          do { return .success(try await next(attempt)) } catch { return .failure(error) }
-        }
-      }
-      var last = Result<InterceptedResponse, any Error>.failure(URLError(.cannotFindHost))
-      for await result in group {
-        last = result
-        if case .success = result { break }
-      }
-      group.cancelAll()
-      return last
-    }
-    return try outcome.get()
   }
 }
 

@@ -75,12 +75,6 @@ struct ResultTypesTests {
     #expect(sent.withLock { $0 }.map { $0 != nil } == [true])
   }
 
-  @Test("the transport that is used where none is given can be had: `PlatformTransport`")
-  func platformTransport() throws {
-    let transport: any Transport = PlatformTransport.make(.ephemeral, logger: nil)
-    #expect(transport.capabilities.contains(.routes) == Platform.hasCurl)
-  }
-
   @Test("`SharedSessionInterception` holds until it is ended")
   func sharedSession() {
     let registry = InterceptorRegistry()
@@ -114,70 +108,64 @@ struct ResultTypesTests {
     "an archive tells in `ArchiveEvent`, `ArchiveCounters`, `ArchiveExplanation` and `ArchivedResponse` what it did")
   func archive() async throws {
     let field: ArchiveCache.CacheStatusField = .always
-    let candidates = Locked<[ArchiveCandidate]>([])
+    let drafts = Locked<[ResponseDraft]>([])
     let archive = ArchiveCache { configuration in
       configuration.cacheStatus = field
-      configuration.willStore = { candidate in
-        candidate.tags.insert("articles")
-        let seen: ArchiveCandidate = candidate
-        candidates.withLock { $0.append(seen) }
+      configuration.willStore = { response in
+        response.tags.insert("articles")
+        let seen: ResponseDraft = response
+        drafts.withLock { $0.append(seen) }
       }
     }
     let events = archive.events()
     let mock = MockInterceptor {
-      Stub(.get, "https://api.example.com/articles/1") { .text("one").header("Cache-Control", "max-age=60") }
+      Stub(.get, "https://api.example.com/articles/1", .text("one").header("Cache-Control", "max-age=60"))
     }
     let registry = InterceptorRegistry {
       archive
       mock
     }
     _ = try await registry.data(for: URLRequest(url: Self.url))
-    _ = try await archive.store.list(.all)
+    _ = try await archive.entries()
     let (_, response) = try await registry.data(for: URLRequest(url: Self.url))
-    #expect(candidates.withLock { $0.map(\.description) } == ["200 https://api.example.com/articles/1"])
+    #expect(drafts.withLock { $0.map(\.description) } == ["200 https://api.example.com/articles/1"])
     #expect(response.value(forHTTPHeaderField: "Cache-Status")?.contains("hit") == true)
     #expect(summary(archive.counters) == "1 stored, 1 hits")
     #expect(await kinds(events, 3) == [.miss, .stored, .hit])
     let explanation: ArchiveExplanation = await archive.explain(URLRequest(url: Self.url))
     #expect(!explanation.rows.isEmpty && explanation.description.contains(explanation.rows[0].text))
-    let entry = try #require(try await archive.store.list(.tag("articles")).first)
-    let body: any StoredBody = try await entry.contents.opened()
-    #expect(String(decoding: try await body.read(0..<body.length), as: UTF8.self) == "one")
-    let head: ArchivedResponse = try #require(ArchivedResponse(entry))
-    #expect(head.status == .ok && head.isWhole && head.isFresh() && head.method == .get)
-    let keys = [ArchiveLogKey.event, ArchiveLogKey.reason, ArchiveLogKey.bytes]
-    #expect(keys.allSatisfy { $0.hasPrefix("waylay.archive.") } && Set(keys).count == 3)
+    let stored: ArchivedResponse = try #require(try await archive.entries(.tag("articles")).first)
+    #expect(try await stored.body().collect(upTo: 10) == Data("one".utf8))
+    #expect(stored.status == .ok && stored.isWhole && stored.isFresh() && stored.method == .get)
+    #expect("\(stored)".hasPrefix("GET https://api.example.com/articles/1 200, 3 bytes, age 0 s, fresh for "))
+    #expect("\(stored)".hasSuffix(" s, tags articles"))
   }
 
   // MARK: Hosts
 
-  @Test("`StaticResolver` answers from its table by the longest pattern, and does not list the rest")
-  func staticResolver() async throws {
-    let resolver = try StaticResolver(
-      [
-        "api.example.com": ["203.0.113.7:8443", "2001:db8::7"], "*.example.com": ["203.0.113.9"],
-        "none.example.com": [],
-      ],
-      timeToLive: .seconds(5), name: "shipped")
-    let found = try await resolver.resolve(HostQuery(HostName("API.example.com")))
-    let candidates: [HostResolution.Candidate] = found.candidates
-    #expect(candidates.map(\.address.literal) == ["203.0.113.7", "2001:db8::7"])
-    #expect(candidates.map(\.port) == [8443, nil] && found.timeToLive == .seconds(5) && found.source == "shipped")
-    let other = try await resolver.resolve(HostQuery(HostName("www.example.com")))
-    #expect(other.candidates.map(\.address.literal) == ["203.0.113.9"])
+  @Test("`HostRules` are a resolver: they answer by the longest pattern, and do not list the rest")
+  func rulesAsResolver() async throws {
+    let resolver: some HostResolver = try HostRules([
+      "api.example.com": ["203.0.113.7:8443", "2001:db8::7"], "*.example.com": ["203.0.113.9"],
+      "none.example.com": [],
+    ])
+    let found = try await resolver.resolve(HostName("API.example.com"), port: 443)
+    let endpoints: [HostEndpoint] = found.endpoints
+    #expect(endpoints.map(\.address.literal) == ["203.0.113.7", "2001:db8::7"])
+    #expect(endpoints.map(\.port) == [8443, nil] && found.timeToLive == .seconds(60) && found.source == "rules")
+    let other = try await resolver.resolve(HostName("www.example.com"), port: 443)
+    #expect(other.endpoints.map(\.address.literal) == ["203.0.113.9"])
     for name in ["none.example.com", "elsewhere.test"] {
-      let error = await #expect(throws: HostError.self) { try await resolver.resolve(HostQuery(HostName(name))) }
+      let error = await #expect(throws: HostError.self) { try await resolver.resolve(HostName(name), port: 443) }
       #expect(error?.code == .notListed)
     }
-    #expect(throws: HostError.self) { try StaticResolver(["api.example.com": ["not an address"]]) }
+    #expect(throws: HostError.self) { try HostRules(["api.example.com": ["not an address"]]) }
   }
 
   @Test("a rewriter tells in `HostExplanation`, `HostCounters` and `HostEvent` what it did and would do")
   func rewriter() async throws {
-    var bans = HostRewriter.Policy.Bans()
-    bans.network = .seconds(5)
     var policy = HostRewriter.Policy.require
-    policy.bans = bans
+    policy.stagger = nil
     let rewriter = HostRewriter(rules: try HostRules(["api.example.com": ["203.0.113.7"]]), policy: policy)
     let explanation: HostExplanation = await rewriter.explain(Self.url)
     #expect(explanation.host?.hasPrefix("api.example.com") == true, "\(explanation)")
@@ -190,33 +178,22 @@ struct ResultTypesTests {
     #expect(counters.requests == 1 && counters.attempts == 0)
     let event = await events.first { _ in true }
     #expect(event?.host.description == "api.example.com" && event?.kind == .failed)
-    let keys = [HostLogKey.host, HostLogKey.address, HostLogKey.source, HostLogKey.outcome]
-    #expect(Set(keys).count == 4 && keys.allSatisfy { $0.hasPrefix("waylay.") })
   }
 
   // MARK: Mocks
 
-  private func answers(@MockResponseBuilder _ answers: () -> [MockResponse]) -> [MockResponse] { answers() }
-
-  private func both<Pattern: Conditional>(_ pattern: Pattern, _ condition: RequestMatcher) -> Pattern {
-    pattern.header("Accept", "text/plain").where(condition)
-  }
-
   private func stub(at url: some URLPatternConvertible, _ fault: MockFault.TLSFailure) -> Stub {
-    Stub(.get, url) { .fault(.tls(fault)) }
+    Stub(.get, url, .fault(.tls(fault)))
   }
 
   @Test(
-    "a mock tells in `MockIssue` and `RecordedCalls` what was asked, by `Conditional` stubs of an app's own helpers")
+    "a mock tells in `MockIssue` and `MockRequests` what was asked, by stubs of an app's own helpers")
   func mocks() async throws {
-    let policy: UnmatchedPolicy = .respond(404)
-    let texts = answers {
-      for number in 1...2 { MockResponse.text("\(number)") }
-    }
-    let mock = MockInterceptor(unmatched: policy) {
-      both(Stub(.get, "/two") { texts[1] }, .header("X-Number", "2"))
+    let policy: MockResponse = .status(404)
+    let mock = MockInterceptor(.init(unmatched: policy)) {
+      Stub(.get, "/two", .text("2")).where(.header("Accept", "text/plain"), .header("X-Number", "2"))
       stub(at: Self.url, .expired)
-      Stub(.get, "/unused") { texts[0] }.required
+      Stub(.get, "/unused", .text("1")).required
     }
     let registry = InterceptorRegistry { mock }
     var request = URLRequest(url: try #require(URL(string: "https://api.example.com/two")))
@@ -226,8 +203,8 @@ struct ResultTypesTests {
     #expect(String(decoding: try await registry.data(for: request).0, as: UTF8.self) == "2")
     let error = await #expect(throws: URLError.self) { try await registry.data(for: URLRequest(url: Self.url)) }
     #expect(error?.code == .serverCertificateHasBadDate)
-    let calls: RecordedCalls = mock.requests("/two")
-    let last: RecordedCall = try #require(calls.last)
+    let calls: MockRequests = mock.requests("/two")
+    let last: MockRequest = try #require(calls.last)
     #expect(calls.count == 2 && last.header("x-number") == "2" && last.method == "GET")
     let issues: [MockIssue] = mock.issues
     #expect(issues.map(\.kind) == [.unused, .unmatched], "\(issues)")

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the programs of `Examples`, each in a process of its own: what they measure, descriptors and memory, belongs to
-/// a whole process.
+/// Runs the programs of `Examples` and `Tests/Harnesses`, each in a process of its own: what they measure, descriptors
+/// and memory, belongs to a whole process.
 @Suite("The example programs", .heavy, .timeLimit(.minutes(10)))
 struct ProgramTests {
   @Test("stress: loads of all kinds side by side, without a fault")

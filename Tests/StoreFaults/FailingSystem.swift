@@ -89,7 +89,7 @@ package final class FailingSystem: SystemCalls {
     do throws(SystemError) {
       try begin(.synchronize)
     } catch {
-      // What could not be brought to the medium is forgotten by the system, too: the next call may well succeed.
+      // What could not be written to the disk is forgotten by the system, too: the next call may well succeed.
       (system as? ModelDisk)?.fail(synchronizing: file)
       throw error
     }

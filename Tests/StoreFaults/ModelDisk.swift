@@ -19,7 +19,7 @@ package final class ModelDisk: SystemCalls {
     /// What a loss of power leaves at least.
     var safeBytes: [UInt8] = []
     var safeNames: [String: Int] = [:]
-    /// Whether what is written is still on its way to the medium; a write that failed is not.
+    /// Whether what is written is still on its way to the disk; a write that failed is not.
     var isDirty = false
     /// Which of the pages were changed since, and the names.
     var dirtyPages: Set<Int> = []

@@ -52,7 +52,7 @@ struct CodedSecretTests {
           if body == base64 {
             let decoded = try #require(Data(base64Encoded: result))
             let text = String(decoding: decoded, as: UTF8.self)
-            #expect(try JSONValue(decoded) != .null && text.contains("REDACTED"))
+            #expect(try JSONValue(parsing: Data(decoded)) != nil && text.contains("REDACTED"))
             #expect(plain == list || text.contains("\"shown\":\"\(padding)\""))
           }
         }

@@ -77,20 +77,13 @@ struct FileTests {
     }
   }
 
-  @Test("say what is wrong, and what they say beside their entries, entry by entry as they do as a whole")
+  @Test("say what stands beside their entries without these")
   func walked() throws {
     try inFolder { folder in
       let file = folder.appendingPathComponent("walked.har")
       var archive = ReadingTests.samples(3)
       archive.pages = [HAR.Page(id: "p", title: "A page", started: Date(timeIntervalSince1970: 1_700_000_000))]
-      let text = String(decoding: archive.data(), as: UTF8.self).replacing("\"wait\": ", with: "\"wait\": -")
-      try Data(text.utf8).write(to: file)
-      var problems: [HAR.Problem] = []
-      let count = try HAR.problems(inFile: file) { problem in
-        problems.append(problem)
-        return true
-      }
-      #expect(count == 3 && Set(problems) == Set(HAR.problems(in: Data(text.utf8))))
+      try archive.data().write(to: file)
       let outline = try HAR(withoutEntriesOf: file)
       #expect(outline.entries.isEmpty && outline.pages == archive.pages && outline.creator == archive.creator)
     }

@@ -113,7 +113,7 @@ struct ReadingTests {
               : HAR.Body(Data("ä\u{2028}</script>\n".utf8), mediaType: "text/html")),
           timings: HAR.Timings(blocked: 0.5, dns: 1, connect: 3.25, ssl: 2, send: 0.1, wait: 10.001, receive: 0.2))
         entry.serverAddress = "127.0.0.1"
-        entry.extensions["_number"] = .integer(Int64(number))
+        entry.extensions["_number"] = .init(number)
         return entry
       })
   }

@@ -64,7 +64,7 @@ struct RedactionTests {
     ]
     for index in entries.indices {
       entries[index].extensions["_request"] = [
-        "headers": [["name": "Authorization", "value": .string(secret)]], "apiKey": .string(secret),
+        "headers": [["name": "Authorization", "value": .init(secret)]], "apiKey": .init(secret),
       ]
     }
     return entries

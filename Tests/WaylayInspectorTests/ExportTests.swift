@@ -22,14 +22,14 @@ struct ExportTests {
       let file = directory.appendingPathComponent("all.har")
       try inspector.writeHAR(to: file)
       let data = try Data(contentsOf: file)
-      #expect(HAR.problems(in: data) == [])
+      #expect(HARFormat.problems(in: data) == [])
       let read = try HAR(data: data)
       #expect(read.entries.count == 20 && read.entries.map(\.request.url) == inspector.har().entries.map(\.request.url))
       #expect(read.entries.map { Inspector.Exchange($0).state } == inspector.exchanges.map(\.state))
-      try inspector.writeHAR(to: file, matching: Inspector.Query("state:failed"), isPretty: true)
+      try inspector.writeHAR(to: file, isPretty: true) { $0.state == .failed }
       #expect(try HAR(contentsOf: file).entries.map(\.request.url) == ["https://a.test/7"])
       #expect(throws: HARError.self) { try inspector.writeHAR(to: directory.appendingPathComponent("none/all.har")) }
-      #expect(inspector.text(matching: try Inspector.Query("url:/20")).contains("< answer to /20"))
+      #expect(inspector.text { $0.request.url.contains("/20") }.contains("< answer to /20"))
     }
   }
 
@@ -77,16 +77,16 @@ struct ExportTests {
     let source = try #require(inspector.exchanges.first?.swiftStub())
     // The same text, as the compiler sees it:
     let stub =
-      Stub(.post, "https://api.test/users/%2A?token=*&page=2") {
+      Stub(
+        .post, "https://api.test/users/%2A?token=*&page=2",
         .json(text: "{\"name\":\n\"Ada\"}", status: 201)
-          .addingHeader("X-Note", "a \"quote\"")
-      }
+          .addingHeader("X-Note", "a \"quote\""))
     #expect(
       source == """
-        Stub(.post, "https://api.test/users/%2A?token=*&page=2") {
+        Stub(
+          .post, "https://api.test/users/%2A?token=*&page=2",
           .json(text: "{\\"name\\":\\n\\"Ada\\"}", status: 201)
-            .addingHeader("X-Note", "a \\"quote\\"")
-        }
+            .addingHeader("X-Note", "a \\"quote\\""))
         """)
     let mocked = InterceptorRegistry(logger: .recording()) { MockInterceptor { stub } }
     let (data, response) = try await mocked.data(for: request)

@@ -33,8 +33,8 @@ import WaylayMocks
       else { return print("no haralyzer for \(python): Scripts/nightly.sh har_reader installs it") }
       try await withDirectory { directory in
         let inspector = Inspector(limits: Inspector.Limits(bodyBytes: 1_000))
-        let mock = MockInterceptor(unmatched: .passThrough) {
-          Stub("https://a.test/mocked") { .json(["name": "Ada \u{1F469}\u{200D}\u{1F680}"]) }
+        let mock = MockInterceptor(.init(unmatched: .passThrough)) {
+          Stub("https://a.test/mocked", .json(["name": "Ada \u{1F469}\u{200D}\u{1F680}"]))
         }
         let registry = InterceptorRegistry(logger: .recording()) {
           inspector

@@ -26,7 +26,7 @@ struct RecordingTests {
       #expect(exchange.response?.status == 200 && exchange.response?.body.data == data)
       #expect(exchange.attempts.first?.address == "127.0.0.1:\(origin.port)" && exchange.isConnectionReused == false)
       #expect(exchange.entry.serverAddress == "127.0.0.1" && exchange.duration > .zero)
-      #expect(HAR.problems(in: HAR(entries: [exchange.entry]).data()) == [])
+      #expect(HARFormat.problems(in: HAR(entries: [exchange.entry]).data()) == [])
       // The entry alone says all of it, to whoever reads it.
       let read = Inspector.Exchange(try HAR.Entry(data: exchange.entry.data()))
       #expect(read.id == exchange.id && read.state == exchange.state && read.request == exchange.request)
@@ -55,7 +55,7 @@ struct RecordingTests {
   func sources() async throws {
     try await withOrigin { origin in
       let inspector = Inspector()
-      let mock = MockInterceptor { Stub(.get, "https://mocked.test/") { .text("made up") } }
+      let mock = MockInterceptor { Stub(.get, "https://mocked.test/", .text("made up")) }
       let network = InterceptorRegistry(logger: .recording()) {
         inspector
         ArchiveCache()
@@ -143,7 +143,7 @@ struct RecordingTests {
     let inspector = Inspector()
     let registry = InterceptorRegistry(logger: .recording()) {
       inspector
-      MockInterceptor { Stub(.get, "https://mocked.test/") { .text("made up") } }
+      MockInterceptor { Stub(.get, "https://mocked.test/", .text("made up")) }
     }
     let url = URL(string: "https://mocked.test/")!
     inspector.isRecording = false

@@ -34,7 +34,7 @@ struct RecordingTests {
     let text = String(decoding: HAR(entries: [entry]).data(), as: UTF8.self)
     #expect(
       text.contains("The first 4 of 10 bytes.") && text.contains("The first 2 of 9 bytes.") && text.contains("base64"))
-    #expect(HAR.problems(in: HAR(entries: [entry]).data()) == [])
+    #expect(HARFormat.problems(in: HAR(entries: [entry]).data()) == [])
   }
 
   @Test("gives an answer that comes back from the archive as it was: cookies apart, trailers too")
@@ -97,7 +97,7 @@ struct RecordingTests {
       let request = InterceptedRequest(.get, "https://api.test/")
       let answer = InterceptedResponse(url: request.url, metrics: metrics)
       let entry = HAR.Entry(request, answer, started: Date(), head: any(), elapsed: any() ?? .zero)
-      #expect(HAR.problems(in: HAR(entries: [entry]).data()) == [])
+      #expect(HARFormat.problems(in: HAR(entries: [entry]).data()) == [])
     }
   }
 
@@ -123,7 +123,7 @@ struct RecordingTests {
       let entry = HAR.Entry(request, response, responseBody: SeenBody(body), started: Date(), elapsed: .now - start)
       #expect(entry.serverAddress == "127.0.0.1" && entry.response.httpVersion == "HTTP/1.1")
       #expect(entry.response.body.data == body && entry.time > 0)
-      #expect(HAR.problems(in: HAR(entries: [entry]).data()) == [])
+      #expect(HARFormat.problems(in: HAR(entries: [entry]).data()) == [])
     }
   }
 }

@@ -1,169 +1,175 @@
-import Foundation
-import TestOrigin
-import TestSupport
-import Testing
-import WaylayArchive
-import WaylayCore
+#if CommandLineTool
+  import Foundation
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayArchive
+  import WaylayCore
 
-/// `waylay archive`.
-@Suite("waylay archive", .heavy, .timeLimit(.minutes(10)))
-struct ArchiveCommandTests {
-  /// An archive with three answers in the tool's folder.
-  private func filled(_ key: String? = nil, _ body: (Tool, TestOrigin) async throws -> Void) async throws {
-    try await withOrigin { origin in
-      origin.reply(to: "/fresh") { _ in
-        Reply.text("fresh text", fields: [("Cache-Control", "max-age=600"), ("X-A", "b")])
-      }
-      origin.reply(to: "/stale") { _ in
-        Reply.text("stale text", fields: [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")])
-      }
-      origin.reply(to: "/large") { _ in
-        Reply(
-          200, [("Content-Type", "image/png"), ("Cache-Control", "max-age=600")],
-          .whole(Data(repeating: 7, count: 400_000)))
-      }
-      try await Tool.with { waylay in
-        for path in ["/fresh", "/stale", "/large"] {
-          let end = try await waylay(
-            "get", origin.url(path).absoluteString, "--archive", "/./archive", "--json",
-            environment: key.map { ["WAYLAY_ARCHIVE_KEY": $0] } ?? [:])
-          #expect(end.code == 0, "\(end)")
+  /// `waylay archive`.
+  @Suite("waylay archive", .heavy, .timeLimit(.minutes(10)))
+  struct ArchiveCommandTests {
+    /// An archive with three answers in the tool's folder.
+    private func filled(_ key: String? = nil, _ body: (Tool, TestOrigin) async throws -> Void) async throws {
+      try await withOrigin { origin in
+        origin.reply(to: "/fresh") { _ in
+          Reply.text("fresh text", fields: [("Cache-Control", "max-age=600"), ("X-A", "b")])
         }
-        try await body(waylay, origin)
+        origin.reply(to: "/stale") { _ in
+          Reply.text("stale text", fields: [("Cache-Control", "max-age=0"), ("ETag", "\"1\"")])
+        }
+        origin.reply(to: "/large") { _ in
+          Reply(
+            200, [("Content-Type", "image/png"), ("Cache-Control", "max-age=600")],
+            .whole(Data(repeating: 7, count: 400_000)))
+        }
+        try await Tool.with { waylay in
+          for path in ["/fresh", "/stale", "/large"] {
+            let end = try await waylay(
+              "get", origin.url(path).absoluteString, "--archive", "/./archive", "--json",
+              environment: key.map { ["WAYLAY_ARCHIVE_KEY": $0] } ?? [:])
+            #expect(end.code == 0, "\(end)")
+          }
+          try await body(waylay, origin)
+        }
       }
     }
-  }
 
-  @Test("ls and show say what is stored, explain what would be done with it and why; none of them changes a byte")
-  func reading() async throws {
-    try await filled { waylay, origin in
-      let before = try Self.bytes(waylay.file("archive"))
-      let list = try await waylay("archive", "ls", "/./archive")
-      #expect(list.code == 0 && list.output.contains("/fresh") && list.output.contains("3 entries, "), "\(list)")
-      let json = try await waylay("archive", "ls", "/./archive", "--json", "--prefix", origin.url("/f").absoluteString)
+    @Test("ls and show say what is stored, explain what would be done with it and why; none of them changes a byte")
+    func reading() async throws {
+      try await filled { waylay, origin in
+        let before = try Self.bytes(waylay.file("archive"))
+        let list = try await waylay("archive", "ls", "/./archive")
+        #expect(list.code == 0 && list.output.contains("/fresh") && list.output.contains("3 entries, "), "\(list)")
+        let json = try await waylay(
+          "archive", "ls", "/./archive", "--json", "--prefix", origin.url("/f").absoluteString
+        )
         .json
-      let entries = json["entries"] as? [[String: Any]] ?? []
-      #expect(
-        json["count"] as? Int == 1 && entries.first?["isFresh"] as? Bool == true
-          && entries.first?["bytes"] as? Int == 10, "\(json)")
-      let show = try await waylay("archive", "show", "/./archive", origin.url("/fresh").absoluteString)
-      #expect(show.code == 0 && show.output.contains("X-A: b") && show.output.contains("600 s"), "\(show)")
-      let body = try await waylay(
-        "archive", "show", "/./archive", origin.url("/large").absoluteString, "--body", "-o", "/./picture")
-      #expect(
-        try body.code == 0 && (Data(contentsOf: waylay.file("picture"))) == Data(repeating: 7, count: 400_000),
-        "\(body)")
-      #expect(try await waylay("archive", "show", "/./archive", "https://example.com/none").code == 1)
-      let fresh = try await waylay("archive", "explain", "/./archive", origin.url("/fresh").absoluteString)
-      #expect(fresh.code == 0 && fresh.output.contains("answer from the archive"), "\(fresh)")
-      let stale = try await waylay("archive", "explain", "/./archive", origin.url("/stale").absoluteString, "--json")
-        .json
-      let rows = (stale["rows"] as? [[String: String]] ?? []).reduce(into: [:]) { $0[$1["name"]] = $1["text"] }
-      #expect(rows["decision"] == "ask the network whether it is still good" && rows["reason"] != nil, "\(stale)")
-      let offline = try await waylay(
-        "archive", "explain", "/./archive", origin.url("/none").absoluteString, "--mode", "offline")
-      #expect(offline.output.contains("fail: no network allowed"), "\(offline)")
-      let verified = try await waylay("archive", "verify", "/./archive")
-      #expect(verified.code == 0 && verified.output.contains("all as stored"), "\(verified)")
-      #expect(try Self.bytes(waylay.file("archive")) == before)
-    }
-  }
-
-  @Test(
-    """
-    what only reads works beside an app that has the archive open, and makes none where there is none; rm and import \
-    do not
-    """
-  )
-  func beside() async throws {
-    try await filled { waylay, origin in
-      let store = try DiskStore(at: waylay.file("archive"))
-      #expect(try await waylay("archive", "ls", "/./archive").output.contains("3 entries"))
-      let locked = try await waylay("archive", "rm", "/./archive", "--all", "--json")
-      #expect(
-        locked.code == 4 && (locked.json["error"] as? [String: Any])?["code"] as? String == "archive.locked",
-        "\(locked)")
-      await store.close()
-      for words in [
-        ["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"], ["export", "/./none", "/./file"],
-      ] {
-        let end = try await waylay.run(["archive"] + words)
-        #expect(end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("none").path), "\(words): \(end)")
+        let entries = json["entries"] as? [[String: Any]] ?? []
+        #expect(
+          json["count"] as? Int == 1 && entries.first?["isFresh"] as? Bool == true
+            && entries.first?["bytes"] as? Int == 10, "\(json)")
+        let show = try await waylay("archive", "show", "/./archive", origin.url("/fresh").absoluteString)
+        #expect(show.code == 0 && show.output.contains("X-A: b") && show.output.contains("600 s"), "\(show)")
+        let body = try await waylay(
+          "archive", "show", "/./archive", origin.url("/large").absoluteString, "--body", "-o", "/./picture")
+        #expect(
+          try body.code == 0 && (Data(contentsOf: waylay.file("picture"))) == Data(repeating: 7, count: 400_000),
+          "\(body)")
+        #expect(try await waylay("archive", "show", "/./archive", "https://example.com/none").code == 1)
+        let fresh = try await waylay("archive", "explain", "/./archive", origin.url("/fresh").absoluteString)
+        #expect(fresh.code == 0 && fresh.output.contains("answer from the archive"), "\(fresh)")
+        let stale = try await waylay("archive", "explain", "/./archive", origin.url("/stale").absoluteString, "--json")
+          .json
+        let rows = (stale["rows"] as? [[String: String]] ?? []).reduce(into: [:]) { $0[$1["name"]] = $1["text"] }
+        #expect(rows["decision"] == "ask the network whether it is still good" && rows["reason"] != nil, "\(stale)")
+        let offline = try await waylay(
+          "archive", "explain", "/./archive", origin.url("/none").absoluteString, "--mode", "offline")
+        #expect(offline.output.contains("fail: no network allowed"), "\(offline)")
+        let verified = try await waylay("archive", "verify", "/./archive")
+        #expect(verified.code == 0 && verified.output.contains("all as stored"), "\(verified)")
+        #expect(try Self.bytes(waylay.file("archive")) == before)
       }
-      // A folder of somebody else's.
-      try FileManager.default.createDirectory(at: waylay.file("other"), withIntermediateDirectories: true)
-      try waylay.write("x", to: "other/file")
-      #expect(try await waylay("archive", "ls", "/./other").code == 4)
-      #expect(try await waylay("archive", "import", "/./other", "/./other/file").code == 4)
     }
-  }
 
-  @Test("rm removes what it is told to, and nothing unasked")
-  func removing() async throws {
-    try await filled { waylay, origin in
-      #expect(try await waylay("archive", "rm", "/./archive").code == 64)
-      #expect(try await waylay("archive", "rm", "/./archive", "--all", "--host", "a").code == 64)
-      let one = try await waylay("archive", "rm", "/./archive", "--url", origin.url("/fresh").absoluteString)
-      #expect(one.code == 0 && one.output == "1 removed.\n", "\(one)")
-      #expect(try await waylay("archive", "rm", "/./archive", "--host", "example.com").code == 1)
-      #expect(try await waylay("archive", "ls", "/./archive", "--json").json["count"] as? Int == 2)
-      #expect(try await waylay("archive", "rm", "/./archive", "--all", "--json").json["removed"] as? Int == 2)
-    }
-  }
-
-  @Test("export and import carry an archive to another machine, with keys from files and the environment alone")
-  func carried() async throws {
-    let key = Data((0..<32).map { UInt8($0) })
-    try await filled(key.base64EncodedString()) { waylay, origin in
-      try key.write(to: waylay.file("key"))
-      try waylay.write(Data(repeating: 9, count: 16).base64EncodedString() + "\n", to: "export.key")
-      let closed = try await waylay("archive", "ls", "/./archive")
-      #expect(closed.code == 4 && closed.errors.contains("encrypted"), "\(closed)")
-      #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./key").output.contains("3 entries"))
-      let export = try await waylay(
-        "archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key", "--export-key-file", "/./export.key"
-      )
-      #expect(export.code == 0 && export.output.hasPrefix("3 entries"), "\(export)")
-      #expect(try await waylay("archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key").code == 4)
-      #expect(try Data(contentsOf: waylay.file("all.waylay")).range(of: Data("fresh text".utf8)) == nil)
-      let wrong = try await waylay("archive", "import", "/./copy", "/./all.waylay")
-      #expect(wrong.code == 4, "\(wrong)")
-      try? FileManager.default.removeItem(at: waylay.file("copy"))
-      let added = try await waylay(
-        "archive", "import", "/./copy", "/./all.waylay", "--export-key-file", "/./export.key", "--json")
-      #expect(added.json["added"] as? Int == 3, "\(added)")
-      await origin.stop()
-      let again = try await waylay("get", origin.url("/fresh").absoluteString, "--archive", "/./copy", "--offline")
-      #expect(again.output == "fresh text", "\(again)")
-      try waylay.write("short", to: "bad.key")
-      #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./bad.key").code == 4)
-    }
-  }
-
-  @Test("verify finds every byte that was changed")
-  func damaged() async throws {
-    try await filled { waylay, _ in
-      let files = try FileManager.default.subpathsOfDirectory(atPath: waylay.file("archive").path).map {
-        waylay.file("archive/\($0)")
+    @Test(
+      """
+      what only reads works beside an app that has the archive open, and makes none where there is none; rm and import \
+      do not
+      """
+    )
+    func beside() async throws {
+      try await filled { waylay, origin in
+        let store = try DiskStore(at: waylay.file("archive"))
+        #expect(try await waylay("archive", "ls", "/./archive").output.contains("3 entries"))
+        let locked = try await waylay("archive", "rm", "/./archive", "--all", "--json")
+        #expect(
+          locked.code == 4 && (locked.json["error"] as? [String: Any])?["code"] as? String == "archive.locked",
+          "\(locked)")
+        await store.close()
+        for words in [
+          ["ls", "/./none"], ["verify", "/./none"], ["rm", "/./none", "--all"], ["export", "/./none", "/./file"],
+        ] {
+          let end = try await waylay.run(["archive"] + words)
+          #expect(
+            end.code == 4 && !FileManager.default.fileExists(atPath: waylay.file("none").path), "\(words): \(end)")
+        }
+        // A folder of somebody else's.
+        try FileManager.default.createDirectory(at: waylay.file("other"), withIntermediateDirectories: true)
+        try waylay.write("x", to: "other/file")
+        #expect(try await waylay("archive", "ls", "/./other").code == 4)
+        #expect(try await waylay("archive", "import", "/./other", "/./other/file").code == 4)
       }
-      let largest = try #require(files.max { Self.size($0) < Self.size($1) })
-      var bytes = try Data(contentsOf: largest)
-      bytes[bytes.count - 5] ^= 0xFF
-      try bytes.write(to: largest)
-      let end = try await waylay("archive", "verify", "/./archive", "--json")
-      #expect(end.code == 1 && (end.json["problems"] as? [Any])?.count == 1, "\(end)")
+    }
+
+    @Test("rm removes what it is told to, and nothing unasked")
+    func removing() async throws {
+      try await filled { waylay, origin in
+        #expect(try await waylay("archive", "rm", "/./archive").code == 64)
+        #expect(try await waylay("archive", "rm", "/./archive", "--all", "--host", "a").code == 64)
+        let one = try await waylay("archive", "rm", "/./archive", "--url", origin.url("/fresh").absoluteString)
+        #expect(one.code == 0 && one.output == "1 removed.\n", "\(one)")
+        #expect(try await waylay("archive", "rm", "/./archive", "--host", "example.com").code == 1)
+        #expect(try await waylay("archive", "ls", "/./archive", "--json").json["count"] as? Int == 2)
+        #expect(try await waylay("archive", "rm", "/./archive", "--all", "--json").json["removed"] as? Int == 2)
+      }
+    }
+
+    @Test("export and import carry an archive to another machine, with keys from files and the environment alone")
+    func carried() async throws {
+      let key = Data((0..<32).map { UInt8($0) })
+      try await filled(key.base64EncodedString()) { waylay, origin in
+        try key.write(to: waylay.file("key"))
+        try waylay.write(Data(repeating: 9, count: 16).base64EncodedString() + "\n", to: "export.key")
+        let closed = try await waylay("archive", "ls", "/./archive")
+        #expect(closed.code == 4 && closed.errors.contains("encrypted"), "\(closed)")
+        #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./key").output.contains("3 entries"))
+        let export = try await waylay(
+          "archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key", "--export-key-file",
+          "/./export.key"
+        )
+        #expect(export.code == 0 && export.output.hasPrefix("3 entries"), "\(export)")
+        #expect(try await waylay("archive", "export", "/./archive", "/./all.waylay", "--key-file", "/./key").code == 4)
+        #expect(try Data(contentsOf: waylay.file("all.waylay")).range(of: Data("fresh text".utf8)) == nil)
+        let wrong = try await waylay("archive", "import", "/./copy", "/./all.waylay")
+        #expect(wrong.code == 4, "\(wrong)")
+        try? FileManager.default.removeItem(at: waylay.file("copy"))
+        let added = try await waylay(
+          "archive", "import", "/./copy", "/./all.waylay", "--export-key-file", "/./export.key", "--json")
+        #expect(added.json["added"] as? Int == 3, "\(added)")
+        await origin.stop()
+        let again = try await waylay("get", origin.url("/fresh").absoluteString, "--archive", "/./copy", "--offline")
+        #expect(again.output == "fresh text", "\(again)")
+        try waylay.write("short", to: "bad.key")
+        #expect(try await waylay("archive", "ls", "/./archive", "--key-file", "/./bad.key").code == 4)
+      }
+    }
+
+    @Test("verify finds every byte that was changed")
+    func damaged() async throws {
+      try await filled { waylay, _ in
+        let files = try FileManager.default.subpathsOfDirectory(atPath: waylay.file("archive").path).map {
+          waylay.file("archive/\($0)")
+        }
+        let largest = try #require(files.max { Self.size($0) < Self.size($1) })
+        var bytes = try Data(contentsOf: largest)
+        bytes[bytes.count - 5] ^= 0xFF
+        try bytes.write(to: largest)
+        let end = try await waylay("archive", "verify", "/./archive", "--json")
+        #expect(end.code == 1 && (end.json["problems"] as? [Any])?.count == 1, "\(end)")
+      }
+    }
+
+    private static func size(_ file: URL) -> Int {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+      return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : -1
+    }
+
+    /// What each file of a folder holds.
+    private static func bytes(_ folder: URL) throws -> [String: Data] {
+      try FileManager.default.subpathsOfDirectory(atPath: folder.path).reduce(into: [:]) { files, path in
+        files[path] = (try? Data(contentsOf: folder.appendingPathComponent(path))) ?? Data()
+      }
     }
   }
-
-  private static func size(_ file: URL) -> Int {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-    return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : -1
-  }
-
-  /// What each file of a folder holds.
-  private static func bytes(_ folder: URL) throws -> [String: Data] {
-    try FileManager.default.subpathsOfDirectory(atPath: folder.path).reduce(into: [:]) { files, path in
-      files[path] = (try? Data(contentsOf: folder.appendingPathComponent(path))) ?? Data()
-    }
-  }
-}
+#endif

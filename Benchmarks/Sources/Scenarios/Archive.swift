@@ -13,7 +13,7 @@ extension Scenario {
     let hoppingFloor = "floor: URLProtocol, leaving the queue and coming back"
     let memory = ArchiveCache()
     let folder = Scratch.folder()
-    let disk = ArchiveCache(at: folder, options: DiskStore.Options(memory: 0))
+    let disk = ArchiveCache(.disk(at: folder, memory: 0))
     let inMemory = InterceptorRegistry {
       memory
       Storable(size: Answer.body.count)

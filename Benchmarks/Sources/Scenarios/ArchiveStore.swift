@@ -1,28 +1,22 @@
 import Foundation
 import Waylay
+@_spi(Benchmarks) import WaylayArchive
 
 /// A directory with an archive, filled once.
 private struct Filled: Sendable {
   let directory = Scratch.folder()
   let body = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-  static func draft(_ text: String) -> EntryDraft {
-    EntryDraft(
-      key: ArchiveKey("GET https://example.com/\(text)"), head: [UInt8](repeating: 9, count: 600),
-      details: EntryDetails(
-        url: "https://example.com/\(text)", host: "example.com", stored: Date(timeIntervalSince1970: 1_800_000_000)))
-  }
-
-  func open(memory: Int, whenLocked: DiskStore.Lock = .fail) throws -> DiskStore {
-    try DiskStore(
-      at: directory,
-      options: .init(limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory, whenLocked: whenLocked))
+  func open(memory: Int, readsWhenLocked: Bool = false) throws -> StoreBenchmark {
+    try StoreBenchmark(
+      at: directory, limits: StoreLimits(bytes: 4 << 30, count: 10_000_000), memory: memory,
+      readsWhenLocked: readsWhenLocked)
   }
 
   /// Puts so many entries in, no faster than the disk takes them.
-  func fill(_ store: DiskStore, with entries: Int, of body: Data) async throws {
+  func fill(_ store: StoreBenchmark, with entries: Int, of body: Data) async throws {
     for number in 0..<entries {
-      try store.put(Self.draft("\(number)"), body: body)
+      try store.put(StoreBenchmark.Item("\(number)"), body)
       if number % 512 == 0 { try await store.flush() }
     }
     try await store.flush()
@@ -34,19 +28,19 @@ private actor Shelf {
   private let filled = Filled()
   private let memory: Int
   private let entries: Int
-  private var store: DiskStore?
+  private var store: StoreBenchmark?
 
   init(memory: Int, entries: Int) {
     self.memory = memory
     self.entries = entries
   }
 
-  func open() async throws -> DiskStore {
+  func open() async throws -> StoreBenchmark {
     if let store { return store }
     let store = try filled.open(memory: memory)
     self.store = store
     try await filled.fill(store, with: entries, of: Data(filled.body.prefix(1024)))
-    try store.put(Filled.draft("64 KiB"), body: filled.body)
+    try store.put(StoreBenchmark.Item("64 KiB"), filled.body)
     try await store.flush()
     return store
   }
@@ -56,22 +50,22 @@ private actor Shelf {
 private actor Opened {
   private let filled = Filled()
   private let isClosed: Bool
-  private var writer: DiskStore?
+  private var writer: StoreBenchmark?
 
-  /// - Parameter isClosed: Whether the archive was closed in good order; else its journal is that which a kill leaves.
+  /// - Parameter isClosed: Whether the archive was closed in good order; else its log is that which a kill leaves.
   init(isClosed: Bool) {
     self.isClosed = isClosed
   }
 
   /// Opens it a second time, and looks for the entry.
-  func open(lookingFor key: ArchiveKey) async throws {
+  func open(lookingFor item: StoreBenchmark.Item) async throws {
     if writer == nil { writer = try await fill() }
-    let reader = try filled.open(memory: 0, whenLocked: .readOnly)
-    guard try await reader.entries(for: key).isEmpty else { throw URLError(.unknown) }
+    let reader = try filled.open(memory: 0, readsWhenLocked: true)
+    guard try await reader.length(of: item) == nil else { throw URLError(.unknown) }
     await reader.close()
   }
 
-  private func fill() async throws -> DiskStore {
+  private func fill() async throws -> StoreBenchmark {
     let store = try filled.open(memory: 0)
     try await filled.fill(store, with: 100_000, of: Data())
     guard isClosed else { return store }
@@ -120,9 +114,9 @@ extension Scenario {
     let large = Shelf(memory: 8 << 20, entries: 100_000)
     let bare = Shelf(memory: 0, entries: 0)
     let sink = Shelf(memory: 8 << 20, entries: 0)
-    let missing = ArchiveKey("GET https://example.com/missing")
-    let stored = ArchiveKey("GET https://example.com/64 KiB")
-    let draft = Filled.draft("put")
+    let missing = StoreBenchmark.Item("missing")
+    let stored = StoreBenchmark.Item("64 KiB")
+    let item = StoreBenchmark.Item("put")
     let body = Data(repeating: 1, count: 1024)
     let floor = "store: a dictionary of 100 000"
     return [
@@ -131,15 +125,15 @@ extension Scenario {
       },
       Scenario("store: 100 misses in 100 000 entries", against: floor) {
         let store = try await large.open()
-        for _ in 0..<100 where store.cached(missing)?.isEmpty != true { throw URLError(.unknown) }
+        for _ in 0..<100 where store.contains(missing) != false { throw URLError(.unknown) }
       },
       Scenario("store: a hit of 64 KiB on disk", against: floor) {
         let store = try await bare.open()
-        guard try await store.entries(for: stored).first?.bodyLength == 65_536 else { throw URLError(.unknown) }
+        guard try await store.length(of: stored) == 65_536 else { throw URLError(.unknown) }
       },
       Scenario("store: an entry of 1 KiB is put, and written", against: floor) {
         let store = try await sink.open()
-        try store.put(draft, body: body)
+        try store.put(item, body)
         try await store.flush()
       },
     ] + opened() + largeFile()
@@ -148,7 +142,7 @@ extension Scenario {
   /// How long an archive takes to be there after the start of a process.
   private static func opened() -> [Scenario] {
     let names = ["store: 100 000 entries opened after a close", "store: 100 000 entries opened after a kill"]
-    let missing = ArchiveKey("GET https://example.com/missing")
+    let missing = StoreBenchmark.Item("missing")
     return zip(names, [true, false]).map { name, isClosed in
       let archive = Opened(isClosed: isClosed)
       return Scenario(name, against: names[0]) { try await archive.open(lookingFor: missing) }.large()
@@ -159,16 +153,13 @@ extension Scenario {
   private static func largeFile() -> [Scenario] {
     let file = LargeFile()
     let shelf = Shelf(memory: 8 << 20, entries: 0)
-    let draft = Filled.draft("64 MiB")
+    let item = StoreBenchmark.Item("64 MiB")
     let floor = "64 MiB: a file is copied"
     return [
       Scenario(floor, against: floor) { try await file.copied() }.large(),
       Scenario("64 MiB: a file goes into the store", against: floor) {
         let store = try await shelf.open()
-        let writer = try store.makeWriter(for: draft.key)
-        try await file.read { try await writer.append($0) }
-        let entry = try await writer.commit(draft)
-        store.remove([entry.id])
+        try await store.write(item) { append in try await file.read(append) }
         try await store.flush()
       }.large(),
     ]

@@ -1,5 +1,6 @@
 import Foundation
 import Waylay
+@_spi(Benchmarks) import WaylayArchive
 
 /// How much of what is asked for an archive still has, beside a cache that evicts what was asked for longest ago.
 public struct HitRatio: Sendable {
@@ -16,12 +17,11 @@ public struct HitRatio: Sendable {
       let trace = ZipfTrace(keys: 10_000, exponent: exponent).keys(300_000)
       var other = LeastRecentlyUsed(capacity: 500)
       let otherHits = trace.count { other.access($0) }
-      let store = MemoryStore(limits: StoreLimits(bytes: 1 << 30, count: 500, lowWater: 1))
+      let store = StoreBenchmark(limits: StoreLimits(bytes: 1 << 30, count: 500, lowWater: 1))
       let hits = try trace.count { number in
-        let key = ArchiveKey("\(number)")
-        if store.cached(key)?.isEmpty == false { return true }
-        try store.put(
-          EntryDraft(key: key, head: [1], details: EntryDetails(url: "\(number)", stored: Date())), body: Data())
+        let item = StoreBenchmark.Item("\(number)")
+        if store.contains(item) == true { return true }
+        try store.put(item, Data())
         return false
       }
       let count = Double(trace.count)

@@ -15,7 +15,7 @@ extension Scenario {
     else { return [] }
     func decision(_ name: String, _ rewriter: HostRewriter) -> Scenario {
       Scenario(name, against: one) {
-        guard rewriter.candidates(for: url)?.count == 2 else { throw URLError(.unknown) }
+        guard await rewriter.explain(url).candidates.count == 2 else { throw URLError(.unknown) }
       }
     }
     let book = ResolutionCache(Book())
@@ -24,7 +24,7 @@ extension Scenario {
       + (looking.map { rewriter in
         [
           Scenario("hosts: a decision, warm cache", against: one) {
-            if rewriter.candidates(for: url) == nil { _ = await rewriter.explain(url) }
+            _ = await rewriter.explain(url)
           }
         ]
       } ?? [])
@@ -39,9 +39,9 @@ extension Scenario {
 
   /// Answers without the network.
   private struct Book: HostResolver {
-    func resolve(_ query: HostQuery) async throws -> HostResolution {
+    func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
       HostResolution(
-        [.init(try HostAddress("203.0.113.7")), .init(try HostAddress("2001:db8::7"))], timeToLive: .seconds(3000),
+        [try HostAddress("203.0.113.7"), try HostAddress("2001:db8::7")], timeToLive: .seconds(3000),
         source: name)
     }
   }

@@ -20,7 +20,7 @@ extension Scenario {
     ] + many + [
       mock(
         "mock: 10000 stubs by query", against: floor,
-        (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)") { answer }.optional } + [
+        (0..<10_000).map { Stub(.get, "\(Answer.url.absoluteString)?page=\($0)", answer).optional } + [
           stub(Answer.url)
         ]),
       miss("mock: 1000 stubs, no match, passed on", against: "mock: one stub"),
@@ -48,13 +48,13 @@ extension Scenario {
   private static func large() -> [Scenario] {
     let making = "mock: 10000 stubs are made"
     let urls = (0..<10_000).map { "https://api.example.com/items/\($0)" }
-    let mock = MockInterceptor { urls.map { Stub(.get, $0) { answer }.optional } }
+    let mock = MockInterceptor { urls.map { Stub(.get, $0, answer).optional } }
     let registry = InterceptorRegistry { mock }
     let missing = URLRequest(url: URL(string: "https://api.example.com/item/7")!)
     return [
       Scenario(making, against: making) {
-        let mock = MockInterceptor { urls.map { Stub(.get, $0) { answer }.optional } }
-        guard mock.calls.isEmpty else { throw URLError(.unknown) }
+        let mock = MockInterceptor { urls.map { Stub(.get, $0, answer).optional } }
+        guard mock.requests.isEmpty else { throw URLError(.unknown) }
       }.large(),
       Scenario("mock: a miss among 10000 stubs, with its report", against: making) {
         guard (try? await registry.data(for: missing)) == nil else { throw URLError(.unknown) }
@@ -65,7 +65,7 @@ extension Scenario {
 
   private static var answer: MockResponse { .data(Answer.body, type: "application/json") }
 
-  private static func stub(_ url: URL) -> Stub { Stub(.get, url) { answer }.optional }
+  private static func stub(_ url: URL) -> Stub { Stub(.get, url, answer).optional }
 
   /// So many stubs for users of one host, one of which is for the benchmark's URL.
   private static func stubs(_ count: Int, matchAt position: Int) -> [Stub] {
@@ -88,7 +88,7 @@ extension Scenario {
 
   /// What a request costs that no stub is for, and that goes on to an interceptor which answers it.
   private static func miss(_ name: String, against reference: String) -> Scenario {
-    let mock = MockInterceptor(unmatched: .passThrough) {
+    let mock = MockInterceptor(.init(unmatched: .passThrough)) {
       stubs(1_001, matchAt: 1_000).dropLast().map { $0 }
     }
     let count = Counter()

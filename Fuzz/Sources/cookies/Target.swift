@@ -1,4 +1,8 @@
-internal import Driver
+import Driver
+import Foundation
+import HTTPTypes
+
+@testable import WaylayCore
 
 @main
 enum Target {
@@ -24,11 +28,11 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let from = places[Int(kind) % places.count]
   var fields = HTTPFields()
   for line in bytes.dropFirst().split(separator: UInt8(ascii: "\n")) { fields.append(HTTPField(name: .setCookie, value: Array(line))) }
-  context.storeCookies(of: InterceptedResponse(fields: fields), for: URLRequest(url: from))
+  _ = context.storeCookies(of: InterceptedResponse(fields: fields, url: from, source: .network), for: URLRequest(url: from))
   guard let stored = storage.cookies, !stored.isEmpty else { return 0 }
   for place in places {
     var request = URLRequest(url: place)
-    context.prepare(&request)
+    _ = context.prepare(&request)
     guard let sent = request.value(forHTTPHeaderField: "Cookie") else { continue }
     require(!sent.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }, "cookies that break their line")
     let host = place.host ?? ""

@@ -1,4 +1,7 @@
-internal import Driver
+import Driver
+import Foundation
+
+@testable import WaylayArchive
 
 /// A system with one file, in memory, which can be read: an input needs no disk.
 struct OneFile: SystemCalls {

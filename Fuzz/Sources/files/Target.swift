@@ -1,5 +1,8 @@
 import Crypto
 import Driver
+import Foundation
+
+@testable import WaylayArchive
 
 @main
 enum Target {

@@ -1,4 +1,8 @@
-internal import Driver
+import Driver
+import Foundation
+import HTTPTypes
+
+@testable import WaylayCore
 
 @main
 enum Target {

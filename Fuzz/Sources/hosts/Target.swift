@@ -1,4 +1,9 @@
-internal import Driver
+import Crypto
+import Driver
+import Foundation
+
+@testable import WaylayCore
+@testable import WaylayHosts
 
 @main
 enum Target {

@@ -1,4 +1,7 @@
-internal import Driver
+import Driver
+import Foundation
+
+@testable import WaylayArchive
 
 @main
 enum Target {
@@ -20,7 +23,7 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Whatever a journal says, what comes of it is consistent.
+/// Whatever a log says, what comes of it is consistent.
 private func replay(_ bytes: [UInt8], seed: UInt64) {
   var replay = Replay()
   bytes.withUnsafeBytes { replay.add($0, from: 0, seed: seed) }
@@ -36,7 +39,7 @@ private func replay(_ bytes: [UInt8], seed: UInt64) {
     precondition(!replay.loose.contains(slot.headFile(replay.index.hash(handle))))
   }
   precondition(cost == replay.usage.bytes)
-  while let handle = replay.index.candidate() { replay.index.remove(handle) }
+  while let handle = replay.index.victim() { replay.index.remove(handle) }
   precondition(replay.index.count == replay.index.pinned)
 }
 
@@ -45,21 +48,21 @@ private func withChecksums(_ bytes: [UInt8], seed: UInt64) -> [UInt8] {
   var bytes = bytes
   var start = 0
   var position: UInt64 = 0
-  while bytes.count - start >= JournalRecord.size {
+  while bytes.count - start >= LogRecord.size {
     // Few kinds, keys and numbers, so that records are about the same entries.
     bytes[start] = bytes[start] % 6
     for field in [8, 24, 32, 40] {
       bytes[start + field] %= 8
       for rest in 1..<8 { bytes[start + field + rest] = 0 }
     }
-    let end = start + JournalRecord.size
+    let end = start + LogRecord.size
     let check = Checksum.of(Array(bytes[start..<end - 8]), seed: Checksum.seed(seed, position))
     for shift in 0..<8 { bytes[end - 8 + shift] = UInt8(truncatingIfNeeded: check >> (8 * UInt64(shift))) }
     // What is read is written the same.
     bytes[start..<end].withUnsafeBytes { raw in
-      if let record = JournalRecord(decoding: raw, seed: Checksum.seed(seed, position)) {
+      if let record = LogRecord(decoding: raw, seed: Checksum.seed(seed, position)) {
         let again = record.encoded(seed: Checksum.seed(seed, position))
-        let other = again.withUnsafeBytes { JournalRecord(decoding: $0, seed: Checksum.seed(seed, position)) }
+        let other = again.withUnsafeBytes { LogRecord(decoding: $0, seed: Checksum.seed(seed, position)) }
         precondition(other == record)
       }
     }

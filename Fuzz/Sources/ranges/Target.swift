@@ -1,4 +1,8 @@
-internal import Driver
+import Driver
+import Foundation
+
+@testable import WaylayArchive
+@testable import WaylayCore
 
 @main
 enum Target {

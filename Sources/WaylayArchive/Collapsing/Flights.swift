@@ -23,11 +23,9 @@ final class Flights<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Takes a flight off the list: whoever comes from now on leads another.
+  /// Takes a flight off the list: the next load leads another.
   func end(_ flight: Flight, for key: Key) {
-    flights.withLock { flights in
-      if flights[key] === flight { flights[key] = nil }
-    }
+    flights.withLock { flights in if flights[key] === flight { flights[key] = nil } }
   }
 
   /// Takes whatever is under way for some keys off the list: it was asked for before something changed.
@@ -36,19 +34,17 @@ final class Flights<Key: Hashable & Sendable>: Sendable {
       for key in flights.keys.filter(isMeant) { flights[key] = nil }
     }
   }
-
-  var count: Int { flights.withLock { $0.count } }
 }
 
-/// One request on its way to the network, and those who wait for its answer.
+/// One request on its way to the network, and those who wait for its response.
 final class Flight: Sendable {
   /// What has come of it.
   enum Outcome: Sendable {
-    /// The answer is in the store.
+    /// The response is in the store.
     case stored
-    /// The answer is on its way into the store.
+    /// The response is on its way into the store.
     case streaming(CacheRecord, SharedBody)
-    /// The answer is for the leader alone.
+    /// The response is for the leader alone.
     case notShared(String)
     /// The origin answered with an error, in whose place something stale was given (RFC 5861, section 4).
     case originFailed

@@ -1,7 +1,7 @@
 import DequeModule
 import Foundation
 
-/// Where a body goes while it is read, and where whoever comes late reads it from.
+/// Where a body goes while it is read, and where a late reader reads it from.
 protocol BodySink: Sendable {
   /// Adds bytes at the end.
   func append(_ chunk: Data) async throws
@@ -106,7 +106,7 @@ final class SharedBody: Sendable {
   /// The body for another load; `nil` when the transfer has been given up.
   ///
   /// - Parameter range: The bytes that it wants: all of them when `nil`. One without an end is over when the transfer
-  ///   is, and what there is has been stored: whoever has read it finds it.
+  ///   is, and what there is has been stored: the next lookup finds it.
   func body(of range: Range<Int64>? = nil) -> MessageBody? {
     guard let reader = reader(of: range) else { return nil }
     let end = range.flatMap { $0.upperBound < .max ? $0.upperBound : nil } ?? length
@@ -221,9 +221,7 @@ final class SharedBody: Sendable {
       self.limit = limit
     }
 
-    deinit {
-      shared.leave(number)
-    }
+    deinit { shared.leave(number) }
 
     /// The next bytes, or `nil` after the last one.
     func next() async throws -> Data? { try await shared.next(number, upTo: limit) }
@@ -330,5 +328,39 @@ extension SharedBody.State {
       offset = next
     }
     return .wait
+  }
+}
+
+/// The way of one body into the store, with a checkpoint now and then: what a process that is killed had of a large
+/// body is completed by the next one.
+final class StoreSink: BodySink {
+  /// Bytes between two checkpoints.
+  static let stride: Int64 = 4 << 20
+
+  let writer: any EntryWriter
+  /// What to store when the body ends after so many bytes; `nil` where it could not be resumed.
+  private let draft: @Sendable (Int64) -> EntryDraft?
+  private let next: Locked<Int64>
+
+  init(_ writer: any EntryWriter, checkpoint draft: @escaping @Sendable (Int64) -> EntryDraft?) {
+    self.writer = writer
+    self.draft = draft
+    next = Locked(writer.length.addingSaturating(Self.stride))
+  }
+
+  func append(_ chunk: Data) async throws {
+    try await writer.append(chunk)
+    let length = writer.length
+    let isDue = next.withLock { next in
+      guard length >= next else { return false }
+      next = length.addingSaturating(Self.stride)
+      return true
+    }
+    // A checkpoint that fails costs a restarted process some bytes; the entry itself may still come out whole.
+    if isDue, let draft = draft(length) { _ = try? await writer.checkpoint(draft) }
+  }
+
+  func read(at offset: Int64, upTo count: Int) async throws -> Data {
+    try await writer.read(at: offset, upTo: count)
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// What a request's answer is stored under, and how it may be listed.
 struct RequestKey: Sendable {
   let key: ArchiveKey
-  /// The URL as it may be read by whoever lists the archive.
+  /// The URL as it may be read by the user who lists the archive.
   let listedURL: String
   /// Whether the request's body is part of the key, so that a `POST` is looked up like a `GET`.
   let isKeyedByBody: Bool
@@ -21,8 +21,7 @@ struct RequestKey: Sendable {
   ///   - challenge: What its `Authorization` answers a challenge with, where it does.
   init(
     _ request: InterceptedRequest, body: Data?, challenge: AnsweredChallenge? = nil,
-    _ configuration: ArchiveCache.Configuration,
-    digest: ([UInt8]) -> [UInt8]
+    _ configuration: ArchiveCache.Configuration, digest: ([UInt8]) -> [UInt8]
   ) {
     // An empty name is nobody's.
     let partition = configuration.partition?(request.urlRequest).flatMap { $0.isEmpty ? nil : $0 }
@@ -62,7 +61,7 @@ struct RequestKey: Sendable {
   private static func credentials(
     of request: InterceptedRequest, userInfo: String?, _ challenge: AnsweredChallenge?
   ) -> String? {
-    // The answer to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's
+    // The response to a challenge counts by what it is made of: Digest writes it differently each time, and the URL's
     // user info is the same.
     if let challenge { return ["challenge", challenge.user, challenge.password].joined(separator: "\u{0}") }
     let fields = [request.fields[.authorization], request.fields[.proxyAuthorization], userInfo]
@@ -73,5 +72,162 @@ struct RequestKey: Sendable {
   private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+/// A URL in the form that equal requests share.
+struct KeyText: Sendable {
+  /// Scheme and host in lower case, no default port, no user info, no fragment, a path.
+  let text: String
+  /// The user info, which is a credential.
+  let userInfo: String?
+
+  /// - Parameters:
+  ///   - url: The URL.
+  ///   - rules: The rules that cover it.
+  init(_ url: URL, rules: [KeyRule] = []) {
+    let string = url.absoluteString
+    guard !rules.isEmpty || !Self.isNormal(string) else {
+      (text, userInfo) = (string, nil)
+      return
+    }
+    let bytes = Array(string.utf8)
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      (text, userInfo) = (url.absoluteString, nil)
+      return
+    }
+    var key: [UInt8] = []
+    key.reserveCapacity(bytes.count + 1)
+    key += bytes[..<colon].map(Self.lowercased)
+    let scheme = key
+    key += "://".utf8
+    let rest = bytes[(colon + 3)...]
+    let end =
+      rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
+    var authority = rest[..<end]
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+      userInfo = String(decoding: authority[..<at], as: UTF8.self)
+      authority = authority[(at + 1)...]
+    } else {
+      userInfo = nil
+    }
+    key += Self.withoutDefaultPort(authority, scheme: scheme).map(Self.lowercased)
+    let target = rest[end...].prefix { $0 != UInt8(ascii: "#") }
+    if target.first != UInt8(ascii: "/") { key.append(UInt8(ascii: "/")) }
+    key += rules.contains { $0.sortsQuery || !$0.queryItems.isEmpty } ? Self.edited(target, rules) : Array(target)
+    text = String(decoding: key, as: UTF8.self)
+  }
+
+  /// Whether a URL is in that form already, as nearly all are: then its text is the key.
+  private static func isNormal(_ string: String) -> Bool {
+    // 0 in the scheme, 1 and 2 in the slashes, 3 in the authority, 4 behind it.
+    var part = 0
+    for byte in string.utf8 {
+      switch (part, byte) {
+      case (0, UInt8(ascii: ":")): part = 1
+      case (1...2, UInt8(ascii: "/")): part += 1
+      case (1...2, _): return false
+      case (3, UInt8(ascii: "/")): part = 4
+      case (3, UInt8(ascii: "@")), (3, UInt8(ascii: ":")), (3, UInt8(ascii: "?")): return false
+      case (0...3, UInt8(ascii: "A")...UInt8(ascii: "Z")): return false
+      case (_, UInt8(ascii: "#")): return false
+      default: continue
+      }
+    }
+    return part == 4
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+
+  private static func withoutDefaultPort(_ authority: ArraySlice<UInt8>, scheme: [UInt8]) -> ArraySlice<UInt8> {
+    guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return authority }
+    let port = authority[(colon + 1)...]
+    let isDefault =
+      port.isEmpty || scheme == Array("http".utf8) && port.elementsEqual("80".utf8)
+      || scheme == Array("https".utf8) && port.elementsEqual("443".utf8)
+    return isDefault ? authority[..<colon] : authority
+  }
+
+  private static func edited(_ target: ArraySlice<UInt8>, _ rules: [KeyRule]) -> [UInt8] {
+    guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return Array(target) }
+    var items = String(decoding: target[(mark + 1)...], as: UTF8.self).split(
+      separator: "&", omittingEmptySubsequences: false)
+    items.removeAll { item in
+      let name = item.prefix { $0 != "=" }
+      return rules.contains { $0.ignores(queryItem: name) }
+    }
+    if rules.contains(where: \.sortsQuery) { items.sort() }
+    return Array(target[..<mark]) + (items.isEmpty ? [] : Array(("?" + items.joined(separator: "&")).utf8))
+  }
+}
+
+/// A rule that decides whether two requests share an entry.
+///
+/// ```swift
+/// configuration.keys = [
+///   .ignoringQueryItems(["utm_*", "signature", "expires"]),
+///   .ignoringHeaders(["User-Agent"], for: .host("api.example.com")),
+///   .byBody(for: .host("api.example.com").path("/graphql")),
+/// ]
+/// ```
+///
+/// All rules whose scope covers a request apply together. For custom keys, see ``ArchiveCache/Configuration/keyFor``.
+public struct KeyRule: Sendable {
+  let scope: InterceptorChain.Scope
+  var queryItems: [String] = []
+  var headers: [String] = []
+  var bodyMethods: Set<String> = []
+  var sortsQuery = false
+
+  /// Ignores query items, such as random numbers, signatures and campaign names. A trailing `*` matches any suffix.
+  ///
+  /// The entry for such a key holds the response to the first request. Use this rule only for items that do not change
+  /// the response.
+  public static func ignoringQueryItems(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
+    KeyRule(scope: scope, queryItems: names)
+  }
+
+  /// Ignores the order of query items.
+  public static func sortingQuery(for scope: InterceptorChain.Scope = .http) -> KeyRule {
+    KeyRule(scope: scope, sortsQuery: true)
+  }
+
+  /// Ignores request fields even if a response's `Vary` names them.
+  public static func ignoringHeaders(_ names: [String], for scope: InterceptorChain.Scope = .http) -> KeyRule {
+    KeyRule(scope: scope, headers: names.map { $0.lowercased() })
+  }
+
+  /// Makes requests with a body answerable from the archive like a `GET`, keyed by their body: for GraphQL and other
+  /// read-only `POST`s.
+  ///
+  /// Opt in for endpoints that only read. Such requests no longer invalidate what is stored under their URL. Requests
+  /// with one-shot bodies, or bodies over ``ArchiveCache/Configuration/maximumKeyedBody``, are sent on as usual. The
+  /// response is stored if its header fields give it a lifetime (RFC 9110, section 9.3.3), or a ``LifetimeRule`` does.
+  ///
+  /// - Parameters:
+  ///   - methods: The methods.
+  ///   - scope: The requests.
+  public static func byBody(methods: Set<String> = ["POST"], for scope: InterceptorChain.Scope) -> KeyRule {
+    KeyRule(scope: scope, bodyMethods: Set(methods.map { $0.uppercased() }))
+  }
+
+  private init(
+    scope: InterceptorChain.Scope, queryItems: [String] = [], headers: [String] = [], bodyMethods: Set<String> = [],
+    sortsQuery: Bool = false
+  ) {
+    self.scope = scope
+    self.queryItems = queryItems
+    self.headers = headers
+    self.bodyMethods = bodyMethods
+    self.sortsQuery = sortsQuery
+  }
+
+  /// Whether a query item of that name is one of those that do not count.
+  func ignores(queryItem name: Substring) -> Bool {
+    queryItems.contains { pattern in
+      pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
+    }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compression by the zlib that the loading system has brought into the process (RFC 1950): found by name, so that no
+/// Compression by the zlib that the loading system has loaded into the process (RFC 1950): found by name, so that no
 /// package and no header of it is needed to build.
 enum Deflate {
   private typealias Compress =
@@ -15,8 +15,8 @@ enum Deflate {
   private static let functions: (compress: Compress, uncompress: Uncompress)? = {
     // Foundation's own reading of gzip needs the library; by name in case the linker kept it private.
     for library in [nil, "libz.so.1", "libz.dylib"] as [String?] {
-      guard let handle = dlopen(library, RTLD_LAZY),
-        let compress = dlsym(handle, "compress2"), let uncompress = dlsym(handle, "uncompress")
+      guard let handle = dlopen(library, RTLD_LAZY), let compress = dlsym(handle, "compress2"),
+        let uncompress = dlsym(handle, "uncompress")
       else { continue }
       return (unsafeBitCast(compress, to: Compress.self), unsafeBitCast(uncompress, to: Uncompress.self))
     }

@@ -1,3 +1,3 @@
 // What the core exports (Foundation, the URL loading system, HTTPTypes, Logging) is seen by every file of this module,
-// and by whoever imports it.
+// and by the clients of the module.
 @_exported public import WaylayCore

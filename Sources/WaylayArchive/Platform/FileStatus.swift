@@ -55,3 +55,40 @@ package struct FileStatus: Equatable, Sendable {
     identity == other.identity && size == other.size && changed == other.changed
   }
 }
+
+/// A call to the system that failed.
+package struct SystemError: Error, Equatable, CustomStringConvertible {
+  package let call: String
+  package let code: Int32
+
+  package init(_ call: String, code: Int32 = errno) {
+    self.call = call
+    self.code = code
+  }
+
+  package var description: String { "\(call): \(String(cString: strerror(code)))" }
+
+  /// Whether the file, or the folder it should be in, is not there.
+  var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+  /// Whether the directory may be read and not written.
+  var isForbidden: Bool { [EACCES, EPERM, EROFS].contains(code) }
+  /// Whether somebody else has the lock.
+  var isLocked: Bool { code == EWOULDBLOCK && call == "flock" }
+}
+
+/// What Apple's systems let a directory say about itself.
+enum Protection {
+  /// Keeps an archive out of backups, and readable after the first unlock, so that background transfers can use it.
+  static func apply(to directory: String) {
+    #if canImport(Darwin)
+      var url = URL(fileURLWithPath: directory, isDirectory: true)
+      var values = URLResourceValues()
+      values.isExcludedFromBackup = true
+      try? url.setResourceValues(values)
+      #if !os(macOS)
+        try? FileManager.default.setAttributes(
+          [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: directory)
+      #endif
+    #endif
+  }
+}

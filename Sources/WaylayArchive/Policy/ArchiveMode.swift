@@ -1,6 +1,6 @@
 /// Where an archive takes its responses from. You can set a mode for the whole archive (``ArchiveCache/mode``), for
-/// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request (``ArchiveModeKey``,
-/// ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
+/// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request
+/// (`request.archiveMode`, ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
 ///
 /// | mode | stored response | network |
 /// |---|---|---|

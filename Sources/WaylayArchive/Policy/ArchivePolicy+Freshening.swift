@@ -6,7 +6,7 @@ extension ArchivePolicy {
     let directives = ResponseDirectives(response.fields)
     let new = FieldRules.stored(response.fields, directives, isShared: isShared)
     var merged = FieldRules.updated(record.fields, by: new)
-    // Age and Date are the new answer's, or none: without a Date it counts from when it came.
+    // Age and Date are the new response's, or none: without a Date it counts from when it came.
     merged[values: .date] = new[values: .date]
     var options = options
     if let revision = options.revise?(record.status, merged) {
@@ -20,7 +20,6 @@ extension ArchivePolicy {
         status: record.status, fields: aged, requestTime: response.requestTime, responseTime: response.responseTime),
       ResponseDirectives(merged), to: request, options)
     fresh.method = record.method
-    fresh.trailers = record.trailers
     fresh.extent = record.extent
     fresh.completeLength = record.completeLength
     // The bytes are the same ones, whatever the new head says about them.
@@ -44,12 +43,11 @@ extension ArchivePolicy {
   /// A 304 to conditions of ours.
   func notModified(
     _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision,
-    _ records: [CacheRecord],
-    _ options: CacheOptions
+    _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
     let validating = decision.validating.filter(records.indices.contains)
     var identified = identified(by: response.fields, records, among: validating)
-    // Only what one stored response has was sent, so that is what the answer is about, even if it does not say so.
+    // Only what one stored response has was sent, so that is what the response is about, even if it does not say so.
     if identified.isEmpty, validating.count == 1, !Self.hasValidator(response.fields) { identified = validating }
     if identified.isEmpty,
       let index = Self.only(validating, where: { isWeaklyNamed(records[$0], by: response.fields) }),
@@ -58,8 +56,8 @@ extension ArchivePolicy {
       // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on
       // the fly do): the stored response may be used, but section 4.3.4 forbids changing it.
       var outcome = ResponseOutcome(
-        .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
-      outcome.answerRecord = records[index]
+        .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+      outcome.replyRecord = records[index]
       return outcome
     }
     guard let index = decision.selected.flatMap({ identified.contains($0) ? $0 : nil }) ?? latest(identified, records),
@@ -70,12 +68,12 @@ extension ArchivePolicy {
       return outcome
     }
     var outcome = ResponseOutcome(
-      .stored(CacheAnswer(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+      .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
     for position in identified {
       freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome)
     }
     if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
-      outcome.answerRecord = fresh
+      outcome.replyRecord = fresh
       outcome.reason.age = fresh.age(at: response.responseTime) / 1000
       outcome.reason.lifetime = fresh.lifetime
       outcome.reason.lifetimeSource = fresh.lifetimeSource
@@ -99,8 +97,7 @@ extension ArchivePolicy {
 
   private func freshen(
     _ index: Int, _ records: [CacheRecord], by response: Response, _ request: CacheRequest, _ options: CacheOptions,
-    isAnswer: Bool,
-    _ outcome: inout ResponseOutcome
+    isAnswer: Bool, _ outcome: inout ResponseOutcome
   ) {
     var fresh = freshen(records[index], by: response, for: request, options: options)
     // Another variant of the same representation stays that variant.

@@ -1,5 +1,80 @@
 extension ArchivePolicy {
-  /// Says what to do with the origin's answer to a request that ``decide(_:records:now:options:)`` has sent on.
+  /// Sends a request on, with the conditions that what is stored gives (RFC 9111, section 4.3.1), unless it brings its
+  /// own.
+  func revalidate(
+    _ request: CacheRequest, _ records: [CacheRecord], _ selected: Int?, _ method: CacheMethod, _ plan: Plan,
+    _ reason: ArchiveReason
+  ) -> CacheDecision {
+    var decision = forward(request, plan, reason)
+    decision.selected = selected
+    guard !request.hasOwnConditions, !request.hasOriginConditions, request.ifRange == nil else { return decision }
+    if let selected {
+      // A part can be validated only for a request that it can answer.
+      if Self.form(of: records[selected], for: request, method, isLastResort: false) != nil {
+        Self.addConditions(&decision, records, [selected])
+      } else {
+        return complete(request, records[selected], selected, method, plan, reason)
+      }
+    } else {
+      Self.addConditions(
+        &decision, records, records.indices.filter { Self.canBeValidated(records[$0], for: request, method) })
+    }
+    return decision
+  }
+
+  private static func canBeValidated(_ record: CacheRecord, for request: CacheRequest, _ method: CacheMethod) -> Bool {
+    canAnswer(record, method) && record.entityTag != nil
+      && form(of: record, for: request, method, isLastResort: false) != nil
+  }
+
+  /// `If-None-Match` with the tags of all, `If-Modified-Since` with the date of one (RFC 9110, section 13.1).
+  static func addConditions(_ decision: inout CacheDecision, _ records: [CacheRecord], _ indices: [Int]) {
+    var tags: [String] = []
+    for index in indices {
+      guard let tag = records[index].entityTag else { continue }
+      decision.validating.append(index)
+      if !tags.contains(tag) { tags.append(tag) }
+    }
+    if !tags.isEmpty { decision.addedFields[values: .ifNoneMatch] = [tags.joined(separator: ", ")] }
+    guard indices.count == 1, let only = indices.first, let date = records[only].lastModified else { return }
+    decision.addedFields[values: .ifModifiedSince] = [date]
+    if tags.isEmpty { decision.validating.append(only) }
+  }
+
+  /// Sends a request on for the rest of a part that begins at the beginning (RFC 9111, section 3.3), or as it is.
+  func complete(
+    _ request: CacheRequest, _ record: CacheRecord, _ selected: Int, _ method: CacheMethod, _ plan: Plan,
+    _ reason: ArchiveReason
+  ) -> CacheDecision {
+    var decision = forward(request, plan, reason)
+    decision.selected = selected
+    guard method == .get, request.range == nil, request.ifRange == nil, !request.hasOwnConditions,
+      !request.hasOriginConditions,
+      let extent = record.extent, extent.lowerBound == 0, let validator = record.strongValidator
+    else { return decision }
+    decision.addedFields[values: .range] = ["bytes=\(extent.upperBound)-"]
+    decision.addedFields[values: .ifRange] = [validator]
+    decision.isCompleting = true
+    return decision
+  }
+
+  func forward(_ request: CacheRequest, _ plan: Plan, _ reason: ArchiveReason) -> CacheDecision {
+    var decision = CacheDecision(.forward, reason)
+    if plan.asksPastCaches {
+      let own = request.value(of: "cache-control").map { "\($0), no-cache" }
+      decision.addedFields[values: .cacheControl] = [own ?? "no-cache"]
+      decision.addedFields[values: .pragma] = ["no-cache"]
+    }
+    return decision
+  }
+}
+
+extension HTTPField.Name {
+  static let pragma = HTTPField.Name("Pragma")!
+}
+
+extension ArchivePolicy {
+  /// Says what to do with the origin's response to a request that ``decide(_:records:now:options:)`` has sent on.
   ///
   /// - Parameters:
   ///   - records: What is stored under the request's key: the same list, in the same order, as for the decision.
@@ -16,9 +91,9 @@ extension ArchivePolicy {
       return rest(response, request, decision, records, options)
     }
     if StatusRules.isServerFailure(response.status),
-      let (answer, reason) = inPlaceOfError(request, method, decision, records, now, options, isUnreachable: false)
+      let (reply, reason) = inPlaceOfError(request, method, decision, records, now, options, isUnreachable: false)
     {
-      var outcome = ResponseOutcome(.stored(answer), reason)
+      var outcome = ResponseOutcome(.stored(reply), reason)
       outcome.reason.ruling = "stale-if-error"
       return outcome
     }
@@ -35,16 +110,15 @@ extension ArchivePolicy {
   package func fail(
     for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord], now: CacheTime,
     options: CacheOptions = CacheOptions()
-  ) -> (answer: CacheAnswer, reason: ArchiveReason)? {
+  ) -> (reply: CacheReply, reason: ArchiveReason)? {
     inPlaceOfError(
       request, options.isKeyedByBody ? .get : request.method, decision, records, now, options, isUnreachable: true)
   }
 
   private func inPlaceOfError(
     _ request: CacheRequest, _ method: CacheMethod, _ decision: CacheDecision, _ records: [CacheRecord],
-    _ now: CacheTime,
-    _ options: CacheOptions, isUnreachable: Bool
-  ) -> (CacheAnswer, ArchiveReason)? {
+    _ now: CacheTime, _ options: CacheOptions, isUnreachable: Bool
+  ) -> (CacheReply, ArchiveReason)? {
     let plan = Plan(request, options)
     guard let index = decision.selected, records.indices.contains(index), plan.mayAnswer, !plan.alwaysValidates,
       !request.directives.isNoCache
@@ -62,9 +136,8 @@ extension ArchivePolicy {
     guard isAllowed || isUnreachable && staleWhenUnreachable else { return nil }
     let reason = ArchiveReason(
       isAllowed ? .staleIfError : .unreachable, age: age / 1000, lifetime: record.lifetime,
-      lifetimeSource: record.lifetimeSource,
-      ruling: isAllowed ? "stale-if-error" : nil)
-    return (CacheAnswer(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
+      lifetimeSource: record.lifetimeSource, ruling: isAllowed ? "stale-if-error" : nil)
+    return (CacheReply(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
   }
 
   /// A response that takes the place of what is stored, or is passed on.
@@ -97,7 +170,7 @@ extension ArchivePolicy {
     return outcome
   }
 
-  /// A redirect that may not be reused, as it is kept for when the origin cannot be asked: whoever reads without a
+  /// A redirect that may not be reused, as it is kept for when the origin cannot be asked: a user who reads without a
   /// network could not get to the page behind it.
   ///
   /// RFC 9111, section 3, knows no such storing, and nothing that the origin can be asked about is answered with it. It
@@ -153,5 +226,118 @@ extension ArchivePolicy {
     let oldest = kept.sorted { Self.isLater(records[$1], than: records[$0]) }.prefix(surplus)
     outcome.removals += oldest
     outcome.updates.removeAll { oldest.contains($0.index) }
+  }
+
+  /// A 206 to the client's own range: stored by itself, or joined to what is stored (RFC 9111, sections 3.3 and 3.4).
+  func part(
+    _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
+  ) -> ResponseOutcome {
+    let record: CacheRecord
+    switch storability(of: response, to: request, options: options) {
+    case .refuse(let reason): return ResponseOutcome(.network, reason)
+    case .store(let new): record = new
+    }
+    let matching = matching(request, records, .get)
+    if let index = matching.first(where: { isSameRepresentation(records[$0], record) }) {
+      return join(record, response, to: index, request, records, options)
+    }
+    if matching.contains(where: { records[$0].isComplete && !contradicts(record, records[$0]) }) {
+      // Nothing says that the whole response is outdated, and a part is no substitute for it.
+      return ResponseOutcome(.network, ArchiveReason(.unusablePart, ruling: "validator"))
+    }
+    var outcome = ResponseOutcome(
+      .network, ArchiveReason(.stored, age: 0, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource))
+    outcome.storing = .new(record)
+    supersede(request, records, by: record, &outcome)
+    return outcome
+  }
+
+  /// Section 3.4: the same strong validator, and no two lengths.
+  private func isSameRepresentation(_ stored: CacheRecord, _ new: CacheRecord) -> Bool {
+    guard let validator = stored.strongValidator, validator == new.strongValidator, !stored.flags.contains(.decoded)
+    else { return false }
+    return stored.completeLength == nil || new.completeLength == nil || stored.completeLength == new.completeLength
+  }
+
+  private func contradicts(_ new: CacheRecord, _ stored: CacheRecord) -> Bool {
+    if let tag = new.entityTag, let old = stored.entityTag { return !EntityTag.areWeaklyEqual(tag, old) }
+    if let date = new.lastModified, let old = stored.lastModified { return date != old }
+    return false
+  }
+
+  private func join(
+    _ part: CacheRecord, _ response: Response, to index: Int, _ request: CacheRequest, _ records: [CacheRecord],
+    _ options: CacheOptions
+  ) -> ResponseOutcome {
+    let stored = records[index]
+    var fresh = freshen(stored, by: response, for: request, options: options)
+    fresh.completeLength = stored.completeLength ?? part.completeLength
+    var outcome = ResponseOutcome(.network, ArchiveReason(.combined, ruling: "206"))
+    guard let old = stored.extent, let new = part.extent,
+      !(old.lowerBound <= new.lowerBound && new.upperBound <= old.upperBound)
+    else {
+      // Nothing that is not there already.
+      outcome.updates = [.init(index: index, record: fresh)]
+      return outcome
+    }
+    if old.lowerBound <= new.lowerBound, new.lowerBound <= old.upperBound {
+      fresh.extent = old.lowerBound..<new.upperBound
+      outcome.storing = .join(index: index, offset: new.lowerBound - old.lowerBound, fresh)
+    } else {
+      // Apart from each other, or in front: the newer one is kept.
+      outcome.reason.code = .stored
+      outcome.storing = .new(part)
+      supersede(request, records, by: part, &outcome)
+    }
+    return outcome
+  }
+
+  /// The response to a request for the rest of a stored part.
+  func rest(
+    _ response: Response, _ request: CacheRequest, _ decision: CacheDecision, _ records: [CacheRecord],
+    _ options: CacheOptions
+  ) -> ResponseOutcome {
+    guard let index = decision.selected, records.indices.contains(index) else {
+      return ResponseOutcome(.again, ArchiveReason(.unusablePart))
+    }
+    guard response.status == 206, let old = records[index].extent,
+      let part = response.fields.first(where: { $0.name == .contentRange }).flatMap({ ContentRange($0.value) }),
+      part.bytes.lowerBound <= old.upperBound, part.bytes.lowerBound >= old.lowerBound,
+      part.bytes.upperBound > old.upperBound, isRest(part, response.fields, of: records[index])
+    else {
+      var outcome = ResponseOutcome(.again, ArchiveReason(.unusablePart, ruling: "Content-Range"))
+      outcome.removals = [index]
+      return outcome
+    }
+    var fresh = freshen(records[index], by: response, for: request, options: options)
+    fresh.completeLength = part.completeLength
+    fresh.extent = old.lowerBound..<part.bytes.upperBound
+    var outcome = ResponseOutcome(.joined, ArchiveReason(.combined, ruling: "206"))
+    outcome.storing = .join(index: index, offset: part.bytes.lowerBound - old.lowerBound, fresh)
+    return outcome
+  }
+
+  /// Whether a part goes on to the end of the representation that `record` is the beginning of.
+  private func isRest(_ part: ContentRange, _ fields: HTTPFields, of record: CacheRecord) -> Bool {
+    guard let length = part.completeLength, part.bytes.upperBound == length, isPlain(part, fields),
+      record.completeLength == nil || record.completeLength == length
+    else { return false }
+    // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is
+    // missing is not.
+    if let tag = fields.first(where: { $0.name == .eTag })?.value {
+      return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
+    }
+    guard let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
+    return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
+  }
+
+  /// Whether the bytes of the message are those that the part is said to be: nothing gives them another length, and no
+  /// coding of their own was undone before they came here.
+  private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
+    if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { return false }
+    guard !fields.contains(.transferEncoding), let text = fields.first(where: { $0.name == .contentLength })?.value,
+      let length = FieldBytes.number(Array(text.utf8)[...])
+    else { return true }
+    return length == part.bytes.upperBound - part.bytes.lowerBound
   }
 }

@@ -93,3 +93,153 @@ package struct CacheRequest: Sendable {
     return isAnyPresent ? RequestDigest(digest(bytes)) : .allAbsent
   }
 }
+
+/// A request method, as far as a cache tells them apart.
+package enum CacheMethod: UInt8, Hashable, Sendable {
+  case get = 0
+  case head = 1
+  case post = 2
+  /// Known to be safe (RFC 9110, section 9.2.1) and not stored.
+  case otherSafe = 3
+  /// Unsafe, or not known to be safe: a success invalidates what is stored (RFC 9111, section 4.4).
+  case otherUnsafe = 4
+
+  /// - Parameter name: The method in whatever letter case: the loading system writes them in upper case.
+  package init(_ name: String) {
+    self =
+      switch name {
+      case "GET": .get
+      case "HEAD": .head
+      case "POST": .post
+      default: Self.uncommon(name.uppercased())
+      }
+  }
+
+  private static func uncommon(_ name: String) -> CacheMethod {
+    switch name {
+    case "GET": .get
+    case "HEAD": .head
+    case "POST": .post
+    case "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY": .otherSafe
+    default: .otherUnsafe
+    }
+  }
+
+  /// Whether a success changes nothing at the origin.
+  var isSafe: Bool { self == .get || self == .head || self == .otherSafe }
+}
+
+/// The cookies of a request that identify its user.
+///
+/// Responses for one user only (`private`, and others that nobody may reuse without validation) are bound to these
+/// cookies: a request with other cookies does not get such a response before the origin has validated it. Cookies that
+/// count visits, balance load or detect bots change all the time and do not identify anybody.
+///
+/// ```swift
+/// configuration.userCookies = .only(["session"])
+/// configuration.userCookies = .all(except: ["visit_*"])
+/// ```
+public struct UserCookies: Hashable, Sendable {
+  private var names: [String]
+  private var isInverted: Bool
+
+  /// All cookies except the named ones and those that well-known services use for other purposes. A trailing `*`
+  /// matches any suffix.
+  ///
+  /// - Parameter names: Names of cookies, case-sensitive.
+  public static func all(except names: [String] = []) -> UserCookies {
+    UserCookies(names: names + wellKnown, isInverted: true)
+  }
+
+  /// The named cookies only. A trailing `*` matches any suffix.
+  public static func only(_ names: [String]) -> UserCookies { UserCookies(names: names, isInverted: false) }
+
+  /// No cookies: the app has one user, or identifies users in ``ArchiveCache/Configuration/partition``.
+  public static let none = UserCookies(names: [], isInverted: false)
+
+  private init(names: [String], isInverted: Bool) {
+    self.names = names
+    self.isInverted = isInverted
+  }
+
+  /// Measuring, advertising, load balancing and protection from robots.
+  private static let wellKnown = [
+    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__gads", "__gpi", "__utm*", "_fbp", "_fbc", "_hj*", "_pk_*",
+    "_uet*", "_clck", "_clsk", "mp_*", "ajs_*", "amplitude_*", "AMP_*", "optimizely*", "__hs*", "hubspotutk", "AWSALB",
+    "AWSALBCORS", "AWSALBTG", "AWSALBTGCORS", "AWSELB", "AWSELBCORS", "ARRAffinity", "ARRAffinitySameSite",
+    "BIGipServer*", "__cf_bm", "__cflb", "_cfuvid", "cf_clearance", "ak_bmsc", "bm_sv", "bm_sz", "bm_mi", "_abck",
+    "incap_ses_*", "visid_incap_*", "nlbi_*", "datadome",
+  ]
+
+  /// Whether a cookie of that name says who the user is.
+  func counts(_ name: some StringProtocol) -> Bool {
+    names.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 } != isInverted
+  }
+
+  /// The cookies of a `Cookie` field that count, in one order; empty where there is none.
+  func identity(of field: String?) -> [UInt8] {
+    guard let field else { return [] }
+    let pairs = field.split(separator: ";").compactMap { pair -> [UInt8]? in
+      let bytes = FieldBytes.trimmed(Array(pair.utf8)[...])
+      guard !bytes.isEmpty, counts(String(decoding: bytes.prefix { $0 != FieldBytes.equals }, as: UTF8.self)) else {
+        return nil
+      }
+      return Array(bytes)
+    }
+    return Array(pairs.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [UInt8(ascii: ";")]))
+  }
+
+  /// Whether a response sets a cookie that counts.
+  func isSet(by fields: HTTPFields) -> Bool {
+    fields.contains { field in
+      field.name == .setCookie
+        && counts(String(decoding: field.value.utf8.prefix { $0 != FieldBytes.equals }, as: UTF8.self))
+    }
+  }
+}
+
+/// What a response's `Vary` names (RFC 9110, section 12.5.5).
+package enum Vary: Hashable, Sendable {
+  /// No field: the response is for every request.
+  case nothing
+  /// Field names in lower case, sorted, each once.
+  case fields([String])
+  /// `*`, or something that is no list of names: no request is known to match (RFC 9111, section 4.1).
+  case anything
+
+  init(_ fields: HTTPFields) {
+    var names: Set<String> = []
+    for field in fields where field.name == .vary {
+      for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed)
+      where !member.isEmpty {
+        guard member.allSatisfy(FieldBytes.isToken), !member.elementsEqual([FieldBytes.star]) else {
+          self = .anything
+          return
+        }
+        names.insert(String(decoding: member.lazy.map(FieldBytes.lowercased), as: UTF8.self))
+      }
+    }
+    self = names.isEmpty ? .nothing : .fields(names.sorted())
+  }
+}
+
+/// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the
+/// values were.
+package struct RequestDigest: Hashable, Sendable {
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A request that has none of the fields: needs no key, and no time.
+  static let allAbsent = RequestDigest(high: 0, low: 0)
+
+  /// The first 16 bytes of a digest.
+  init(_ bytes: [UInt8]) {
+    func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))
+  }
+}

@@ -9,13 +9,13 @@
 package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// The name of the cache.
   package var cache: String
-  /// Whether the answer came out of the archive without the request going on.
+  /// Whether the response came out of the archive without the request going on.
   package var isHit = false
   /// Why the request went on.
   package var forwarded: Forwarded?
   /// The status that came back for it, where the client got another one.
   package var forwardedStatus: Int?
-  /// Seconds for which the answer stays fresh; negative once it is stale.
+  /// Seconds for which the response stays fresh; negative once it is stale.
   package var timeToLive: Int64?
   /// Whether what came back has been stored.
   package var isStored = false
@@ -27,9 +27,7 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   package var detail: String?
 
   /// Makes the status of a cache that has done nothing yet.
-  package init(cache: String) {
-    self.cache = cache
-  }
+  package init(cache: String) { self.cache = cache }
 
   /// The field's value: one member of its list.
   package var description: String {
@@ -78,9 +76,7 @@ extension CacheStatus {
     package let description: String
 
     /// Makes a value that the field may have.
-    package init(_ description: String) {
-      self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 
     /// The cache was told not to handle the request.
     package static let bypass = Forwarded("bypass")

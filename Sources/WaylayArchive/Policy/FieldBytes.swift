@@ -8,13 +8,9 @@ enum FieldBytes {
   static let slash = UInt8(ascii: "/")
   static let star = UInt8(ascii: "*")
 
-  static func isBlank(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
-  }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-  }
+  static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
   /// A character of a token (RFC 9110, section 5.6.2).
   static func isToken(_ byte: UInt8) -> Bool {
@@ -23,9 +19,8 @@ enum FieldBytes {
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
     case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"),
-      UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"),
-      UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
+      UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
       true
     default: false
     }
@@ -66,9 +61,104 @@ enum FieldBytes {
   }
 
   /// Seconds, as `max-age` and `Age` have them (RFC 9111, section 1.2.2): what is too great counts as 2³¹.
-  static func deltaSeconds(_ bytes: ArraySlice<UInt8>) -> Int64? {
-    number(bytes, limit: maximumDelta)
-  }
+  static func deltaSeconds(_ bytes: ArraySlice<UInt8>) -> Int64? { number(bytes, limit: maximumDelta) }
 
   static let maximumDelta: Int64 = 2_147_483_648
+}
+
+/// Brings request field values that mean the same into one form, as RFC 9111, section 4.1, allows: white space, letter
+/// case where the field's specification says that it does not count, and order where it does not count.
+enum FieldNormalization {
+  /// The form of `value`, which is `name`'s (in lower case).
+  static func normalized(_ value: String, of name: String) -> [UInt8] {
+    let bytes = FieldBytes.trimmed(Array(value.utf8)[...])
+    switch name {
+    // Secrets and the like are compared as they are.
+    case "authorization", "cookie", "proxy-authorization": return Array(bytes)
+    case "accept-encoding", "accept-charset":
+      let members = list(bytes, lowercase: true).split(separator: FieldBytes.comma)
+      return joined(members.sorted { $0.lexicographicallyPrecedes($1) }.map(Array.init))
+    case "accept-language":
+      let list = list(bytes, lowercase: true)
+      return isOrdered(list) ? list : joined(byWeight(list.split(separator: FieldBytes.comma).map(Array.init)))
+    case "accept": return list(bytes, lowercase: true)
+    default: return list(bytes, lowercase: false)
+    }
+  }
+
+  /// A list without empty members and without the white space round commas and round the semicolons of parameters;
+  /// quoted strings stay as they are.
+  private static func list(_ bytes: ArraySlice<UInt8>, lowercase: Bool) -> [UInt8] {
+    var list: [UInt8] = []
+    list.reserveCapacity(bytes.count)
+    var isQuoted = false
+    var isEscaped = false
+    func trim() {
+      while let last = list.last, FieldBytes.isBlank(last) { list.removeLast() }
+    }
+    for byte in bytes {
+      if isQuoted {
+        list.append(byte)
+        if isEscaped {
+          isEscaped = false
+        } else if byte == FieldBytes.backslash {
+          isEscaped = true
+        } else if byte == FieldBytes.quote {
+          isQuoted = false
+        }
+      } else if FieldBytes.isBlank(byte) {
+        // After a comma, at the front, and after a semicolon where that is one of a parameter.
+        guard let last = list.last, last != FieldBytes.comma, !lowercase || last != UInt8(ascii: ";") else { continue }
+        list.append(byte)
+      } else if byte == FieldBytes.comma {
+        trim()
+        if let last = list.last, last != FieldBytes.comma { list.append(byte) }
+      } else {
+        if lowercase, byte == UInt8(ascii: ";") { trim() }
+        isQuoted = byte == FieldBytes.quote
+        list.append(lowercase ? FieldBytes.lowercased(byte) : byte)
+      }
+    }
+    trim()
+    if list.last == FieldBytes.comma { list.removeLast() }
+    return list
+  }
+
+  /// Whether no member weighs more than the one before it: then the list is in the order that it would be sorted into.
+  private static func isOrdered(_ list: [UInt8]) -> Bool {
+    guard list.contains(FieldBytes.equals) else { return true }
+    var before = Int.max
+    for member in list.split(separator: FieldBytes.comma) {
+      let weight = weight(member)
+      if weight > before { return false }
+      before = weight
+    }
+    return true
+  }
+
+  private static func joined(_ members: [[UInt8]]) -> [UInt8] {
+    Array(members.joined(separator: [FieldBytes.comma]))
+  }
+
+  /// Languages by falling weight. Those of one weight keep their order: servers take it for a preference (RFC 9110,
+  /// section 12.5.4).
+  private static func byWeight(_ members: [[UInt8]]) -> [[UInt8]] {
+    let weighted = members.enumerated().map { (weight: weight($0.element), index: $0.offset, member: $0.element) }
+    return weighted.sorted { ($1.weight, $0.index) < ($0.weight, $1.index) }.map(\.member)
+  }
+
+  /// Thousandths, from `;q=0.5`.
+  private static func weight(_ member: some BidirectionalCollection<UInt8>) -> Int {
+    guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else {
+      return 1000
+    }
+    var weight = 0
+    var scale = 1000
+    for byte in member[start...].dropFirst(3) where byte != UInt8(ascii: ".") {
+      guard FieldBytes.isDigit(byte) else { return 1000 }
+      weight += Int(byte &- UInt8(ascii: "0")) * scale
+      scale /= 10
+    }
+    return weight
+  }
 }

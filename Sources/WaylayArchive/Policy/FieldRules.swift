@@ -3,8 +3,7 @@ enum FieldRules {
   /// Fields of the connection or of a proxy, in lower case.
   private static let perConnection: Set<String> = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
-    "proxy-connection", "te",
-    "trailer", "transfer-encoding", "upgrade",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
   /// What a 304 or a `HEAD` may not change, because it describes the bytes that are stored, whose codings the transport
@@ -40,5 +39,122 @@ enum FieldRules {
     var fields = without(Set(new.map(\.name.canonicalName)), stored)
     for field in new { fields.append(field) }
     return fields
+  }
+}
+
+/// What is known of status codes (RFC 9110, section 15).
+enum StatusRules {
+  /// Those that may be stored, and given a guessed lifetime, without a word from the origin (RFC 9110, section 15.1).
+  static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+    switch status {
+    case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+    default: false
+    }
+  }
+
+  /// Those whose own demands on caches are kept here, which `must-understand` asks for (RFC 9111, section 5.2.2.3).
+  static func isUnderstood(_ status: Int) -> Bool {
+    switch status {
+    case 200...206, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 428, 429, 431, 451, 500...505, 511: true
+    default: false
+    }
+  }
+
+  /// Those that are about one request's conditions, range or expectation and not about the resource (RFC 9110, sections
+  /// 15.5.13, 15.5.17 and 15.5.18): stored under the URL they would answer requests that asked for nothing of the kind.
+  static func isAboutRequest(_ status: Int) -> Bool { status == 412 || status == 416 || status == 417 }
+
+  /// Those that must not be stored, whatever their headers say (RFC 6585, sections 3 to 6).
+  static func mustNotBeStored(_ status: Int) -> Bool {
+    switch status {
+    case 428, 429, 431, 511: true
+    default: false
+    }
+  }
+
+  /// An error in the sense of RFC 5861, section 4.
+  static func isServerFailure(_ status: Int) -> Bool { status == 500 || (502...504).contains(status) }
+}
+
+/// Comparing entity tags (RFC 9110, section 8.8.3), which are kept as they were seen, with or without quotation marks.
+enum EntityTag {
+  static func isWeak(_ tag: String) -> Bool {
+    var bytes = tag.utf8.makeIterator()
+    let first = bytes.next()
+    return (first == UInt8(ascii: "W") || first == UInt8(ascii: "w")) && bytes.next() == FieldBytes.slash
+  }
+
+  private static func opaque(_ tag: String) -> Substring.UTF8View {
+    isWeak(tag) ? tag.utf8.dropFirst(2) : tag.utf8.dropFirst(0)
+  }
+
+  /// The weak comparison: whether the two are the same but for `W/`.
+  static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
+    opaque(left).elementsEqual(opaque(right))
+  }
+
+  /// The strong comparison: whether the two are the same and neither is weak.
+  static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
+    !isWeak(left) && !isWeak(right) && left.utf8.elementsEqual(right.utf8)
+  }
+
+  /// Whether a list, as `If-None-Match` has it, names `tag` by the weak comparison. `*` names every tag.
+  static func list(_ list: String, names tag: String?) -> Bool {
+    let bytes = Array(list.utf8)
+    if FieldBytes.trimmed(bytes[...]).elementsEqual([FieldBytes.star]) { return true }
+    guard let tag else { return false }
+    var position = 0
+    while position < bytes.count {
+      if FieldBytes.isBlank(bytes[position]) || bytes[position] == FieldBytes.comma {
+        position += 1
+        continue
+      }
+      let start = position
+      if bytes[position] | 0x20 == UInt8(ascii: "w"), position + 2 < bytes.count,
+        bytes[position + 1] == FieldBytes.slash
+      {
+        position += 2
+      }
+      if bytes[position] == FieldBytes.quote, let end = bytes[(position + 1)...].firstIndex(of: FieldBytes.quote) {
+        position = end + 1
+      } else {
+        position = bytes[position...].firstIndex(of: FieldBytes.comma) ?? bytes.count
+      }
+      if areWeaklyEqual(String(decoding: FieldBytes.trimmed(bytes[start..<position]), as: UTF8.self), tag) {
+        return true
+      }
+    }
+    return false
+  }
+}
+
+/// A `Content-Range` field of one range (RFC 9110, section 14.4).
+package struct ContentRange: Hashable, Sendable {
+  package var bytes: Range<Int64>
+  /// The length of the whole representation, where it is known.
+  package var completeLength: Int64?
+
+  package init(_ bytes: Range<Int64>, of completeLength: Int64?) {
+    self.bytes = bytes
+    self.completeLength = completeLength
+  }
+
+  /// `nil` when the text is no range of bytes that is satisfied.
+  package init?(_ value: String) {
+    let bytes = Array(value.utf8.map(FieldBytes.lowercased))
+    guard bytes.starts(with: "bytes ".utf8), let slash = bytes.firstIndex(of: FieldBytes.slash),
+      let dash = bytes[6..<slash].firstIndex(of: FieldBytes.dash), let first = FieldBytes.number(bytes[6..<dash]),
+      let last = FieldBytes.number(bytes[(dash + 1)..<slash]), first <= last, last < .max
+    else { return nil }
+    let length = bytes[(slash + 1)...]
+    if !length.elementsEqual([FieldBytes.star]) {
+      guard let number = FieldBytes.number(length), last < number else { return nil }
+      completeLength = number
+    }
+    self.bytes = first..<last + 1
+  }
+
+  package var value: String {
+    "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(completeLength.map { "\($0)" } ?? "*")"
   }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTypes
 
-/// A load that goes to the network: what is asked, and what becomes of the answer.
+/// A load that goes to the network: what is asked, and what becomes of the response.
 extension ArchiveLoad {
   /// Sends the request on, stores what may be stored, and returns what the app gets.
   ///
   /// - Parameters:
   ///   - decision: Why it goes out, and with which fields.
   ///   - stored: What the decision was about.
-  ///   - flight: Those who wait for the answer.
+  ///   - flight: Those who wait for the response.
   ///   - send: The way out.
   func exchange(
     _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight? = nil,
@@ -22,11 +22,13 @@ extension ArchiveLoad {
     let sent = Sent(time: now, moment: engine.changes.now)
     let response: InterceptedResponse
     do {
-      switch try await patiently(decision, stored, { [outgoing] in try await send(outgoing) }) {
+      switch try await withinNetworkTimeout(decision, stored, { [outgoing] in try await send(outgoing) }) {
       case .value(let value): response = value
       case .late(let stale, let pending):
         flight?.settle(
-          .failed(TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's patience.")))
+          .failed(
+            TransportError(.timedOut, phase: .receiving, message: "nothing came within the archive's network timeout."))
+        )
         receiveInBackground(pending, sent, decision, stored)
         return stale
       }
@@ -50,7 +52,7 @@ extension ArchiveLoad {
     var moment: UInt64
   }
 
-  /// What becomes of an answer.
+  /// What becomes of a response.
   func received(
     _ response: InterceptedResponse, _ sent: Sent, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
@@ -60,7 +62,7 @@ extension ArchiveLoad {
       status: response.status.code, fields: response.fields, requestTime: sent.time, responseTime: now)
     var judged = judge(head, response, decision, stored)
     judged.moment = moment
-    if case .again = judged.outcome.answer {
+    if case .again = judged.outcome.reply {
       await response.body.discard()
       apply(judged.outcome, stored, since: moment)
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
@@ -68,15 +70,15 @@ extension ArchiveLoad {
     }
     judged.moment = await dropInvalidated(by: head, since: moment)
     apply(judged.outcome, stored, since: moment)
-    switch judged.outcome.answer {
-    case .stored(let answer):
+    switch judged.outcome.reply {
+    case .stored(let reply):
       request.context.storeCookies(of: response, for: request)
       await response.body.discard()
-      return try await confirmed(answer, judged.outcome, decision, stored, flight, send)
+      return try await confirmed(reply, judged.outcome, decision, stored, flight, send)
     case .joined: request.context.storeCookies(of: response, for: request)
     case .network, .again:
       reportMiss(decision)
-      // Nobody above sees an answer that comes behind another.
+      // Nobody above sees a response that comes behind another.
       if isInBackground { request.context.storeCookies(of: response, for: request) }
     }
     return try await store(response, judged, decision, stored, flight, send)
@@ -88,10 +90,10 @@ extension ArchiveLoad {
     engine.reporter.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
   }
 
-  /// What the rules say about an answer, the app's own among them.
+  /// What the rules say about a response, the app's own among them.
   struct Judgement {
     var outcome: ResponseOutcome
-    var candidate: ArchiveCandidate?
+    var draft: ResponseDraft?
     /// When the request was sent, as ``Changes`` counts.
     var moment: UInt64 = 0
   }
@@ -101,10 +103,10 @@ extension ArchiveLoad {
   ) -> Judgement {
     var options = options
     if !configuration.lifetimes.isEmpty {
-      let answer = LifetimeRule.Answer(request: request.urlRequest, status: response.status, fields: response.fields)
-      if let seconds = configuration.lifetimes.seconds(for: answer, overridingServer: true) {
+      let reply = LifetimeRule.Response(request: request.urlRequest, status: response.status, fields: response.fields)
+      if let seconds = configuration.lifetimes.seconds(for: reply, overridingServer: true) {
         options.lifetime = .forced(seconds)
-      } else if let seconds = configuration.lifetimes.seconds(for: answer, overridingServer: false) {
+      } else if let seconds = configuration.lifetimes.seconds(for: reply, overridingServer: false) {
         options.lifetime = .absent(seconds)
       }
     }
@@ -113,15 +115,14 @@ extension ArchiveLoad {
       return Judgement(outcome: policy.receive(head, for: asked, decision, records: records, options: options))
     }
     let request = request.urlRequest
-    @Sendable func candidate(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ArchiveCandidate
-    {
-      var candidate = ArchiveCandidate(request: request, status: status, length: length, fields: fields)
-      willStore(&candidate)
-      return candidate
+    @Sendable func draft(_ status: HTTPResponse.Status, _ length: Int64?, _ fields: HTTPFields) -> ResponseDraft {
+      var draft = ResponseDraft(request: request, status: status, length: length, fields: fields)
+      willStore(&draft)
+      return draft
     }
     let refusal = Locked<String?>(nil)
     options.revise = { status, fields in
-      let revised = candidate(HTTPResponse.Status(code: status), nil, fields)
+      let revised = draft(HTTPResponse.Status(code: status), nil, fields)
       refusal.withLock { $0 = $0 ?? revised.refusal }
       return CacheOptions.Revision(fields: revised.fields, lifetime: revised.override)
     }
@@ -133,15 +134,15 @@ extension ArchiveLoad {
       }
       return Judgement(outcome: outcome)
     }
-    let candidate = candidate(response.status, response.body.length, response.fields)
-    guard candidate.refusal == nil, candidate.lifetime != nil || candidate.fields != response.fields else {
-      return Judgement(outcome: outcome, candidate: candidate)
+    let draft = draft(response.status, response.body.length, response.fields)
+    guard draft.refusal == nil, draft.lifetime != nil || draft.fields != response.fields else {
+      return Judgement(outcome: outcome, draft: draft)
     }
     var edited = head
-    edited.fields = candidate.fields
-    options.lifetime = candidate.override ?? options.lifetime
+    edited.fields = draft.fields
+    options.lifetime = draft.override ?? options.lifetime
     return Judgement(
-      outcome: policy.receive(edited, for: asked, decision, records: records, options: options), candidate: candidate)
+      outcome: policy.receive(edited, for: asked, decision, records: records, options: options), draft: draft)
   }
 
   /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own
@@ -189,8 +190,8 @@ extension ArchiveLoad {
 
   /// Gives stored responses their new heads.
   ///
-  /// An answer that was asked for before another request changed the resource says nothing of what it is now: a late
-  /// 304 does not bring back what an invalidation has made doubtful (RFC 9111, section 4.4).
+  /// A response that was asked for before another request changed the resource says nothing of what it is now: a late
+  /// 304 does not restore what an invalidation has made doubtful (RFC 9111, section 4.4).
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
       guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
@@ -198,8 +199,8 @@ extension ArchiveLoad {
         continue
       }
       update(stored[change.index], to: change.record)
-      // The change may have come between the look and the update. Whoever makes one notes it first and marks what is
-      // stored then, so that one of the two sees the other.
+      // The change may have come between the look and the update. A load that makes one notes it first and marks what
+      // is stored then, so that one of the two sees the other.
       if engine.changes.hasChanged(key, since: moment) { update(stored[change.index], to: change.record.invalidated()) }
     }
   }
@@ -219,19 +220,19 @@ extension ArchiveLoad {
     }
   }
 
-  /// The stored answer, after the origin has confirmed it or failed to give a better one.
+  /// The stored response, after the origin has confirmed it or failed to give a better one.
   private func confirmed(
-    _ answer: CacheAnswer, _ outcome: ResponseOutcome, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
+    _ reply: CacheReply, _ outcome: ResponseOutcome, _ decision: CacheDecision, _ stored: [Stored], _ flight: Flight?,
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
-    var chosen = stored[answer.index]
-    if let record = outcome.answerRecord { chosen.record = record }
+    var chosen = stored[reply.index]
+    if let record = outcome.replyRecord { chosen.record = record }
     // Read before it is removed, where the origin has just forbidden to keep it.
     defer { store.remove(outcome.removals.map { stored[$0].entry.id }) }
-    // Those who wait find the same stale answer, without asking an origin that fails.
-    flight?.settle(answer.isStale ? .originFailed : .stored)
+    // Those who wait find the same stale response, without asking an origin that fails.
+    flight?.settle(reply.isStale ? .originFailed : .stored)
     var body = MessageBody.empty
-    if let range = bytes(of: answer, in: chosen) {
+    if let range = bytes(of: reply, in: chosen) {
       do {
         body = try await chosen.entry.body(in: range)
       } catch {
@@ -243,13 +244,13 @@ extension ArchiveLoad {
       }
     }
     return respond(
-      answer, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !answer.isStale,
+      reply, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !reply.isStale,
       reason: outcome.reason)
   }
 
-  // MARK: Behind an answer
+  // MARK: Behind a response
 
-  /// Validates what was just given, behind the answer (RFC 5861, section 3).
+  /// Validates what was just given, behind the response (RFC 5861, section 3).
   func revalidateInBackground(_ decision: CacheDecision, _ stored: [Stored]) {
     engine.background.start(key) {
       var limited = self

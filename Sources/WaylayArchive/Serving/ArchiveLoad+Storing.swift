@@ -1,15 +1,15 @@
 import Foundation
 import HTTPTypes
+import Logging
 
-/// What becomes of an answer's body: it goes to the app and, where it is to be kept, into the store on its way.
+/// What becomes of a response's body: it goes to the app and, where it is to be kept, into the store on its way.
 extension ArchiveLoad {
-  /// Stores what the outcome says, and returns the answer for the app.
+  /// Stores what the outcome says, and returns the response for the app.
   func store(
     _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, _ stored: [Stored],
-    _ flight: Flight?,
-    _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
+    _ flight: Flight?, _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
-    if let refusal = judged.candidate?.refusal {
+    if let refusal = judged.draft?.refusal {
       refuse(refusal)
       return marked(response, judged, decision, isStored: false)
     }
@@ -30,14 +30,14 @@ extension ArchiveLoad {
     }
   }
 
-  /// The network's answer with our member of `Cache-Status`, where it is to have one.
+  /// The network's response with our member of `Cache-Status`, where it is to have one.
   ///
   /// - Parameter refusal: Why it is not stored, where that was known only when it was to be.
   private func marked(
     _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, isStored: Bool,
     _ refusal: Refusal? = nil
   ) -> InterceptedResponse {
-    guard configuration.cacheStatus == .always, judged.outcome.answer == .network else { return response }
+    guard configuration.cacheStatus == .always, judged.outcome.reply == .network else { return response }
     var status = CacheStatus(cache: configuration.name)
     status.forwarded = CacheStatus.Forwarded(decision.reason)
     if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }
@@ -53,7 +53,7 @@ extension ArchiveLoad {
     var tags: Set<String>
     var isPinned: Bool
     var replacing: [EntryID]
-    /// When the answer was asked for, as ``Changes`` counts.
+    /// When the response was asked for, as ``Changes`` counts.
     var moment: UInt64
 
     /// What is incomplete takes no whole entry's place.
@@ -63,12 +63,12 @@ extension ArchiveLoad {
   /// What takes an entry's place inherits its marks, unless `willStore` says otherwise.
   private func placement(_ judged: Judgement, taking entries: [StoredEntry]) -> Placement {
     Placement(
-      tags: judged.candidate?.tags ?? Set(entries.flatMap(\.details.tags)),
-      isPinned: judged.candidate?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
+      tags: judged.draft?.tags ?? Set(entries.flatMap(\.details.tags)),
+      isPinned: judged.draft?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
       moment: judged.moment)
   }
 
-  /// Whether the answer is what the resource is now, as far as this archive knows; says so where it is not.
+  /// Whether the response is what the resource is now, as far as this archive knows; says so where it is not.
   private func isCurrent(_ placement: Placement) -> Bool {
     guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
     refuse(Self.changedMeanwhile)
@@ -92,16 +92,15 @@ extension ArchiveLoad {
     let details = EntryDetails(
       url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
       mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date,
-      tags: placement.tags,
-      isPinned: placement.isPinned)
+      tags: placement.tags, isPinned: placement.isPinned)
     let record = withoutCookies(record)
     return EntryDraft(
       key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
-  /// Stores an answer's body: at once when it is there, else as it is read.
+  /// Stores a response's body: at once when it is there, else as it is read.
   ///
-  /// - Returns: The answer for the app, and why it is not stored, where that is known by now.
+  /// - Returns: The response for the app, and why it is not stored, where that is known by now.
   private func keep(
     _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) -> (InterceptedResponse, Refusal?) {
@@ -200,7 +199,7 @@ extension ArchiveLoad {
     _ decision: CacheDecision, _ flight: Flight?,
     _ send: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse
   ) async throws -> InterceptedResponse {
-    let isWhole = judged.outcome.answer == .joined
+    let isWhole = judged.outcome.reply == .joined
     let writer: any EntryWriter
     do {
       writer = try await continuing(stored.entry, at: offset)
@@ -214,13 +213,12 @@ extension ArchiveLoad {
       return try await exchange(decision.unconditional, [], flight, send)
     }
     let placement = placement(judged, taking: [stored.entry])
-    // What the app gets as a whole answer is as long as the whole is, whatever the message says of the length of the
+    // What the app gets as a whole response is as long as the whole is, whatever the message says of the length of the
     // part, or does not say.
     let shared = SharedBody(
       response.body,
       into: StoreSink(writer) { bytes in record.truncated(at: bytes).map { draft($0, placement, replaces: false) } },
-      after: offset,
-      required: isWhole ? record.completeLength : nil)
+      after: offset, required: isWhole ? record.completeLength : nil)
     var whole = record
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
@@ -255,8 +253,8 @@ extension ArchiveLoad {
       relayed.body = body
       return relayed
     }
-    let answer = CacheAnswer(index: 0, form: .whole, isStale: false)
-    return respond(answer, whole, body, decision, now, wasValidated: true, reason: judged.outcome.reason)
+    let reply = CacheReply(index: 0, form: .whole, isStale: false)
+    return respond(reply, whole, body, decision, now, wasValidated: true, reason: judged.outcome.reason)
   }
 
   /// A writer that goes on at a place in a stored body: in the same file where that is its end, else in a copy of what
@@ -278,5 +276,57 @@ extension ArchiveError {
   fileprivate static func otherLength(_ length: Int64, _ expected: Int64) -> ArchiveError {
     ArchiveError(
       .notWritten, "the store has \(length) bytes of a body but was given \(expected): none of it is kept.")
+  }
+}
+
+/// What has become of a load that the archive itself has asked for: loads note it, the caller reads it once the body
+/// has come to its end.
+final class LoadOutcome: Sendable {
+  enum Kind: Sendable {
+    /// It was loaded, and so many bytes of it are stored now.
+    case stored(Int64)
+    /// It was there already, or another load is storing it.
+    case present
+    /// It was loaded, and is not stored.
+    case refused(String)
+  }
+
+  /// The outcome of the load that this task asks for.
+  @TaskLocal static var current: LoadOutcome?
+
+  let engine: ArchiveEngine
+  private let state = Locked<Kind?>(nil)
+
+  init(of engine: ArchiveEngine) { self.engine = engine }
+
+  /// What the last hop has said; `nil` when none came by the archive.
+  var kind: Kind? { state.withLock { $0 } }
+
+  func note(_ kind: Kind) { state.withLock { $0 = kind } }
+}
+
+extension ArchiveLoad {
+  /// Why a response is not stored.
+  struct Refusal: Sendable {
+    /// What the store said, where it was the store.
+    var code: ArchiveError.Code?
+  }
+
+  /// Says that a response is not stored, by a rule.
+  @discardableResult
+  func refuse(_ reason: String) -> Refusal {
+    engine.reporter.report(event(.refused, reason: reason))
+    outcome?.note(.refused(reason))
+    return Refusal()
+  }
+
+  /// Says that a response is not stored, by the store.
+  @discardableResult
+  func refuse(_ error: any Error) -> Refusal {
+    let code = (error as? ArchiveError)?.code
+    let isOverLimit = code == .entryTooLarge || code == .storeFull
+    engine.reporter.report(event(.refused, reason: error.redacted), at: isOverLimit ? .notice : nil)
+    outcome?.note(.refused(error.redacted))
+    return Refusal(code: code)
   }
 }

@@ -14,7 +14,7 @@ struct ArchiveLoad: Sendable {
   var place: RequestKey
   /// The bytes that the key is made of, too.
   let body: Data?
-  /// Whether the load goes on behind an answer that was given.
+  /// Whether the load goes on behind a response that was given.
   var isInBackground = false
   /// What becomes of it is noted here, where the archive itself has asked for it.
   var outcome: LoadOutcome?
@@ -57,22 +57,21 @@ struct ArchiveLoad: Sendable {
 
   private init(
     _ request: InterceptedRequest, _ body: Data?, _ mode: ArchiveMode, _ engine: ArchiveEngine,
-    _ store: any ArchiveStore,
-    _ next: InterceptorChain.Next
+    _ store: any ArchiveStore, _ next: InterceptorChain.Next
   ) {
     self.engine = engine
     self.store = store
     self.request = request
     url = request.url
     self.next = next
-    outcome = LoadOutcome.current(of: engine)
+    outcome = LoadOutcome.current.flatMap { $0.engine === engine ? $0 : nil }
     let configuration = engine.configuration
     self.body = body
     place = RequestKey(request, body: body, challenge: request[AnsweredChallengeKey.self], configuration) {
       store.digest($0)
     }
     asked = CacheRequest(request, ignoring: place.ignoredHeaders)
-    // Fixtures are nobody's, and whoever the app has named needs no guess.
+    // Fixtures are nobody's, and a user whom the app has named needs no guess.
     if !place.isAttributed, mode != .record, mode != .replayOnly {
       asked.userCookies = configuration.userCookies
       if !place.ignoredHeaders.isEmpty { asked.cookie = request.fields[.cookie] }
@@ -108,16 +107,16 @@ struct ArchiveLoad: Sendable {
 
   // MARK: Inside the loading system's call
 
-  /// The answer, where neither a disk nor the network is needed. Neither blocks nor waits.
+  /// The response, where neither a disk nor the network is needed. Neither blocks nor waits.
   func answerAtOnce() throws -> InterceptedResponse? {
     guard let entries = store.cached(key) else { return nil }
     let stored = understood(entries)
     let now = now
     let decision = decide(stored, now)
     switch decision.action {
-    case .serve(let answer):
-      guard let body = bodyAtOnce(answer, stored[answer.index]) else { return nil }
-      return respond(answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id)
+    case .serve(let reply):
+      guard let body = bodyAtOnce(reply, stored[reply.index]) else { return nil }
+      return respond(reply, stored[reply.index].record, body, decision, now, of: stored[reply.index].entry.id)
     case .gatewayTimeout, .unavailable:
       guard challengeAnswers.isEmpty else { return nil }
       guard decision.action == .gatewayTimeout else { throw unavailable(decision) }
@@ -127,8 +126,8 @@ struct ArchiveLoad: Sendable {
     }
   }
 
-  private func bodyAtOnce(_ answer: CacheAnswer, _ stored: Stored) -> MessageBody? {
-    guard let range = bytes(of: answer, in: stored) else { return .empty }
+  private func bodyAtOnce(_ reply: CacheReply, _ stored: Stored) -> MessageBody? {
+    guard let range = bytes(of: reply, in: stored) else { return .empty }
     guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else {
       return nil
     }
@@ -136,10 +135,10 @@ struct ArchiveLoad: Sendable {
     return .data(data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)])
   }
 
-  /// The bytes of a stored body that an answer consists of; `nil` for an answer without a body.
-  func bytes(of answer: CacheAnswer, in stored: Stored) -> Range<Int64>? {
+  /// The bytes of a stored body that a response consists of; `nil` for a response without a body.
+  func bytes(of reply: CacheReply, in stored: Stored) -> Range<Int64>? {
     guard !isHead else { return nil }
-    switch answer.form {
+    switch reply.form {
     case .whole: return 0..<max(0, stored.entry.bodyLength)
     case .range(let range):
       // Neither is negative: records with such extents are none.
@@ -148,149 +147,161 @@ struct ArchiveLoad: Sendable {
     case .notModified, .unsatisfiableRange: return nil
     }
   }
+}
 
-  // MARK: Anywhere else
+extension ArchiveLoad {
+  func event(
+    _ kind: ArchiveEvent.Kind, reason: String? = nil, bytes: Int64? = nil, age: Duration? = nil
+  ) -> ArchiveEvent {
+    ArchiveEvent(kind, load: request.id, url: url, reason: reason, bytes: bytes, age: age)
+  }
 
-  /// The answer: from what is stored, from another load that is under way, or from the network.
-  func run() async throws -> InterceptedResponse {
-    var mayCollapse = configuration.collapses && collapses
-    var wasCollapsed = false
-    // What could not be read for now, and why.
-    var unread: (ids: Set<EntryID>, error: (any Error)?) = ([], nil)
-    while true {
-      let stored = try await lookUp(&unread.error).filter { !unread.ids.contains($0.entry.id) }
-      let now = now
-      let decision = decide(stored, now)
-      switch decision.action {
-      case .serve(let answer), .serveAndRevalidate(let answer):
-        guard let body = try await readBody(of: answer, stored[answer.index], &unread.error) else {
-          unread.ids.insert(stored[answer.index].entry.id)
-          continue
-        }
-        if case .serveAndRevalidate = decision.action { revalidateInBackground(decision, stored) }
-        return respond(
-          answer, stored[answer.index].record, body, decision, now, of: stored[answer.index].entry.id,
-          wasCollapsed: wasCollapsed)
-      case .gatewayTimeout: return await afterChallenge() ?? gatewayTimeout(decision)
-      case .unavailable:
-        if let response = await afterChallenge() { return response }
-        throw unavailable(decision, unread.error)
-      case .forward: break
+  /// A response out of the archive.
+  func respond(
+    _ reply: CacheReply, _ record: CacheRecord, _ body: MessageBody, _ decision: CacheDecision, _ now: CacheTime,
+    of id: EntryID? = nil, wasValidated: Bool = false, wasCollapsed: Bool = false, reason: ArchiveReason? = nil
+  ) -> InterceptedResponse {
+    let reason = reason ?? decision.reason
+    let head = policy.head(of: reply, record: record, now: now, isValidated: wasValidated)
+    var fields = head.fields
+    if record.flags.contains(.hadCookies), let id, !fields.contains(.setCookie) {
+      for field in engine.cookies.fields(of: id, for: request.context) { fields.append(field) }
+    }
+    let isMarked = reply.isStale && options.mode != .replayOnly
+    outcome?.note(.present)
+    var response = InterceptedResponse(
+      status: HTTPResponse.Status(code: head.status), fields: fields, url: url, body: body,
+      source: isMarked ? .staleArchive : .archive)
+    if configuration.cacheStatus == .always || isMarked && configuration.cacheStatus == .whenStale {
+      var status = CacheStatus(cache: configuration.name)
+      status.isHit = !wasValidated && !wasCollapsed
+      status.timeToLive = record.lifetime.subtractingSaturating(record.age(at: now) / 1000)
+      status.isCollapsed = wasCollapsed
+      if wasValidated {
+        status.forwarded = CacheStatus.Forwarded(decision.reason)
+        status.forwardedStatus = decision.isCompleting ? 206 : 304
+      } else if wasCollapsed {
+        status.forwarded = .uriMiss
       }
-      if wasCollapsed { engine.reporter.report(event(.released, reason: "the other load's answer may not be reused")) }
-      guard mayCollapse else { return try await exchange(decision, stored) { try await next($0) } }
-      switch engine.flights.join(flightKey) {
-      case .lead(let flight):
-        // Whoever led before may have ended since we looked.
-        if let entries = store.cached(key),
-          isServable(decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now))
-        {
-          engine.flights.end(flight, for: flightKey)
-          flight.settle(.stored)
-          continue
-        }
-        return try await lead(flight, decision, stored)
-      case .follow(let flight):
-        let outcome: Flight.Outcome
-        switch try await patiently(decision, stored, { try await flight.outcome() }) {
-        case .value(let value): outcome = value
-        case .late(let stale, let waiting):
-          waiting.cancel()
-          return stale
-        }
-        switch outcome {
-        case .handedOver: continue
-        case .stored: wasCollapsed = true
-        case .streaming(let record, let shared):
-          if let response = join(record, shared) { return response }
-          engine.reporter.report(event(.released, reason: "the other load's answer is not for this request"))
-        case .notShared(let reason): engine.reporter.report(event(.released, reason: reason))
-        case .originFailed:
-          let failure = TransportError(
-            .badServerResponse, phase: .receiving, message: "the origin answers with errors.")
-          if let stale = try? await unreachable(failure, decision, stored) { return stale }
-          try Task.checkCancellation()
-        case .failed(let error): return try await unreachable(error, decision, stored)
-        }
-        mayCollapse = false
+      if isMarked { status.detail = reason.code.description }
+      add(status, to: &response)
+    }
+    let kind: ArchiveEvent.Kind =
+      isInBackground
+      ? .revalidatedInBackground : wasCollapsed ? .collapsed : wasValidated ? .revalidated : isMarked ? .staleHit : .hit
+    if !isInBackground || wasValidated {
+      engine.reporter.report(kind, bytes: body.length) {
+        event(kind, reason: reason.description, bytes: body.length, age: .milliseconds(record.age(at: now)))
       }
     }
+    return response
   }
 
-  /// Whether this load may wait for another one's answer.
-  private var collapses: Bool {
-    guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive
-    else { return false }
-    // What asks for something newer than what is under way, or for a part of it, goes by itself.
-    guard !request.fields.contains(where: { Self.individual.contains($0.name.canonicalName) }) else { return false }
-    return request.options.cachePolicy == .useProtocolCachePolicy
-      || request.options.cachePolicy == .returnCacheDataElseLoad
+  /// Adds our member to `Cache-Status`, behind those of caches nearer to the origin (RFC 9211, section 2).
+  func add(_ status: CacheStatus, to response: inout InterceptedResponse) {
+    let before = response.fields[Self.cacheStatus].map { $0 + ", " } ?? ""
+    response.fields[Self.cacheStatus] = before + status.description
   }
 
-  private static let individual: Set<String> = [
-    "range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "cache-control", "pragma",
-  ]
+  // A name of letters and a hyphen is a field name.
+  static let cacheStatus = HTTPField.Name("Cache-Status")!
 
-  private func isServable(_ decision: CacheDecision) -> Bool {
-    switch decision.action {
-    case .serve, .serveAndRevalidate: true
-    default: false
+  /// The response to `only-if-cached` that nothing stored can give (RFC 9111, section 5.2.1.7).
+  func gatewayTimeout(_ decision: CacheDecision) -> InterceptedResponse {
+    engine.reporter.report(event(.unavailable, reason: decision.reason.description))
+    return InterceptedResponse(to: request, status: .gatewayTimeout, fields: [.contentLength: "0"], source: .archive)
+  }
+
+  /// The error of a miss in a mode, or under a policy, that keeps the request from the network.
+  ///
+  /// - Parameter failure: Why what is stored could not be read, where that was it.
+  func unavailable(_ decision: CacheDecision, _ failure: (any Error)? = nil) -> URLError {
+    engine.reporter.report(event(.unavailable, reason: decision.reason.description))
+    let what = options.mode.allowsNetwork ? "the request's cachePolicy" : "the archive's mode, \(options.mode),"
+    if let failure {
+      return ArchiveError(
+        .readFailed, "\(what) allows no network, and the stored response could not be read: try again.", url: url,
+        requestID: request.id, underlying: failure
+      ).urlError()
     }
-  }
-
-  /// Goes to the network for all who wait.
-  private func lead(_ flight: Flight, _ decision: CacheDecision, _ stored: [Stored]) async throws -> InterceptedResponse
-  {
-    do {
-      let response = try await exchange(decision, stored, flight) { try await next($0) }
-      flight.settle(.notShared("the other load's answer may not be shared"))
-      if !flight.isStreaming { engine.flights.end(flight, for: flightKey) }
-      return response
-    } catch {
-      engine.flights.end(flight, for: flightKey)
-      flight.settle(Task.isCancelled || error is CancellationError ? .handedOver : .failed(error))
-      throw error
-    }
-  }
-
-  /// The answer that another load is receiving, where it is one for this request too.
-  private func join(_ record: CacheRecord, _ shared: SharedBody) -> InterceptedResponse? {
-    let now = now
-    let decision = policy.decide(asked, records: [record], now: now, options: options)
-    guard case .serve(let answer) = decision.action, answer.form == .whole, let body = shared.body() else { return nil }
-    return respond(answer, record, body, decision, now, wasCollapsed: true)
-  }
-
-  /// What is stored, as far as it can be read.
-  private func lookUp(_ failure: inout (any Error)?) async throws -> [Stored] {
-    do {
-      return understood(try await store.entries(for: key))
-    } catch {
-      try Task.checkCancellation()
-      engine.reporter.report(event(.storeFailed, reason: "the archive could not be read: \(error.redacted)"))
-      failure = error
-      return []
-    }
-  }
-
-  /// The body of an answer; `nil` when it cannot be read. The entry goes when what was read is not what was stored, and
-  /// only then.
-  private func readBody(
-    of answer: CacheAnswer, _ stored: Stored, _ failure: inout (any Error)?
-  ) async throws -> MessageBody? {
-    guard let range = bytes(of: answer, in: stored) else { return .empty }
-    do {
-      return try await stored.entry.body(in: range)
-    } catch {
-      try Task.checkCancellation()
-      engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
-      if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
-      return nil
-    }
+    return ArchiveError(
+      .notStored,
+      "\(what) allows no network, and nothing stored answers the request (\(decision.reason)): load it once while "
+        + "online.", url: url, requestID: request.id
+    ).urlError()
   }
 }
 
-extension Error {
-  /// Whether it says that what was read is not what was stored, rather than that the system could not read.
-  var provesDamage: Bool { (self as? ArchiveError)?.code == .unreadable }
+extension CacheRequest {
+  /// Reads a request, without some of its fields.
+  package init(_ request: InterceptedRequest, ignoring ignored: Set<String> = []) {
+    let fields =
+      ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
+    self.init(
+      method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
+  }
+}
+
+/// The records of entries that were looked at lately, so that a hit takes no head apart.
+///
+/// Two generations: when the young one is full, by entries or by bytes, the old one is forgotten and the young one
+/// grows old. A head is as large as a server makes it, so their number alone bounds nothing.
+final class RecordCache: Sendable {
+  private struct Known {
+    let head: [UInt8]
+    let record: CacheRecord
+
+    /// What it takes, roughly: the head, and the fields of the record that was made of it.
+    static func cost(of head: [UInt8]) -> Int { head.count * 3 + 512 }
+  }
+
+  private struct State {
+    var young: [EntryID: Known] = [:]
+    var old: [EntryID: Known] = [:]
+    /// The bytes of the young generation.
+    var bytes = 0
+    var oldBytes = 0
+  }
+
+  private let state = Locked(State())
+  private let generation: Int
+  private let generationBytes: Int
+
+  /// - Parameters:
+  ///   - generation: The entries of one generation.
+  ///   - bytes: The bytes of one generation.
+  init(generation: Int = 1024, bytes: Int = 2 << 20) {
+    self.generation = generation
+    generationBytes = bytes
+  }
+
+  /// The bytes that are held, roughly.
+  var bytes: Int { state.withLock { $0.bytes + $0.oldBytes } }
+
+  /// The record in an entry's head; `nil` when it is of another version, or no record.
+  func record(of entry: StoredEntry) -> CacheRecord? {
+    let known = state.withLock { state in state.young[entry.id] ?? state.old[entry.id] }
+    // Identical arrays, which is what a store gives out, compare by reference.
+    if let known, known.head == entry.head { return known.record }
+    guard let record = CacheRecord(decoding: entry.head) else { return nil }
+    keep(record, head: entry.head, of: entry.id)
+    return record
+  }
+
+  /// Remembers what was just put into an entry's head.
+  func keep(_ record: CacheRecord, head: [UInt8], of id: EntryID) {
+    let cost = Known.cost(of: head)
+    // What would push everything else out is read again each time.
+    guard cost <= generationBytes / 4 else { return }
+    state.withLock { state in
+      if state.young.count >= generation || state.bytes + cost > generationBytes {
+        (state.old, state.oldBytes) = (state.young, state.bytes)
+        (state.young, state.bytes) = ([:], 0)
+      }
+      if let before = state.young.updateValue(Known(head: head, record: record), forKey: id) {
+        state.bytes -= Known.cost(of: before.head)
+      }
+      state.bytes += cost
+    }
+  }
 }

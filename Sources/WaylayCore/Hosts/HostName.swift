@@ -1,3 +1,5 @@
+import Foundation
+
 /// A host name in the one form used for comparison: lowercase A-labels without a trailing dot.
 ///
 /// ```swift
@@ -16,7 +18,7 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
 
   /// Normalizes a name.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for text that is neither a name nor an address.
+  /// - Throws: `WaylayError.invalidHost` for text that is neither a name nor an address.
   public init(_ text: String) throws(WaylayError) {
     switch Self.shape(of: text) {
     case .folded: (description, isAddress) = (text, false)
@@ -54,4 +56,270 @@ public struct HostName: Hashable, Sendable, CustomStringConvertible {
     let text = host.lowercased()
     return text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
   }
+}
+
+extension HostName {
+  enum Shape {
+    /// Is in the form that is wanted.
+    case folded
+    /// Is not, or has to be looked at more closely.
+    case foreign
+  }
+
+  /// A look at the bytes, because nearly all names are in the right form already.
+  static func shape(of text: String) -> Shape {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard (1...253).contains(bytes.count) else { return .foreign }
+      var label = 0
+      var isNumber = true
+      for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "-") where label == 0: return .foreign
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          isNumber = false
+          label += 1
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+          // A last label that begins with a digit may be a number: hexadecimal ones have letters.
+          if label == 0 { isNumber = true }
+          label += 1
+        case UInt8(ascii: "."):
+          guard label > 0, label <= 63 else { return .foreign }
+          (label, isNumber) = (0, false)
+        default: return .foreign
+        }
+      }
+      return label > 0 && label <= 63 && !isNumber && !Self.endsInHexadecimal(bytes, label) ? .folded : .foreign
+    }
+  }
+
+  private static func endsInHexadecimal(_ bytes: UnsafeBufferPointer<UInt8>, _ label: Int) -> Bool {
+    label >= 2 && bytes[bytes.count - label] == UInt8(ascii: "0") && bytes[bytes.count - label + 1] == UInt8(ascii: "x")
+  }
+
+  /// The slow way: upper case, a final dot, addresses, letters beyond ASCII.
+  static func folding(_ text: String) throws(WaylayError) -> (String, isAddress: Bool) {
+    if let address = HostAddress(parsing: text) { return (address.literal, true) }
+    var name = text
+    if name.utf8.contains(where: { $0 >= 0x80 }) { name = try toASCII(text) }
+    name = name.lowercased()
+    if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
+    try check(name, of: text)
+    if let address = HostAddress(parsing: name) { return (address.literal, true) }
+    guard endsInNumber(name) else { return (name, false) }
+    guard isShortAddress(name) else {
+      throw WaylayError(
+        .invalidHost,
+        "\"\(text)\" is neither a host name nor an address: a host that ends in a number must be an IPv4 address.")
+    }
+    return (name, true)
+  }
+
+  /// Whether systems take it for an IPv4 address: up to four numbers, the last of which stands for all the bytes that
+  /// are left.
+  private static func isShortAddress(_ name: String) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 4 else { return false }
+    let numbers = parts.map { part -> UInt64? in
+      if part.hasPrefix("0x") { return part.count == 2 ? 0 : UInt64(part.dropFirst(2), radix: 16) }
+      return part.hasPrefix("0") && part.count > 1 ? UInt64(part, radix: 8) : UInt64(part)
+    }
+    guard let last = numbers.last ?? nil, last < 1 << (8 * UInt64(5 - parts.count)) else { return false }
+    return numbers.dropLast().allSatisfy { $0.map { $0 <= 255 } ?? false }
+  }
+
+  /// The A-labels of an internationalized name (UTS 46), as a URL has them.
+  private static func toASCII(_ text: String) throws(WaylayError) -> String {
+    // Nothing that would end the host of a URL, or be decoded in it.
+    guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "/?#@:[]\\%".utf8.contains($0) }),
+      let host = URL(string: "http://\(text)/")?.host, !host.isEmpty, host.utf8.allSatisfy({ $0 < 0x80 })
+    else {
+      throw WaylayError(
+        .invalidHost, "\"\(text)\" cannot be converted to A-labels (xn--…): check the spelling, or write the A-labels.")
+    }
+    return host
+  }
+
+  private static func check(_ name: String, of text: String) throws(WaylayError) {
+    func refuse(_ reason: String) -> WaylayError {
+      WaylayError(.invalidHost, "\"\(text.prefix(300))\" is not a host name: \(reason).")
+    }
+    guard !name.isEmpty else { throw refuse("it is empty") }
+    guard name.utf8.count <= 253 else { throw refuse("it has more than 253 characters") }
+    for label in name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+      guard !label.isEmpty else { throw refuse("it has an empty label") }
+      guard label.count <= 63 else { throw refuse("it has a label of more than 63 characters") }
+      let isPlain = label.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+      guard label.contains(where: { $0 != UInt8(ascii: "-") }) else { throw refuse("it has a label of hyphens only") }
+      guard isPlain else { throw refuse("only letters, digits, hyphens, underscores and dots are allowed") }
+    }
+  }
+
+  /// Whether the last label is a number, which makes the whole name an address for many systems (WHATWG URL, "ends in a
+  /// number").
+  private static func endsInNumber(_ name: String) -> Bool {
+    let last = name.utf8.suffix(while: { $0 != UInt8(ascii: ".") })
+    if last.allSatisfy({ (48...57).contains($0) }) { return true }
+    guard last.starts(with: "0x".utf8) else { return false }
+    return last.dropFirst(2).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
+}
+
+extension BidirectionalCollection {
+  /// The longest suffix whose elements fulfil a condition.
+  fileprivate func suffix(while condition: (Element) -> Bool) -> SubSequence {
+    var start = endIndex
+    while start > startIndex, condition(self[index(before: start)]) { formIndex(before: &start) }
+    return self[start...]
+  }
+}
+
+/// An IPv4 or IPv6 address.
+///
+/// ```swift
+/// let address = try HostAddress("2001:DB8::0007")
+/// print(address)          // 2001:db8::7
+/// print(address.isIPv6)   // true
+/// ```
+///
+/// Two spellings of the same address compare as equal; an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`) is the IPv4
+/// address. Zone identifiers (`fe80::1%eth0`) are rejected: they are meaningful on one machine only.
+public struct HostAddress: Sendable {
+  /// The canonical text (RFC 5952), without brackets.
+  public let literal: String
+  /// Whether the address is an IPv6 address.
+  public let isIPv6: Bool
+  /// The first and the second half of an IPv6 address; an IPv4 address is in the last 32 bits.
+  private let high: UInt64
+  private let low: UInt64
+
+  /// Parses an address literal, with or without brackets.
+  ///
+  /// - Throws: `WaylayError.invalidHost` for anything else, such as a name or a short form like `127.1`.
+  public init(_ text: String) throws(WaylayError) {
+    guard let address = HostAddress(parsing: text) else {
+      throw WaylayError(
+        .invalidHost, "\"\(text)\" is not an IP address: write a literal such as 203.0.113.7 or 2001:db8::7.")
+    }
+    self = address
+  }
+
+  /// The address that a text is the literal of.
+  init?(parsing text: String) {
+    guard text.utf8.count <= 47, Self.mayBeAddress(text) else { return nil }
+    if text.utf8.contains(UInt8(ascii: ":")) {
+      let isBracketed = text.utf8.first == UInt8(ascii: "[") && text.utf8.last == UInt8(ascii: "]")
+      var address = in6_addr()
+      guard inet_pton(AF_INET6, isBracketed ? String(text.dropFirst().dropLast()) : text, &address) == 1 else {
+        return nil
+      }
+      let (high, low) = withUnsafeBytes(of: address) { bytes in
+        (
+          UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+          UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+      }
+      self.init(high: high, low: low)
+    } else {
+      var address = in_addr()
+      guard inet_pton(AF_INET, text, &address) == 1 else { return nil }
+      self.init(high: 0, low: UInt64(UInt32(bigEndian: address.s_addr)), isIPv6: false)
+    }
+  }
+
+  /// A look at the bytes, because nearly all texts are names: an address has a colon, or nothing but digits and dots.
+  private static func mayBeAddress(_ text: String) -> Bool {
+    var isIPv4 = true
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ":") { return true }
+      if byte != UInt8(ascii: "."), !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { isIPv4 = false }
+    }
+    return isIPv4
+  }
+
+  /// Makes an address from four or sixteen bytes in network byte order; `nil` for any other number of bytes.
+  public init?(bytes: some Collection<UInt8>) {
+    switch bytes.count {
+    case 4:
+      self.init(high: 0, low: bytes.reduce(0) { $0 << 8 | UInt64($1) }, isIPv6: false)
+    case 16:
+      let high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+      let low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+      self.init(high: high, low: low)
+    default: return nil
+    }
+  }
+
+  /// An IPv6 address, or the IPv4 address that it stands for.
+  private init(high: UInt64, low: UInt64) {
+    let isMapped = high == 0 && low >> 32 == 0xFFFF
+    self.init(high: high, low: isMapped ? low & 0xFFFF_FFFF : low, isIPv6: !isMapped)
+  }
+
+  private init(high: UInt64, low: UInt64, isIPv6: Bool) {
+    self.high = high
+    self.low = low
+    self.isIPv6 = isIPv6
+    literal = Self.text(high: high, low: low, isIPv6: isIPv6)
+  }
+
+  /// The address in network byte order: four or sixteen bytes.
+  public var bytes: [UInt8] {
+    let all = [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) } }
+    return isIPv6 ? all : Array(all.suffix(4))
+  }
+
+  private static func text(high: UInt64, low: UInt64, isIPv6: Bool) -> String {
+    guard isIPv6 else { return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)" }
+    func group(_ index: Int) -> UInt16 {
+      UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> (48 - 16 * UInt64(index & 3)))
+    }
+    // The longest run of at least two zeros becomes "::", the first of several (RFC 5952, section 4.2).
+    var longest = 0..<0
+    var start = 0
+    for index in 0...8 where index == 8 || group(index) != 0 {
+      if index - start > max(1, longest.count) { longest = start..<index }
+      start = index + 1
+    }
+    // Eight groups of four digits, and what is between them. Lists have thousands of addresses.
+    return String(unsafeUninitializedCapacity: 39) { text in
+      var count = 0
+      func add(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+      }
+      for index in 0..<8 {
+        if longest.contains(index) {
+          // A group after it adds the second one.
+          if index == longest.lowerBound || index == 7 { add(UInt8(ascii: ":")) }
+          continue
+        }
+        if index > 0 { add(UInt8(ascii: ":")) }
+        for shift in [12, 8, 4, 0] where shift == 0 || group(index) >> shift != 0 {
+          let digit = UInt8(truncatingIfNeeded: group(index) >> shift & 15)
+          add(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+      }
+      return count
+    }
+  }
+}
+
+extension HostAddress: Hashable, CustomStringConvertible {
+  /// Whether both addresses are the same.
+  public static func == (one: HostAddress, other: HostAddress) -> Bool {
+    one.low == other.low && one.high == other.high && one.isIPv6 == other.isIPv6
+  }
+
+  /// Hashes the address.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+
+  /// The canonical text.
+  public var description: String { literal }
 }

@@ -28,7 +28,7 @@ public struct HostPattern: Hashable, Sendable {
 
   /// Makes a pattern.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for a wildcard with an address, and for an invalid port.
+  /// - Throws: `WaylayError.invalidHost` for a wildcard with an address, and for an invalid port.
   public init(_ name: HostName, isWildcard: Bool = false, port: Int? = nil) throws(WaylayError) {
     if isWildcard, name.isAddress {
       throw WaylayError(.invalidHost, "\"*.\(name)\" matches nothing: an address has no subdomains.")
@@ -38,7 +38,7 @@ public struct HostPattern: Hashable, Sendable {
 
   /// Parses a pattern.
   ///
-  /// - Throws: ``WaylayError/Code/invalidHost`` for anything but the forms above, such as a `*` inside a name.
+  /// - Throws: `WaylayError.invalidHost` for anything but the forms above, such as a `*` inside a name.
   public init(_ text: String) throws(WaylayError) {
     if let address = HostAddress(parsing: text) {
       try self.init(name: HostName(address), isWildcard: false, port: nil)

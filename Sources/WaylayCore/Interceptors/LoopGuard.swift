@@ -35,7 +35,7 @@ public struct LoopGuard: InlineAnswering {
     self.limit = max(1, limit)
   }
 
-  /// Passes the request on, or throws ``WaylayError/Code/loopDetected`` with the path that led back here.
+  /// Passes the request on, or throws `WaylayError.loopDetected` with the path that led back here.
   public func startLoading(
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {

@@ -37,11 +37,11 @@ public struct InterceptedRequest: Sendable {
     var source: URLRequest?
     /// Whether `source` says what the parts say.
     var isProjected = false
-    /// What the loading system's request has that no HTTP message can have: whoever sends it fails.
+    /// What the loading system's request has that no HTTP message can have: sending it fails.
     var defect: Defect?
-    /// What the loop guard's tag says, for whoever takes the request out of the chain.
+    /// What the loop guard's tag says, for code that takes the request out of the chain.
     var lineage: Lineage?
-    /// Who hears of its exchange, once it is at the transport.
+    /// The observer of its exchange, once it is at the transport.
     var observer: TransportObserver?
 
     init(id: ID, context: LoadContext, parts: consuming Parts, body: consuming MessageBody) {
@@ -227,4 +227,93 @@ public struct InterceptedRequest: Sendable {
 /// beneath do not see it, as without us (P9).
 enum UploadedBody: InterceptedRequest.Key {
   static let defaultValue = false
+}
+
+extension InterceptedRequest {
+  /// Settings of a load that are not sent to the server.
+  ///
+  /// ```swift
+  /// var attempt = request
+  /// attempt.options.timeout = 5
+  /// return try await next(attempt)
+  /// ```
+  public struct Options: Sendable, Hashable {
+    /// Whether a cache may answer, and whether the load may use the network.
+    public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    /// Seconds without progress after which the load times out; `nil` uses the session's timeout. Zero and negative
+    /// values mean "never".
+    ///
+    /// The 60 s that a `URLRequest` reports when nobody has set its timeout count as `nil`.
+    public var timeout: TimeInterval?
+    /// Whether to send stored cookies and to store those of the response.
+    public var handlesCookies = true
+    /// The networks the load may use, for transports that can distinguish them.
+    public var networkAccess = NetworkAccess.all
+    /// The kind of traffic, for transports that prioritize.
+    public var serviceType = URLRequest.NetworkServiceType.default
+    /// The main document of the load, which determines the rules for third-party cookies.
+    public var mainDocumentURL: URL?
+
+    /// Makes the options of a new request.
+    public init() {}
+  }
+
+  /// The kinds of network that a request may use.
+  public struct NetworkAccess: OptionSet, Sendable, Hashable {
+    /// The raw bits.
+    public let rawValue: Int
+
+    /// Makes a set of the given bits.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// A cellular network.
+    public static let cellular = NetworkAccess(rawValue: 1 << 0)
+    /// An expensive network, such as a personal hotspot. Not known on Linux.
+    public static let expensive = NetworkAccess(rawValue: 1 << 1)
+    /// A network in Low Data Mode. Not known on Linux.
+    public static let constrained = NetworkAccess(rawValue: 1 << 2)
+    /// Any network.
+    public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
+  }
+}
+
+extension InterceptedRequest.Options {
+  /// What a request of the loading system says.
+  init(_ request: URLRequest) {
+    cachePolicy = request.cachePolicy
+    timeout = Self.timeout(of: request)
+    handlesCookies = request.httpShouldHandleCookies
+    networkAccess = RequestNetworkAccess.read(from: request)
+    serviceType = request.networkServiceType
+    mainDocumentURL = request.mainDocumentURL
+  }
+
+  /// The timeout that a request of the loading system has been given.
+  static func timeout(of request: URLRequest) -> TimeInterval? {
+    request.timeoutInterval == LoadContext.defaultRequestTimeout ? nil : request.timeoutInterval
+  }
+
+  /// Has a request of the loading system say the same.
+  func apply(to request: inout URLRequest) {
+    request.cachePolicy = cachePolicy
+    request.timeoutInterval = timeout ?? LoadContext.defaultRequestTimeout
+    request.httpShouldHandleCookies = handlesCookies
+    RequestNetworkAccess.write(networkAccess, to: &request)
+    request.networkServiceType = serviceType
+    request.mainDocumentURL = mainDocumentURL
+  }
+}
+
+extension InterceptedRequest {
+  /// Whether the request's method is safe, so that two servers may receive it at once (RFC 9110, section 9.2.1): GET,
+  /// HEAD, OPTIONS and TRACE.
+  public var isSafe: Bool { [.get, .head, .options, .trace].contains(method) }
+
+  /// Whether the request may be sent again even if the server may have processed it (RFC 9110, section 9.2.2): the safe
+  /// methods, PUT and DELETE.
+  ///
+  /// ``MessageBody/isReplayable`` tells whether the body can be sent again.
+  public var isIdempotent: Bool { isSafe || [.put, .delete].contains(method) }
 }

@@ -61,7 +61,7 @@ public struct InterceptedResponse: Sendable {
     }
   }
 
-  /// The status. A status outside 200…999 fails the load with ``WaylayError/Code/invalidResponse``.
+  /// The status. A status outside 200…999 fails the load with `WaylayError.invalidResponse`.
   public var status: HTTPResponse.Status {
     get { storage.status }
     set { changed.status = newValue }
@@ -142,7 +142,7 @@ public struct InterceptedResponse: Sendable {
   /// Whether ``head`` is there already.
   package var keepsHead: Bool { storage.head != nil }
 
-  /// Makes ``head`` for all copies of the response: for an answer that is given again and again.
+  /// Makes ``head`` for all copies of the response: for a response that is given again and again.
   package mutating func keepHead() { unique.head = head }
 
   /// Where a response came from. A struct, so that other modules can add sources.
@@ -163,4 +163,32 @@ public struct InterceptedResponse: Sendable {
     /// An interceptor that made the response itself.
     public static let interceptor = Source("interceptor", storesCookies: true)
   }
+}
+
+/// The measurements a transport made of one exchange. All durations count from the call of the transport; `nil` means
+/// "not known".
+public struct LoadMetrics: Sendable, Hashable {
+  /// When the host's addresses were resolved.
+  public var nameLookup: Duration?
+  /// When the connection was open.
+  public var connect: Duration?
+  /// When the TLS handshake was complete.
+  public var secureConnection: Duration?
+  /// When the response's head arrived.
+  public var firstByte: Duration?
+  /// When the body ended.
+  public var total: Duration?
+  /// The number of request body bytes sent.
+  public var requestBodyBytes: Int64?
+  /// The number of response body bytes received.
+  public var responseBodyBytes: Int64?
+  /// The dialed address, as `ip:port`.
+  public var address: String?
+  /// Whether the exchange reused an open connection.
+  public var isConnectionReused: Bool?
+  /// The protocol's ALPN name: `http/1.1`, `h2`.
+  public var protocolName: String?
+
+  /// Makes metrics without any measurements.
+  public init() {}
 }

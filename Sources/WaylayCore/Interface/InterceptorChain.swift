@@ -60,3 +60,219 @@ extension InterceptorChain {
     public static let `default`: Name = "default"
   }
 }
+
+extension InterceptorChain {
+  /// The requests a chain applies to, by scheme, host and path.
+  ///
+  /// ```swift
+  /// let scope = InterceptorChain.Scope.host("api.example.com", "*.cdn.example.com:8443")
+  ///   .path("/v1/**", "/users/*/avatar")
+  ///   .excludingPath("/v1/health")
+  /// ```
+  ///
+  /// | rule | pattern | covers |
+  /// |---|---|---|
+  /// | host | a ``HostPattern``: `example.com` | that host on any port, case-insensitive |
+  /// | | `example.com:8080` | that host on that port (URLs without a port use 80 and 443) |
+  /// | | `*.example.com` | every host below it, but not the host itself |
+  /// | path | `/a/*/c` | `*` is exactly one segment |
+  /// | | `/a/**` | `/a` and everything below it |
+  ///
+  /// A pattern that is not valid matches nothing, appears in ``problems``, and is logged as an error when the chain is
+  /// registered.
+  ///
+  /// WebSocket requests (`ws`, `wss`) are never covered. For rules based on header fields or the method, use
+  /// ``RequestInterceptor/canInit(with:)``.
+  public struct Scope: Sendable {
+    var schemes: Set<String>?
+    /// `nil` for all hosts.
+    var hosts: [HostPattern]?
+    /// `nil` for all paths.
+    var paths: [PathRule]?
+    var excludedHosts: [HostPattern] = []
+    var excludedPaths: [PathRule] = []
+    /// Errors for the host and path patterns that could not be parsed.
+    public private(set) var problems: [WaylayError] = []
+
+    init(schemes: Set<String>?) {
+      self.schemes = schemes
+    }
+
+    /// Every `http` and `https` request.
+    public static let http = Scope(schemes: ["http", "https"])
+    /// Every `https` request.
+    public static let https = Scope(schemes: ["https"])
+    /// Every request of any scheme except WebSocket.
+    public static let any = Scope(schemes: nil)
+
+    /// Every request with the given schemes, such as `"app"`.
+    public static func scheme(_ schemes: String...) -> Scope {
+      Scope(schemes: Set(schemes.map { $0.lowercased() }))
+    }
+
+    /// `http` and `https` requests to the given hosts.
+    public static func host(_ patterns: String...) -> Scope {
+      Scope.http.narrowed(to: patterns)
+    }
+
+    /// `http` and `https` requests with the given paths on any host.
+    public static func path(_ patterns: String...) -> Scope {
+      Scope.http.narrowed(toPaths: patterns)
+    }
+
+    /// The same scope, narrowed to the given hosts.
+    public func host(_ patterns: String...) -> Scope {
+      narrowed(to: patterns)
+    }
+
+    /// The same scope, narrowed to the given paths.
+    public func path(_ patterns: String...) -> Scope {
+      narrowed(toPaths: patterns)
+    }
+
+    /// The same scope without the given hosts.
+    public func excludingHost(_ patterns: String...) -> Scope {
+      with { $0.excludedHosts += $0.parsed(patterns, by: HostPattern.init) }
+    }
+
+    /// The same scope without the given paths.
+    public func excludingPath(_ patterns: String...) -> Scope {
+      with { $0.excludedPaths += $0.parsed(patterns, by: PathRule.init) }
+    }
+
+    /// Whether the scope covers a request for `url`.
+    public func covers(_ url: URL) -> Bool {
+      var target = Target(url)
+      return covers(&target)
+    }
+
+    private func narrowed(to patterns: [String]) -> Scope {
+      with { $0.hosts = ($0.hosts ?? []) + $0.parsed(patterns, by: HostPattern.init) }
+    }
+
+    private func narrowed(toPaths patterns: [String]) -> Scope {
+      with { $0.paths = ($0.paths ?? []) + $0.parsed(patterns, by: PathRule.init) }
+    }
+
+    /// The patterns that can be read; of the others the errors are kept.
+    private mutating func parsed<Pattern>(
+      _ texts: [String], by parse: (String) throws(WaylayError) -> Pattern
+    ) -> [Pattern] {
+      texts.compactMap { text in
+        do throws(WaylayError) {
+          return try parse(text)
+        } catch {
+          problems.append(error)
+          return nil
+        }
+      }
+    }
+
+    private func with(_ change: (inout Scope) -> Void) -> Scope {
+      var copy = self
+      change(&copy)
+      return copy
+    }
+
+    /// Whether the scheme is the only thing the scope looks at.
+    var isPlainHTTP: Bool {
+      schemes == ["http", "https"] && hosts == nil && paths == nil && excludedHosts.isEmpty && excludedPaths.isEmpty
+    }
+
+    func covers(_ target: inout Target) -> Bool {
+      guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
+      if let hosts, !target.matches(hosts) { return false }
+      if let paths, !paths.contains(where: { $0.covers(&target) }) { return false }
+      return !target.matches(excludedHosts) && !excludedPaths.contains { $0.covers(&target) }
+    }
+  }
+}
+
+extension InterceptorChain.Scope {
+  /// What scope rules look at in a URL, taken apart once for all chains and only as far as a rule asks.
+  struct Target {
+    let url: URL
+    let scheme: String
+    private var cachedHost: String?
+    private var cachedPath: [Substring]?
+
+    init(_ url: URL) {
+      self.url = url
+      let scheme = url.scheme ?? ""
+      self.scheme = scheme == "http" || scheme == "https" ? scheme : scheme.lowercased()
+    }
+
+    var isHTTP: Bool { scheme == "http" || scheme == "https" }
+
+    var isWebSocket: Bool { scheme == "ws" || scheme == "wss" }
+
+    var port: Int? { url.port ?? URL.defaultPort(of: scheme) }
+
+    var host: String {
+      mutating get {
+        if let cachedHost { return cachedHost }
+        let host = HostName.comparable(url.host ?? "")
+        cachedHost = host
+        return host
+      }
+    }
+
+    mutating func matches(_ patterns: [HostPattern]) -> Bool {
+      guard !patterns.isEmpty, !host.isEmpty else { return false }
+      let (host, port) = (host, port)
+      return patterns.contains { $0.matches(comparable: host, port: port) }
+    }
+
+    var segments: [Substring] {
+      mutating get {
+        if let cachedPath { return cachedPath }
+        let segments = PathRule.segments(url.path)
+        cachedPath = segments
+        return segments
+      }
+    }
+  }
+
+  /// One path pattern.
+  struct PathRule: Sendable {
+    private let segments: [Substring]
+
+    init(_ pattern: String) throws(WaylayError) {
+      let segments = Self.segments(pattern)
+      if pattern.contains("://") || pattern.contains("?") {
+        throw WaylayError(
+          .invalidPath, "\"\(pattern.withRedactedURLs)\" is not a path: leave out the scheme, host and query.")
+      }
+      if let segment = segments.first(where: { $0.contains("*") && $0 != "*" && $0 != "**" }) {
+        throw WaylayError(
+          .invalidPath,
+          """
+          "\(segment)" in the path "\(pattern)" is not a segment: "*" matches one whole segment, and "**" any number \
+          of them; to match parts of segments, implement canInit(with:).
+          """)
+      }
+      self.segments = segments
+    }
+
+    static func segments(_ path: String) -> [Substring] {
+      path.split(separator: "/", omittingEmptySubsequences: true)
+    }
+
+    func covers(_ target: inout Target) -> Bool {
+      Self.matches(segments[...], target.segments[...])
+    }
+
+    private static func matches(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {
+      var pattern = pattern
+      var path = path
+      while let rule = pattern.popFirst() {
+        if rule == "**" {
+          if pattern.isEmpty { return true }
+          return (path.startIndex...path.endIndex).contains { matches(pattern, path[$0...]) }
+        }
+        guard let segment = path.popFirst(), rule == "*" || rule == segment else { return false }
+      }
+      return path.isEmpty
+    }
+  }
+}

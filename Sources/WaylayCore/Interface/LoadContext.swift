@@ -74,3 +74,92 @@ public final class LoadContext: Sendable {
     return additionalHeaders.first { $0.value == value && $0.key.lowercased() == lowercased }?.key ?? name
   }
 }
+
+/// Limits for the heads, trailers and cookies of a message: a server decides what it sends, and the limits decide what
+/// is accepted.
+///
+/// ```swift
+/// var limits = MessageLimits()
+/// limits.fieldCount = 200
+/// let registry = InterceptorRegistry(limits: limits) { RetryOnUnavailable() }
+/// ```
+///
+/// A response over a limit fails its load, and a response whose trailers are over a limit fails its body: with a
+/// ``TransportError`` of the code `dataLengthExceedsMaximum`, and beneath it a ``WaylayError`` of the code
+/// `WaylayError.limitExceeded` that names the limit. A request over a limit is not sent, and fails with
+/// `WaylayError.limitExceeded`. Cookies over their limits are not stored, as RFC 6265, section 6.1, allows; a
+/// line at `.warning` reports it.
+///
+/// A registry passes its limits to the transports that it makes; your own transport takes them in its options. libcurl
+/// has further limits that cannot be raised: 100 KiB for one field and, since 8.3, 300 KiB for a head. Exceeding them
+/// fails a load in the same way.
+public struct MessageLimits: Sendable, Hashable {
+  /// The maximum number of field lines in one head, or in the trailers of one body. A folded field counts once for each
+  /// line. Default: 2 000. Clamped to 1…65 534, the most that `HTTPFields` holds.
+  public var fieldCount = 2_000 {
+    didSet { fieldCount = min(max(fieldCount, 1), Self.mostFields) }
+  }
+
+  /// The maximum number of bytes in one head, including the status line, or in the trailers of one body. Default: 256
+  /// KiB. At least 1.
+  public var fieldBytes = 256 * 1024 {
+    didSet { fieldBytes = max(fieldBytes, 1) }
+  }
+
+  /// The maximum number of interim responses (1xx; RFC 9110, section 15.2) before the final one; together they may have
+  /// as many bytes as one head. Default: 50. At least 0.
+  public var interimResponseCount = 50 {
+    didSet { interimResponseCount = max(interimResponseCount, 0) }
+  }
+
+  /// The maximum number of cookies that one response may set, and that are stored for one host; further ones are
+  /// ignored. Default: 180, as in browsers. At least 0.
+  public var cookieCount = 180 {
+    didSet { cookieCount = max(cookieCount, 0) }
+  }
+
+  /// The maximum number of bytes of a cookie's name and value together; larger cookies are ignored. Default: 4 096, the
+  /// minimum that RFC 6265, section 6.1, requires. At least 0.
+  public var cookieBytes = 4096 {
+    didSet { cookieBytes = max(cookieBytes, 0) }
+  }
+
+  /// Makes the default limits.
+  public init() {}
+
+  /// One more would end the process.
+  package static let mostFields = Int(UInt16.max) - 1
+}
+
+extension MessageLimits {
+  /// One of the limits, with how an error names it.
+  enum Limit: String {
+    case fieldCount
+    case fieldBytes
+    case interimResponseCount
+  }
+
+  /// An error about a limit that a response is over; `what` it is of, the error begins with.
+  func excess(_ limit: Limit, of what: String) -> TransportError {
+    let error = WaylayError(.limitExceeded, text(limit, of: what))
+    return TransportError(.dataLengthExceedsMaximum, phase: .receiving, message: error.message, underlying: error)
+  }
+
+  /// The same in words.
+  func text(_ limit: Limit, of what: String) -> String {
+    let most =
+      switch limit {
+      case .fieldCount: "\(fieldCount) field lines"
+      case .fieldBytes: "\(fieldBytes) bytes"
+      case .interimResponseCount: "\(interimResponseCount) interim responses"
+      }
+    return
+      "\(what) has more than the \(most) that MessageLimits.\(limit.rawValue) allows: send less, or raise the limit."
+  }
+
+  /// Refuses fields that are too many or too large for a message.
+  func check(count: Int, bytes: Int, of what: @autoclosure () -> String) throws(TransportError) {
+    guard count <= fieldCount else { throw excess(.fieldCount, of: what()) }
+    guard bytes <= fieldBytes else { throw excess(.fieldBytes, of: what()) }
+  }
+}

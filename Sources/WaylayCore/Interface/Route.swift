@@ -19,36 +19,40 @@ import Foundation
 ///
 /// A route is bound to the host and port of the request's URL at the time you set it: if a later interceptor changed
 /// the URL's host, the request would otherwise reach an address meant for another host. Such a request is not sent, and
-/// fails with ``WaylayError/Code/routeMismatch``, unless the interceptor removes the route or sets another.
+/// fails with `WaylayError.routeMismatch`, unless the interceptor removes the route or sets another.
 ///
 /// A transport without ``TransportCapabilities/routes`` fails a request with a route instead of dialing another
-/// address. To try several addresses, call `next` with one after the other, or with several at once behind a
-/// ``DialGate``. A redirect starts without a route.
+/// address. To try several addresses, call `next` with one after the other. A redirect starts without a route.
 public struct Route: Sendable, Hashable {
   /// The address to dial: an IPv4 or IPv6 literal, without brackets.
   public let address: String
   /// The port to dial; `nil` for the URL's.
   public let port: Int?
   /// The gate that lets one of several attempts through.
-  public let gate: DialGate?
+  package let gate: DialGate?
   /// How long opening the connection may take, TLS included, before the attempt fails with `timedOut` and nothing sent;
   /// `nil` uses the transport's own timeout. A connection that is already open takes no time.
   public let connectTimeout: Duration?
   /// Called when the connection is open and verified, on a thread of the transport, before the attempt claims the gate;
   /// without a gate it is not called.
-  public var whenConnected: (@Sendable () -> Void)?
+  package var onConnected: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
   /// Whether the attempt opens a new connection instead of reusing one.
-  public var isFresh = false
+  package var opensNewConnection = false
   /// Asked when this side ends the attempt: whether its connection, which has received nothing since, is presumed dead.
-  public var isSuspect: (@Sendable () -> Bool)?
+  package var isPresumedDead: (@Sendable () -> Bool)?
 
   /// Makes a route.
   ///
-  /// - Throws: ``WaylayError/Code/invalidRequest`` for text that is not an address literal, such as a name, and for an
+  /// - Throws: `WaylayError.invalidRequest` for text that is not an address literal, such as a name, and for an
   ///   invalid port.
-  public init(_ address: String, port: Int? = nil, gate: DialGate? = nil, connectTimeout: Duration? = nil) throws {
+  public init(_ address: String, port: Int? = nil, connectTimeout: Duration? = nil) throws {
+    try self.init(address, port: port, gate: nil, connectTimeout: connectTimeout)
+  }
+
+  /// The same behind a gate.
+  package init(_ address: String, port: Int? = nil, gate: DialGate?, connectTimeout: Duration? = nil) throws {
     var bytes = in6_addr()
     guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
       throw WaylayError(
@@ -122,7 +126,7 @@ extension InterceptedRequest {
 /// others end before they send a byte, with a ``TransportError`` whose ``TransportError/requestBytesSent`` is zero. An
 /// attempt that fails before it has sent anything releases the gate; one that has sent something keeps it. A gate
 /// serves the attempts of one request; use a new gate for the next request.
-public final class DialGate: Sendable {
+package final class DialGate: Sendable {
   /// What an attempt claims with: an object of its own, which the gate keeps, so that no later attempt can be taken for
   /// it.
   package final class Ticket: Sendable {
@@ -141,20 +145,20 @@ public final class DialGate: Sendable {
   private let owner = Locked<Owner?>(nil)
 
   /// Makes an unclaimed gate.
-  public init() {}
+  package init() {}
 
   /// Whether an attempt has claimed the gate.
-  public var isClaimed: Bool { owner.withLock { $0 != nil } }
+  package var isClaimed: Bool { owner.withLock { $0 != nil } }
 
   /// The route of the attempt that has claimed the gate, if any.
-  public var claimant: Route? { owner.withLock { $0 }?.ticket.route }
+  package var claimedRoute: Route? { owner.withLock { $0 }?.ticket.route }
 
   /// Whether the attempt that has claimed the gate reuses a connection.
-  public var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
+  package var isClaimedOnKeptConnection: Bool { owner.withLock { $0?.isOnKeptConnection ?? false } }
 
   /// Claims the gate: `true` for the first, and for the same one again.
   package func claim(_ ticket: Ticket, isOnKeptConnection: Bool = false) -> Bool {
-    ticket.route?.whenConnected?()
+    ticket.route?.onConnected?()
     return owner.withLock { owner in
       owner = owner ?? Owner(ticket: ticket, isOnKeptConnection: isOnKeptConnection)
       return owner?.ticket === ticket

@@ -19,8 +19,7 @@ import Foundation
 /// ```
 ///
 /// A transport follows no redirects and keeps no cookies: the core does both, hop by hop. It answers no challenges: a
-/// 401 is a response. It throws ``TransportError``. The request connects it to its load:
-/// ``InterceptedRequest/observer``.
+/// 401 is a response. It throws ``TransportError``.
 public protocol Transport: Sendable {
   /// What the transport supports beyond a plain exchange.
   var capabilities: TransportCapabilities { get }
@@ -79,5 +78,54 @@ public struct TransportCapabilities: OptionSet, Sendable {
   /// Dials the address of a ``Route``.
   public static let routes = TransportCapabilities(rawValue: 1 << 3)
   /// Holds a request at a ``DialGate`` until its connection is open and verified.
-  public static let gates = TransportCapabilities(rawValue: 1 << 4)
+  package static let gates = TransportCapabilities(rawValue: 1 << 4)
+}
+
+/// The transport's connection to the load of a request: it reports progress to the load and tells the transport what it
+/// needs to know.
+///
+/// ```swift
+/// func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+///   for try await chunk in request.body {
+///     sent += try await connection.send(chunk)
+///     request.observer?.sent(sent)
+///   }
+///   …
+/// }
+/// ```
+package struct TransportObserver: Sendable {
+  let load: Load
+  /// Where the code that sends the request is, for protocol classes of others beneath a session.
+  let lineage: Lineage?
+  /// Whether the load itself ends the exchange after the request's ``InterceptedRequest/idleTimeout`` without progress.
+  /// Otherwise the transport does, for example for an attempt to which an interceptor gave a timeout of its own.
+  package let watchesTimeout: Bool
+
+  /// Reports that bytes were sent or received, which restarts the idle timeout.
+  package func progressed() {
+    load.touch()
+  }
+
+  /// Reports the total number of request body bytes sent, which informs the app and restarts the idle timeout.
+  package func sent(_ total: Int64) {
+    load.sent(total)
+  }
+}
+
+extension InterceptedRequest {
+  /// The observer of the exchange, set where a request reaches the transport at the end of its chain; otherwise `nil`.
+  package var observer: TransportObserver? { storage.observer }
+
+  /// The request for a transport: without the loop guard's tag, which is for nobody outside.
+  mutating func address(to observer: TransportObserver) {
+    let storage = unique
+    storage.lineage = nil
+    storage.observer = observer
+  }
+
+  /// Has the projection carry the loop guard's tag; it is made when somebody takes it.
+  mutating func tag(with lineage: Lineage) {
+    // Code that keeps a request, a history for one, must not keep the load that it came from, and with it the chain.
+    unique.lineage = lineage.withoutLoads
+  }
 }

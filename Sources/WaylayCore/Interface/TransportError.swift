@@ -42,7 +42,7 @@ public struct TransportError: LoadError {
   /// The `URLError` code that the app sees.
   public let code: URLError.Code
   /// Why there was no response.
-  public let cause: Cause
+  public let cause: ErrorCode<TransportError>
   /// How far the exchange had progressed.
   public let phase: Phase
   /// The number of request bytes that left this machine; `nil` if the transport cannot tell.
@@ -69,12 +69,11 @@ public struct TransportError: LoadError {
   ///   - message: What happened.
   ///   - underlying: The underlying library's error.
   public init(
-    _ code: URLError.Code, cause: Cause? = nil, phase: Phase = .unknown, requestBytesSent: Int64? = nil,
-    address: String? = nil,
-    message: String, underlying: (any Error)? = nil
+    _ code: URLError.Code, cause: ErrorCode<TransportError>? = nil, phase: Phase = .unknown,
+    requestBytesSent: Int64? = nil, address: String? = nil, message: String, underlying: (any Error)? = nil
   ) {
     self.code = code
-    self.cause = cause ?? Cause(code, underlying: underlying)
+    self.cause = cause ?? ErrorCode(code, underlying: underlying)
     self.phase = phase
     self.requestBytesSent = requestBytesSent
     self.address = address
@@ -100,10 +99,124 @@ extension TransportError {
 
   private static let ofRequest: Set<URLError.Code> = [
     .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired,
-    .requestBodyStreamExhausted,
-    .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist, .noPermissionsToReadFile,
-    .cannotOpenFile,
-    .cannotWriteToFile, .cannotCreateFile, .dataLengthExceedsMaximum, .appTransportSecurityRequiresSecureConnection,
-    .resourceUnavailable,
+    .requestBodyStreamExhausted, .clientCertificateRejected, .clientCertificateRequired, .fileDoesNotExist,
+    .noPermissionsToReadFile, .cannotOpenFile, .cannotWriteToFile, .cannotCreateFile, .dataLengthExceedsMaximum,
+    .appTransportSecurityRequiresSecureConnection, .resourceUnavailable,
   ]
+}
+
+/// Why the network gave no response: the ``TransportError/cause``.
+///
+/// ```swift
+/// } catch let error as TransportError where error.cause == .refused {
+/// ```
+extension ErrorCode where Domain == TransportError {
+  /// No address was found for the host.
+  ///
+  /// Check the spelling of the host, the network and its DNS. `HostRewriter` can answer from addresses you trust.
+  public static var hostNotFound: Self { Self("hostNotFound") }
+  /// The host was reached, but nothing listens on the port.
+  ///
+  /// Check the port, and whether the server runs.
+  public static var refused: Self { Self("refused") }
+  /// There is no route to the host, or no network at all.
+  ///
+  /// Try again when the network is back; an archive can answer meanwhile.
+  public static var unreachable: Self { Self("unreachable") }
+  /// The connection was closed or reset before the response was complete.
+  ///
+  /// Retry if ``TransportError/requestBytesSent`` is zero or the method is idempotent. If it happens every time,
+  /// check the server or a proxy in between.
+  public static var reset: Self { Self("reset") }
+  /// The attempt made no progress for too long.
+  ///
+  /// Check ``TransportError/phase``: a timeout while connecting points to the network or the address, one while
+  /// receiving to the server.
+  public static var timedOut: Self { Self("timedOut") }
+  /// The peer does not speak TLS on this port.
+  ///
+  /// Check scheme and port: the cause may be `https` to a port that serves plain `http`, or a captive portal.
+  public static var notTLS: Self { Self("notTLS") }
+  /// The TLS handshake between client and server failed.
+  ///
+  /// Check the server's TLS versions and ciphers, and the server name that the client requests.
+  public static var handshakeFailed: Self { Self("handshakeFailed") }
+  /// The certificate is not signed by a trusted authority, or is invalid for another reason.
+  ///
+  /// Install the authority in the system, or pass your own with `CurlTransport.Options` on Linux. Never disable
+  /// verification.
+  public static var certificateUntrusted: Self { Self("certificateUntrusted") }
+  /// The certificate is valid, but for another host.
+  ///
+  /// The request reached another server: check DNS, the route and the virtual host. A hijacked connection looks the
+  /// same.
+  public static var certificateNameMismatch: Self { Self("certificateNameMismatch") }
+  /// The certificate has expired.
+  ///
+  /// Renew the server's certificate; check the clock of this machine.
+  public static var certificateExpired: Self { Self("certificateExpired") }
+  /// The certificate is not valid yet.
+  ///
+  /// Check the clock of this machine, then the server's certificate.
+  public static var certificateNotYetValid: Self { Self("certificateNotYetValid") }
+  /// The server requires a client certificate, or rejected the one it received.
+  ///
+  /// Provide a certificate that the server accepts.
+  public static var clientCertificate: Self { Self("clientCertificate") }
+  /// The response violates the rules of HTTP or of its content coding.
+  ///
+  /// Look at what the server sends, for example with `curl -v`: often the sender is a proxy, or a server that speaks
+  /// another protocol.
+  public static var protocolViolation: Self { Self("protocolViolation") }
+  /// The response exceeds one of the ``MessageLimits``.
+  ///
+  /// Raise the limit that the message names if you trust the server.
+  public static var limitExceeded: Self { Self("limitExceeded") }
+  /// This side cancelled the exchange.
+  ///
+  /// Nothing to do: another attempt was faster, or the app cancelled.
+  public static var cancelled: Self { Self("cancelled") }
+  /// The transport cannot tell, or the request itself is the cause.
+  ///
+  /// Read ``TransportError/message`` and ``TransportError/underlying``.
+  public static var unknown: Self { Self("unknown") }
+
+  /// Whether the cause is the server's certificate.
+  public var isCertificate: Bool {
+    [.certificateUntrusted, .certificateNameMismatch, .certificateExpired, .certificateNotYetValid].contains(self)
+  }
+}
+
+extension ErrorCode where Domain == TransportError {
+  /// What a code of the loading system says, more exactly where the number of the system's call is known.
+  init(_ code: URLError.Code, underlying: (any Error)?) {
+    if let known = (underlying as? POSIXError).flatMap({ Self.numbers[$0.code] }) {
+      self = known
+      return
+    }
+    self =
+      switch code {
+      case .cannotFindHost, .dnsLookupFailed: .hostNotFound
+      case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed: .unreachable
+      case .networkConnectionLost: .reset
+      case .timedOut: .timedOut
+      case .secureConnectionFailed: .handshakeFailed
+      case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: .certificateUntrusted
+      case .serverCertificateHasBadDate: .certificateExpired
+      case .serverCertificateNotYetValid: .certificateNotYetValid
+      case .clientCertificateRequired, .clientCertificateRejected: .clientCertificate
+      case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .zeroByteResource:
+        .protocolViolation
+      case .dataLengthExceedsMaximum: .limitExceeded
+      case .cancelled: .cancelled
+      default: .unknown
+      }
+  }
+
+  private static var numbers: [POSIXErrorCode: Self] {
+    [
+      .ECONNREFUSED: .refused, .ECONNRESET: .reset, .EPIPE: .reset, .ETIMEDOUT: .timedOut,
+      .EHOSTUNREACH: .unreachable, .ENETUNREACH: .unreachable, .ENETDOWN: .unreachable,
+    ]
+  }
 }

@@ -1,5 +1,128 @@
 import Foundation
 
+/// The common protocol of this package's errors, which an app finds beneath the `URLError` of a failed load.
+///
+/// ```swift
+/// do {
+///   _ = try await session.data(from: url)
+/// } catch let error as URLError {
+///   if let cause = error.cause(as: TransportError.self), cause.cause == .certificateExpired { … }
+///   if let cause = error.loadError { print(cause.code, cause.message) }
+/// }
+/// ```
+///
+/// Conform the errors of your own interceptor to it if others use the interceptor. They reach the app beneath a
+/// `URLError` with the code `unknown`; to choose the code, throw a `URLError` with your error under
+/// `NSUnderlyingErrorKey`.
+///
+/// Logs, events and other errors show what an error of this kind says: `message` and `description` contain no
+/// credentials, query values or bodies.
+public protocol LoadError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+  /// The kind of failure.
+  associatedtype Code: Hashable & Sendable
+
+  /// The kind of failure.
+  var code: Code { get }
+  /// A human-readable text: what happened and what to do about it.
+  var message: String { get }
+  /// The URL of the failed request, if the error is about one.
+  var url: URL? { get }
+  /// The load that failed, if the error is about one.
+  var requestID: InterceptedRequest.ID? { get }
+  /// The original error, if there is one.
+  var underlying: (any Error)? { get }
+  /// Whether the origin could not be reached or did not give a valid HTTP response, so that trying later or a stored
+  /// response may help. Default: `false`.
+  var isNetworkFailure: Bool { get }
+}
+
+/// The kind of a failure: one list of names for each error type.
+///
+/// ```swift
+/// extension ErrorCode where Domain == TokenError {
+///   public static var expired: Self { Self("expired") }
+/// }
+/// ```
+///
+/// A struct rather than an enum, so that new codes do not break a `switch`. New ones may be added in any release, and
+/// by other modules.
+public struct ErrorCode<Domain>: Hashable, Sendable, CustomStringConvertible {
+  /// The code's name.
+  public let description: String
+
+  /// Makes a code with the given name.
+  public init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension LoadError {
+  /// `nil`: the error is about no request.
+  public var url: URL? { nil }
+
+  /// `nil`: the error is about no load.
+  public var requestID: InterceptedRequest.ID? { nil }
+
+  /// `false`: the failure has another reason.
+  public var isNetworkFailure: Bool { false }
+
+  /// Type, code, message and known context on one line. URLs appear without user info, query values and fragment.
+  public var description: String {
+    var text = "\(Self.self).\(code): \(message.withRedactedURLs)"
+    if let url { text += " [\(url.redacted)]" }
+    if let requestID { text += " [load \(requestID)]" }
+    return text
+  }
+
+  /// The same as the description, which leaves out the underlying error because that may contain anything.
+  public var debugDescription: String { description }
+
+  /// The message, with its URLs redacted in the same way.
+  public var errorDescription: String? { message.withRedactedURLs }
+}
+
+extension URLError {
+  /// Returns the error of a given type that this error was made from, at any depth.
+  ///
+  /// ```swift
+  /// if let refusal = error.cause(as: TokenError.self) { signOut(because: refusal) }
+  /// ```
+  ///
+  /// The search follows `NSUnderlyingErrorKey` and ``LoadError/underlying``.
+  public func cause<Cause: Error>(as type: Cause.Type = Cause.self) -> Cause? {
+    firstCause { $0 as? Cause }
+  }
+
+  /// The outermost error of an interceptor, a transport or the core that this error was made from.
+  public var loadError: (any LoadError)? { firstCause { $0 as? any LoadError } }
+
+  /// Whether the error says that the origin could not be reached or did not give a valid HTTP response. An error that
+  /// an interceptor throws for its own reasons is not one.
+  public var isNetworkFailure: Bool {
+    // A link that has given up says why beneath.
+    loadError?.isNetworkFailure ?? URLError.Code.unreachable.contains(code)
+  }
+
+  private func firstCause<Cause>(_ matches: (any Error) -> Cause?) -> Cause? {
+    var next: (any Error)? = userInfo[NSUnderlyingErrorKey] as? any Error
+    // Deeper than anybody nests errors, in case they go in a circle.
+    for _ in 0..<16 {
+      guard let error = next else { return nil }
+      if let cause = matches(error) { return cause }
+      next = (error as? any LoadError)?.underlying ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? any Error
+    }
+    return nil
+  }
+}
+
+extension URLError.Code {
+  /// What the loading system says of a network that is not there, or of an origin that is silent.
+  fileprivate static let unreachable: Set<URLError.Code> = [
+    .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed, .notConnectedToInternet,
+    .internationalRoamingOff, .callIsActive, .dataNotAllowed, .cannotLoadFromNetwork,
+  ]
+}
+
 /// A failure inside an interceptor chain, with everything known about it.
 ///
 /// An app finds it beneath the `URLError` that its task fails with:
@@ -17,7 +140,7 @@ import Foundation
 /// To fail a load for a reason of its own, an interceptor throws a `URLError`, not this type.
 public struct WaylayError: LoadError {
   /// The kind of failure. New codes may be added in any release.
-  public let code: Code
+  public let code: ErrorCode<WaylayError>
   /// A human-readable text: what happened and what to do about it. Contains no credentials and no query values.
   public let message: String
   /// The name of the interceptor that the failure is about, if any.
@@ -31,7 +154,7 @@ public struct WaylayError: LoadError {
 
   /// Makes an error of the given kind.
   public init(
-    _ code: Code, _ message: String, interceptor: String? = nil, url: URL? = nil,
+    _ code: ErrorCode<WaylayError>, _ message: String, interceptor: String? = nil, url: URL? = nil,
     requestID: InterceptedRequest.ID? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
@@ -43,108 +166,97 @@ public struct WaylayError: LoadError {
   }
 }
 
-extension WaylayError {
-  /// The kinds of failure. A struct rather than an enum, so that new ones do not break a `switch`.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The code's name.
-    public let description: String
-
-    /// Makes a code with the given name. Other modules add their own codes this way.
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// The request cannot be sent: it has no URL, its method or a header field would break out of its line, or its
-    /// ``Route`` is not an IP address with a port.
-    ///
-    /// Correct what the message names. Usually an interceptor that changes requests is the cause;
-    /// ``WaylayError/interceptor`` names it.
-    public static let invalidRequest = Code("invalidRequest")
-    /// An interceptor gave a response that no HTTP client can present, for example with the status 99.
-    ///
-    /// Answer with a status from 200 to 999.
-    public static let invalidResponse = Code("invalidResponse")
-    /// `next` was called after `startLoading` had returned.
-    ///
-    /// Await each call of `next` before `startLoading` returns; use a task group instead of an unstructured task.
-    public static let nextAfterReturn = Code("nextAfterReturn")
-    /// An interceptor answered a load that had been cancelled; its answer was dropped.
-    ///
-    /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and pass
-    /// `CancellationError` on.
-    public static let answeredAfterCancellation = Code("answeredAfterCancellation")
-    /// A one-shot body was read a second time.
-    ///
-    /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` tells
-    /// whether it is.
-    public static let bodyConsumed = Code("bodyConsumed")
-    /// A body exceeds the limit it was collected with.
-    ///
-    /// Raise the limit of `collect(upTo:)`, or read the body chunk by chunk.
-    public static let bodyTooLarge = Code("bodyTooLarge")
-    /// The file or stream of a body could not be read, or its number of bytes differs from the announced length.
-    ///
-    /// See ``WaylayError/underlying``: check the file and its permissions, and announce the true length of a stream, or
-    /// none.
-    public static let bodyUnreadable = Code("bodyUnreadable")
-    /// The load made no progress for longer than the request's timeout, or took longer overall than the resource
-    /// timeout.
-    ///
-    /// The message states both timeouts and what was running: an interceptor, the transport or the reading of the body.
-    /// Look there first, then raise `timeoutInterval` or `timeoutIntervalForResource`.
-    public static let timedOut = Code("timedOut")
-    /// A load entered interception again more often than allowed.
-    ///
-    /// An interceptor loads through the session that it intercepts. Give it a session of its own, or call `next`; the
-    /// message shows the path.
-    public static let loopDetected = Code("loopDetected")
-    /// The policy does not allow the redirect, such as one from `https` to `http`.
-    ///
-    /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
-    public static let redirectRefused = Code("redirectRefused")
-    /// This version of Foundation on Linux does not let Waylay hand over a download task's file.
-    ///
-    /// Use `registry.download(for:to:)` or a data task, and update Waylay.
-    public static let downloadTaskUnsupported = Code("downloadTaskUnsupported")
-    /// Foundation's internals on Linux differ from what this version of Waylay expects.
-    ///
-    /// Update Waylay, or pin the toolchain; direct loads through the registry are not affected.
-    public static let foundationChanged = Code("foundationChanged")
-    /// A message exceeds one of the ``MessageLimits``.
-    ///
-    /// The message names the limit. Make the server send less, or raise the limit if you trust it.
-    public static let limitExceeded = Code("limitExceeded")
-    /// The request's URL has another host or port than the one its ``Route`` was made for.
-    ///
-    /// Set the route after the URL, or remove it when an interceptor changes the host.
-    public static let routeMismatch = Code("routeMismatch")
-    /// The transport does not support what the request needs: see ``TransportCapabilities``.
-    ///
-    /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of your
-    /// choice: allow the policy's fallback, or leave the host to the system.
-    public static let transportIncapable = Code("transportIncapable")
-    /// A session was used after its registry had been invalidated.
-    ///
-    /// Make a new session from a live registry, and invalidate a registry only after its sessions.
-    public static let registryInvalidated = Code("registryInvalidated")
-    /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineAnswering``.
-    ///
-    /// Implement `startLoading`, or answer in `answerInline`.
-    public static let missingAnswer = Code("missingAnswer")
-    /// The text is neither a host name, nor an address literal, nor a ``HostPattern``.
-    ///
-    /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
-    public static let invalidHost = Code("invalidHost")
-    /// A text that is no path of an ``InterceptorChain/Scope``.
-    ///
-    /// Write `*` and `**` as whole segments only, and leave out scheme, host and query: `/v1/**`, `/users/*/avatar`.
-    public static let invalidPath = Code("invalidPath")
-    /// A downloaded file, or a temporary one, could not be written.
-    ///
-    /// Check that the folder exists, that the process may write there, and that the disk has space; see
-    /// ``WaylayError/underlying``.
-    public static let fileNotWritten = Code("fileNotWritten")
-  }
+extension ErrorCode where Domain == WaylayError {
+  /// The request cannot be sent: it has no URL, its method or a header field would break out of its line, or its
+  /// ``Route`` is not an IP address with a port.
+  ///
+  /// Correct what the message names. Usually an interceptor that changes requests is the cause;
+  /// ``WaylayError/interceptor`` names it.
+  public static var invalidRequest: Self { Self("invalidRequest") }
+  /// An interceptor gave a response that no HTTP client can present, for example with the status 99.
+  ///
+  /// Answer with a status from 200 to 999.
+  public static var invalidResponse: Self { Self("invalidResponse") }
+  /// `next` was called after `startLoading` had returned.
+  ///
+  /// Await each call of `next` before `startLoading` returns; use a task group instead of an unstructured task.
+  public static var nextAfterReturn: Self { Self("nextAfterReturn") }
+  /// An interceptor answered a load that had been cancelled; its answer was dropped.
+  ///
+  /// Nothing is lost: the app sees a cancelled task. In long-running work, check `Task.isCancelled` and pass
+  /// `CancellationError` on.
+  public static var answeredAfterCancellation: Self { Self("answeredAfterCancellation") }
+  /// A one-shot body was read a second time.
+  ///
+  /// Collect the body into data before you pass it on, or make it replayable: ``MessageBody/isReplayable`` tells
+  /// whether it is.
+  public static var bodyConsumed: Self { Self("bodyConsumed") }
+  /// A body exceeds the limit it was collected with.
+  ///
+  /// Raise the limit of `collect(upTo:)`, or read the body chunk by chunk.
+  public static var bodyTooLarge: Self { Self("bodyTooLarge") }
+  /// The file or stream of a body could not be read, or its number of bytes differs from the announced length.
+  ///
+  /// See ``WaylayError/underlying``: check the file and its permissions, and announce the true length of a stream, or
+  /// none.
+  public static var bodyUnreadable: Self { Self("bodyUnreadable") }
+  /// The load made no progress for longer than the request's timeout, or took longer overall than the resource
+  /// timeout.
+  ///
+  /// The message states both timeouts and what was running: an interceptor, the transport or the reading of the body.
+  /// Look there first, then raise `timeoutInterval` or `timeoutIntervalForResource`.
+  public static var timedOut: Self { Self("timedOut") }
+  /// A load entered interception again more often than allowed.
+  ///
+  /// An interceptor loads through the session that it intercepts. Give it a session of its own, or call `next`; the
+  /// message shows the path.
+  public static var loopDetected: Self { Self("loopDetected") }
+  /// The policy does not allow the redirect, such as one from `https` to `http`.
+  ///
+  /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
+  public static var redirectRefused: Self { Self("redirectRefused") }
+  /// This version of Foundation on Linux does not let Waylay hand over a download task's file.
+  ///
+  /// Use `registry.download(for:to:)` or a data task, and update Waylay.
+  public static var downloadTaskUnsupported: Self { Self("downloadTaskUnsupported") }
+  /// Foundation's internals on Linux differ from what this version of Waylay expects.
+  ///
+  /// Update Waylay, or pin the toolchain; direct loads through the registry are not affected.
+  public static var foundationChanged: Self { Self("foundationChanged") }
+  /// A message exceeds one of the ``MessageLimits``.
+  ///
+  /// The message names the limit. Make the server send less, or raise the limit if you trust it.
+  public static var limitExceeded: Self { Self("limitExceeded") }
+  /// The request's URL has another host or port than the one its ``Route`` was made for.
+  ///
+  /// Set the route after the URL, or remove it when an interceptor changes the host.
+  public static var routeMismatch: Self { Self("routeMismatch") }
+  /// The transport does not support what the request needs: see ``TransportCapabilities``.
+  ///
+  /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of your
+  /// choice: allow the policy's fallback, or leave the host to the system.
+  public static var transportIncapable: Self { Self("transportIncapable") }
+  /// A session was used after its registry had been invalidated.
+  ///
+  /// Make a new session from a live registry, and invalidate a registry only after its sessions.
+  public static var registryInvalidated: Self { Self("registryInvalidated") }
+  /// An interceptor left its answer to `startLoading` but does not implement it: see ``InlineAnswering``.
+  ///
+  /// Implement `startLoading`, or answer in `answerInline`.
+  public static var missingAnswer: Self { Self("missingAnswer") }
+  /// The text is neither a host name, nor an address literal, nor a ``HostPattern``.
+  ///
+  /// Write only the host, without scheme, path or port: `api.example.com`, `*.example.com`, `203.0.113.7`.
+  public static var invalidHost: Self { Self("invalidHost") }
+  /// A text that is no path of an ``InterceptorChain/Scope``.
+  ///
+  /// Write `*` and `**` as whole segments only, and leave out scheme, host and query: `/v1/**`, `/users/*/avatar`.
+  public static var invalidPath: Self { Self("invalidPath") }
+  /// A downloaded file, or a temporary one, could not be written.
+  ///
+  /// Check that the folder exists, that the process may write there, and that the disk has space; see
+  /// ``WaylayError/underlying``.
+  public static var fileNotWritten: Self { Self("fileNotWritten") }
 }
 
 extension WaylayError {

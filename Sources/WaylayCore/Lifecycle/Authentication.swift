@@ -1,13 +1,13 @@
 import Foundation
 import HTTPTypes
 
-/// The challenges that one load meets, and what it answers.
+/// The challenges that one load meets, and the credentials that it sends.
 ///
 /// A challenge is answered inside the load: the request runs through the chain once more, with a credential. The
 /// loading system never sees a challenge that it would answer past us, hang on or trap on (P14).
 struct Authentication {
-  /// The answer to the last challenge.
-  private struct Answer {
+  /// What the last challenge was met with.
+  private struct Attempt {
     let space: ProtectionSpace
     let credential: URLCredential
     /// For a challenge of the scheme Digest; Basic else.
@@ -25,12 +25,13 @@ struct Authentication {
   }
 
   /// A challenge that can be answered.
-  private struct Candidate {
+  private struct Challenge {
     let space: ProtectionSpace
     let digest: DigestChallenge?
   }
 
-  private var answer: Answer?
+  private var last: Attempt?
+  var hasSentCredential: Bool { last != nil }
   /// Whether the URL's own user and password have been turned down.
   private var hasRefusedUserInfo = false
   /// What the server has refused in this load, in the order in which it was tried.
@@ -40,13 +41,12 @@ struct Authentication {
   /// Credentials that one load sends at most, whatever realms a server makes up.
   private static let maximumRounds = 20
 
-  /// Puts the last answer into the next request, if that goes to the origin the answer is for, and says what it is made
-  /// of.
+  /// Puts the last credential into the next request, if that goes to the origin it is for, and says what it is.
   mutating func authorize(_ request: inout URLRequest) -> AnsweredChallenge? {
-    guard let origin = answer?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
-    answer?.count += 1
-    request.setValue(answer?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
-    return answer.flatMap { AnsweredChallenge($0.credential) }
+    guard let origin = last?.origin, let url = request.url, url.hasSameOrigin(as: origin) else { return nil }
+    last?.count += 1
+    request.setValue(last?.field(for: request, at: url), forHTTPHeaderField: "Authorization")
+    return last.flatMap { AnsweredChallenge($0.credential) }
   }
 
   /// The request to try again with a credential, or `nil` when `response` is to stand.
@@ -60,31 +60,31 @@ struct Authentication {
     if load.leavesChallengesToTransport, response.source == .network { return nil }
     guard rounds < Self.maximumRounds, let url = hop.url, hop.body.consumedBy == nil || load.delegate != nil
     else { return nil }
-    for candidate in Self.candidates(response.fields[values: .wwwAuthenticate], at: url) {
-      let isStale = candidate.digest?.isStale == true && answer?.space == candidate.space
-      let decision: ChallengeAnswer
-      if isStale, let answer {
+    for challenge in Self.challenges(response.fields[values: .wwwAuthenticate], at: url) {
+      let isStale = challenge.digest?.isStale == true && last?.space == challenge.space
+      let reply: ChallengeReply
+      if isStale, let last {
         // The credential was right, and the server wants it with another nonce: nobody need be asked.
-        decision = ChallengeAnswer(.useCredential, answer.credential)
+        reply = ChallengeReply(.useCredential, last.credential)
       } else {
-        noteRefusal(in: candidate.space)
-        noteUserInfo(of: hop.urlRequest, candidate, response)
-        decision = try await decide(candidate.space, at: url, response, load)
+        noteRefusal(in: challenge.space)
+        noteUserInfo(of: hop.urlRequest, challenge, response)
+        reply = try await self.reply(to: challenge.space, at: url, response, load)
       }
-      switch decision.disposition {
+      switch reply.disposition {
       case .rejectProtectionSpace: continue
       case .cancelAuthenticationChallenge: throw URLError(.cancelled)
       default: break
       }
-      guard let credential = decision.credential, !refused.contains(where: { $0.isSame(as: credential) }) else {
+      guard let credential = reply.credential, !refused.contains(where: { $0.isSame(as: credential) }) else {
         return nil
       }
-      let next = Answer(space: candidate.space, credential: credential, digest: candidate.digest, origin: url)
+      let next = Attempt(space: challenge.space, credential: credential, digest: challenge.digest, origin: url)
       guard next.field(for: hop.urlRequest, at: url) != nil, let body = try? await load.replay(hop.body) else {
         return nil
       }
       rounds += 1
-      answer = next
+      last = next
       var again = hop
       again.body = body
       return again
@@ -93,11 +93,11 @@ struct Authentication {
   }
 
   /// The challenges that can be answered, the strongest first (RFC 9110, section 11.4).
-  private static func candidates(_ fields: [String], at url: URL) -> [Candidate] {
-    HTTPChallenge.parse(fields).compactMap { challenge -> Candidate? in
+  private static func challenges(_ fields: [String], at url: URL) -> [Challenge] {
+    HTTPChallenge.parse(fields).compactMap { challenge -> Challenge? in
       let digest = DigestChallenge(challenge)
       guard challenge.scheme == "basic" || digest != nil else { return nil }
-      return Candidate(space: ProtectionSpace(challenge, at: url), digest: digest)
+      return Challenge(space: ProtectionSpace(challenge, at: url), digest: digest)
     }
     .enumerated().sorted { one, other in
       let (first, second) = (one.element.digest?.strength ?? 0, other.element.digest?.strength ?? 0)
@@ -106,16 +106,16 @@ struct Authentication {
     .map(\.element)
   }
 
-  /// The last answer was wrong, if it was for this space.
+  /// The last credential was wrong, if it was for this space.
   private mutating func noteRefusal(in space: ProtectionSpace) {
-    guard let last = answer else { return }
+    guard let last else { return }
     if last.space == space { refused.append(last.credential) } else { refused = [] }
-    answer = nil
+    self.last = nil
   }
 
   /// The URL's user and password went ahead of the challenge, as Basic, and were wrong.
-  private mutating func noteUserInfo(of request: URLRequest, _ candidate: Candidate, _ response: InterceptedResponse) {
-    guard !hasRefusedUserInfo, candidate.digest == nil, response.source == .network,
+  private mutating func noteUserInfo(of request: URLRequest, _ challenge: Challenge, _ response: InterceptedResponse) {
+    guard !hasRefusedUserInfo, challenge.digest == nil, response.source == .network,
       request.value(forHTTPHeaderField: "Authorization") == nil, let credential = request.url?.userInfo
     else { return }
     hasRefusedUserInfo = true
@@ -123,23 +123,23 @@ struct Authentication {
   }
 
   /// What the app, or the system's own rule, says about a challenge.
-  private func decide(
-    _ space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
-  ) async throws -> ChallengeAnswer {
+  private func reply(
+    to space: ProtectionSpace, at url: URL, _ response: InterceptedResponse, _ load: Load
+  ) async throws -> ChallengeReply {
     let storage = load.context.credentialStorage
     guard let delegate = load.delegate, let delegateID = try delegate.delegateID else {
-      return ChallengeAnswer.byDefault(proposed(space, at: url, storage), refused)
+      return ChallengeReply.byDefault(proposed(space, at: url, storage), refused)
     }
     load.setWaiting(false)
     defer { load.setWaiting(true) }
-    return try await load.installation.challenges.answer(delegateID, space, refused: refused) {
+    return try await load.installation.core.challenges.answer(delegateID, space, refused: refused) {
       let proposed = proposed(space, at: url, storage)
       let challenge = URLAuthenticationChallenge(
         protectionSpace: space.object, proposedCredential: proposed, previousFailureCount: refused.count,
         failureResponse: response.head, error: nil, sender: UnusedSender())
       let answer = try await delegate.answer(challenge)
       guard answer.disposition == .performDefaultHandling else { return answer }
-      return ChallengeAnswer.byDefault(proposed, refused)
+      return ChallengeReply.byDefault(proposed, refused)
     }
   }
 
@@ -150,11 +150,11 @@ struct Authentication {
     return storage.flatMap { space.credential(in: $0) }
   }
 
-  /// The last answer was right: it is kept, if that is what whoever gave it wants.
+  /// The last credential was right: it is stored, if its persistence says so.
   private func accepted(in load: Load) {
-    guard let answer, answer.credential.persistence != .none, let storage = load.context.credentialStorage
+    guard let last, last.credential.persistence != .none, let storage = load.context.credentialStorage
     else { return }
-    answer.space.keep(answer.credential, in: storage)
+    last.space.keep(last.credential, in: storage)
   }
 }
 
@@ -164,7 +164,7 @@ extension Load {
 }
 
 /// What to do about a challenge.
-struct ChallengeAnswer: Sendable {
+struct ChallengeReply: Sendable {
   let disposition: URLSession.AuthChallengeDisposition
   let credential: URLCredential?
 
@@ -174,8 +174,8 @@ struct ChallengeAnswer: Sendable {
   }
 
   /// Default handling: the proposed credential, unless one has failed already.
-  static func byDefault(_ proposed: URLCredential?, _ refused: [URLCredential]) -> ChallengeAnswer {
-    ChallengeAnswer(.useCredential, refused.isEmpty ? proposed : nil)
+  static func byDefault(_ proposed: URLCredential?, _ refused: [URLCredential]) -> ChallengeReply {
+    ChallengeReply(.useCredential, refused.isEmpty ? proposed : nil)
   }
 }
 
@@ -183,7 +183,7 @@ struct ChallengeAnswer: Sendable {
 /// that asks a person wants it. Realms do not wait for each other: to answer for one, an app may need a load of
 /// another.
 final class ChallengeCoordinator: Sendable {
-  /// The loads that wait for the answer to one question.
+  /// The loads that wait for one reply of the app.
   private struct Line {
     var queue: [Promise<Void>] = []
     /// What was answered while others waited, so that they need not ask again.
@@ -199,16 +199,16 @@ final class ChallengeCoordinator: Sendable {
   /// There is a line for a key while somebody is being served.
   private let lines = Locked<[Key: Line]>([:])
 
-  /// Waits for its turn, then asks, unless somebody else has been given a credential for the same space meanwhile.
+  /// Waits in the queue, then asks, unless another load has been given a credential for the same space meanwhile.
   func answer(
     _ delegateID: ObjectIdentifier, _ space: ProtectionSpace, refused: [URLCredential],
-    _ ask: () async throws -> ChallengeAnswer
-  ) async throws -> ChallengeAnswer {
+    _ ask: () async throws -> ChallengeReply
+  ) async throws -> ChallengeReply {
     let key = Key(delegateID: delegateID, space: space)
     try await enter(key)
     defer { leave(key) }
     if let known = lines.withLock({ $0[key]?.answer }), !refused.contains(where: { $0.isSame(as: known) }) {
-      return ChallengeAnswer(.useCredential, known)
+      return ChallengeReply(.useCredential, known)
     }
     let answer = try await ask()
     if let credential = answer.credential, credential.persistence != .none {
@@ -218,32 +218,32 @@ final class ChallengeCoordinator: Sendable {
   }
 
   private func enter(_ key: Key) async throws {
-    let turn = Promise<Void>()
+    let ticket = Promise<Void>()
     try await withTaskCancellationHandler {
-      try await turn.value {
+      try await ticket.value {
         let isFree = lines.withLock { lines in
           guard lines[key] != nil else {
             lines[key] = Line()
             return true
           }
-          lines[key]?.queue.append(turn)
+          lines[key]?.queue.append(ticket)
           return false
         }
-        if isFree { turn.settle(.success(())) } else if Task.isCancelled { withdraw(turn, key) }
+        if isFree { ticket.settle(.success(())) } else if Task.isCancelled { withdraw(ticket, key) }
       }
     } onCancel: {
-      withdraw(turn, key)
+      withdraw(ticket, key)
     }
   }
 
-  /// Takes a turn off the queue, unless it has come.
-  private func withdraw(_ turn: Promise<Void>, _ key: Key) {
+  /// Takes a ticket off the queue, unless it has been called.
+  private func withdraw(_ ticket: Promise<Void>, _ key: Key) {
     let wasWaiting = lines.withLock { lines in
-      guard let position = lines[key]?.queue.firstIndex(where: { $0 === turn }) else { return false }
+      guard let position = lines[key]?.queue.firstIndex(where: { $0 === ticket }) else { return false }
       lines[key]?.queue.remove(at: position)
       return true
     }
-    if wasWaiting { turn.settle(.failure(CancellationError())) }
+    if wasWaiting { ticket.settle(.failure(CancellationError())) }
   }
 
   private func leave(_ key: Key) {
@@ -293,8 +293,109 @@ extension InterceptedRequest {
   /// Takes user name and password out of the URL and puts them into `Authorization`, as Basic, where the request has
   /// none: they go ahead of a challenge, as with `URLSession`.
   mutating func moveUserInfo() {
-    guard url.user != nil || url.password != nil else { return }
     if !fields.contains(.authorization), let field = url.userInfo?.basicField { fields[.authorization] = field }
     url = url.withoutUserInfo
+  }
+}
+
+/// The credential of a request that answers a challenge, for the interceptors that see the request again.
+///
+/// One user's `Digest` field differs with each request: use this credential to distinguish users. Its description
+/// reveals nothing, so that it is not printed anywhere.
+package struct AnsweredChallenge: Sendable, CustomStringConvertible, CustomReflectable {
+  /// The user name.
+  package let user: String
+  /// The password.
+  package let password: String
+
+  /// What is in a credential; `nil` for one without a user or a password.
+  init?(_ credential: URLCredential) {
+    guard let user = credential.user, let password = credential.password else { return nil }
+    self.init(user: user, password: password)
+  }
+
+  /// Makes an annotation from a credential.
+  package init(user: String, password: String) {
+    self.user = user
+    self.password = password
+  }
+
+  /// A fixed text that reveals nothing.
+  package var description: String { "a credential" }
+  /// A mirror without children, which reveals nothing.
+  package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The key of the ``AnsweredChallenge`` annotation.
+package enum AnsweredChallengeKey: InterceptedRequest.Key {
+  /// A request without the annotation answers no challenge.
+  package static let defaultValue: AnsweredChallenge? = nil
+}
+
+extension LoadContext {
+  /// The credentials with which the session could answer a challenge from `url`'s origin without asking anybody: the
+  /// URL's user info, otherwise those in its storage for the origin.
+  ///
+  /// - Parameter url: The URL to load.
+  package func challengeAnswers(for url: URL) -> [AnsweredChallenge] {
+    if let credential = url.userInfo { return [credential].compactMap(AnsweredChallenge.init) }
+    guard let storage = credentialStorage, let host = url.host?.lowercased() else { return [] }
+    let scheme = url.scheme?.lowercased() ?? ""
+    let described = storage.allCredentials.filter { space, _ in
+      !space.isProxy() && space.host.lowercased() == host && space.port == url.portOrDefault ?? 0
+        && (space.`protocol` ?? "").lowercased() == scheme
+    }
+    return described.values.flatMap(\.values).compactMap(AnsweredChallenge.init)
+  }
+}
+
+/// The realm of an origin that a credential is for (RFC 9110, section 11.5), by value.
+///
+/// `URLProtectionSpace` compares by identity on Linux, so a storage there finds nothing by a space that describes the
+/// same realm: a lookup goes through all of them.
+struct ProtectionSpace: Hashable, Sendable {
+  let host: String
+  let port: Int
+  let isTLS: Bool
+  let realm: String?
+  private let isDigest: Bool
+
+  /// The space of a Basic or Digest challenge.
+  init(_ challenge: HTTPChallenge, at url: URL) {
+    isTLS = url.scheme?.lowercased() == "https"
+    host = (url.host ?? "").lowercased()
+    port = url.portOrDefault ?? 80
+    realm = challenge.realm
+    isDigest = challenge.scheme == "digest"
+  }
+
+  private var method: String { isDigest ? NSURLAuthenticationMethodHTTPDigest : NSURLAuthenticationMethodHTTPBasic }
+
+  /// The same as an object.
+  var object: URLProtectionSpace {
+    URLProtectionSpace(
+      host: host, port: port, protocol: isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, realm: realm,
+      authenticationMethod: method)
+  }
+
+  private func isDescribed(by other: URLProtectionSpace) -> Bool {
+    !other.isProxy() && other.host.lowercased() == host && other.port == port && other.realm == realm
+      // Apps write the constant or the scheme.
+      && [isTLS ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP, isTLS ? "https" : "http"].contains(
+        other.protocol ?? "")
+      && [method, NSURLAuthenticationMethodDefault].contains(other.authenticationMethod)
+  }
+
+  /// The credential of a storage for this space: the default one, or the only one.
+  func credential(in storage: URLCredentialStorage) -> URLCredential? {
+    let stored = storage.allCredentials.filter { isDescribed(by: $0.key) }
+    if let chosen = stored.keys.lazy.compactMap({ storage.defaultCredential(for: $0) }).first { return chosen }
+    let all = stored.values.flatMap(\.values)
+    return all.count == 1 ? all[0] : nil
+  }
+
+  /// Keeps a credential beside the others of this space.
+  func keep(_ credential: URLCredential, in storage: URLCredentialStorage) {
+    storage.set(credential, for: storage.allCredentials.keys.first(where: isDescribed) ?? object)
   }
 }

@@ -83,3 +83,101 @@ extension HTTPChallenge {
     }
   }
 }
+
+/// A challenge of the scheme Digest (RFC 7616), and the credentials for it.
+struct DigestChallenge: Sendable {
+  private enum Algorithm: String {
+    case md5 = "MD5"
+    case md5Session = "MD5-sess"
+    case sha256 = "SHA-256"
+    case sha256Session = "SHA-256-sess"
+
+    func hash(_ text: String) -> String {
+      switch self {
+      case .md5, .md5Session: MessageDigest.md5(text.utf8)
+      case .sha256, .sha256Session: MessageDigest.sha256(text.utf8)
+      }
+    }
+
+    var isSession: Bool { self == .md5Session || self == .sha256Session }
+  }
+
+  private let algorithm: Algorithm
+  /// Whether the server named the algorithm; RFC 2617 left it out for MD5.
+  private let namesAlgorithm: Bool
+  private let realm: String
+  private let nonce: String
+  private let opaque: String?
+  /// Whether the quality of protection is `auth`; without it the credentials are those of RFC 2069.
+  private let hasQuality: Bool
+  private let hashesUser: Bool
+  /// The credential was right and the nonce too old.
+  let isStale: Bool
+  private let clientNonce: String
+
+  /// `nil` for a challenge that is not Digest, or asks for what is not known here: another algorithm, or the protection
+  /// of the body.
+  init?(_ challenge: HTTPChallenge, clientNonce: String = Self.random()) {
+    guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = challenge.parameters["nonce"] else {
+      return nil
+    }
+    let name = challenge.parameters["algorithm"]
+    let known: [Algorithm] = [.md5, .md5Session, .sha256, .sha256Session]
+    guard let algorithm = name.map({ name in known.first { $0.rawValue.lowercased() == name.lowercased() } }) ?? .md5
+    else { return nil }
+    let qualities = challenge.parameters["qop"]?.split(separator: ",").map {
+      $0.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+    if let qualities, !qualities.contains("auth") { return nil }
+    self.algorithm = algorithm
+    self.realm = realm
+    self.nonce = nonce
+    self.clientNonce = clientNonce
+    namesAlgorithm = name != nil
+    opaque = challenge.parameters["opaque"]
+    hasQuality = qualities != nil
+    hashesUser = challenge.parameters["userhash"]?.lowercased() == "true"
+    isStale = challenge.parameters["stale"]?.lowercased() == "true"
+  }
+
+  /// How much better than Basic it is.
+  var strength: Int { algorithm == .sha256 || algorithm == .sha256Session ? 2 : 1 }
+
+  /// 128 random bits.
+  private static func random() -> String {
+    MessageDigest.hexadecimal((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+  }
+
+  /// The value of `Authorization` for one request; `count` says how many the nonce was used for, this one included.
+  func field(for credential: URLCredential, method: String, url: URL, count: Int) -> String? {
+    guard let user = credential.user, let password = credential.password,
+      // Nothing of it may break out of its line, whatever its source.
+      ![user, realm, nonce, opaque ?? ""].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } })
+    else { return nil }
+    let target = Self.target(of: url)
+    let number = String(format: "%08x", count)
+    var secret = algorithm.hash("\(user):\(realm):\(password)")
+    if algorithm.isSession { secret = algorithm.hash("\(secret):\(nonce):\(clientNonce)") }
+    let request = algorithm.hash("\(method):\(target)")
+    let protection = hasQuality ? "\(nonce):\(number):\(clientNonce):auth" : nonce
+    let response = algorithm.hash("\(secret):\(protection):\(request)")
+    var parts = [
+      "username=\((hashesUser ? algorithm.hash("\(user):\(realm)") : user).quotedString)",
+      "realm=\(realm.quotedString)",
+      "nonce=\(nonce.quotedString)", "uri=\(target.quotedString)", "response=\(response.quotedString)",
+    ]
+    if namesAlgorithm { parts.append("algorithm=\(algorithm.rawValue)") }
+    if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\(clientNonce.quotedString)"] }
+    if let opaque { parts.append("opaque=\(opaque.quotedString)") }
+    if hashesUser { parts.append("userhash=true") }
+    return "Digest " + parts.joined(separator: ", ")
+  }
+
+  /// Path and query, as they stand on the wire.
+  private static func target(of url: URL) -> String {
+    // Without dot segments, which no transport sends.
+    let url = url.standardized
+    let path = url.path(percentEncoded: true)
+    return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
+  }
+}

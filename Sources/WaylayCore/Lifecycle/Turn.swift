@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Unchecked: what changes is only touched under the load's lock, which saves every link a lock of its own.
 final class Turn: @unchecked Sendable {
-  private let load: Load
+  fileprivate let load: Load
   private let links: [any RequestInterceptor]
   private let index: Int
   private var calls = 0
@@ -60,12 +60,8 @@ final class Turn: @unchecked Sendable {
       defer { state.timeoutError = makeError }
       return state.timeoutError
     }
-    // What it holds is let go without the lock.
+    // What it holds is released without the lock.
     _ = old
-  }
-
-  func transport(for url: URL) throws -> any Transport {
-    try load.installation.transport(for: url)
   }
 
   func proceed(_ request: InterceptedRequest, mayBeLate: Bool = false) async throws -> InterceptedResponse {
@@ -109,10 +105,259 @@ extension InterceptorChain.Next {
   /// also stores the cookies of the response: ``LoadContext/storeCookies(of:for:)``.
   ///
   /// - Throws: What the rest of the chain throws.
-  public func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+  package func inBackground(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     switch target {
     case .closure(let load): try await load(request)
     case .turn(let turn): try await turn.proceed(request, mayBeLate: true)
     }
+  }
+}
+
+extension InterceptorChain {
+  /// The rest of the chain as seen by an interceptor, with the transport at its end.
+  ///
+  /// Call it again to retry, call it concurrently to hedge, or do not call it to answer yourself. After `startLoading`
+  /// has returned, a call throws `WaylayError.nextAfterReturn`.
+  ///
+  /// In an interceptor's unit test, use a closure:
+  ///
+  /// ```swift
+  /// let next = InterceptorChain.Next { request in
+  ///   InterceptedResponse(to: request, status: .serviceUnavailable)
+  /// }
+  /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
+  /// ```
+  public struct Next: Sendable {
+    enum Target: Sendable {
+      case closure(@Sendable (InterceptedRequest) async throws -> InterceptedResponse)
+      case turn(Turn)
+    }
+
+    let target: Target
+
+    /// Makes the rest of a chain from a closure, for unit tests.
+    public init(_ load: @escaping @Sendable (InterceptedRequest) async throws -> InterceptedResponse) {
+      target = .closure(load)
+    }
+
+    init(_ turn: Turn) {
+      target = .turn(turn)
+    }
+
+    /// The transport for requests to `url`, whose ``Transport/capabilities`` you can read and whose connections you can
+    /// close.
+    ///
+    /// Do not load with it: that bypasses the interceptors in between. Call `next`.
+    ///
+    /// - Returns: `nil` if the rest of the chain is a closure.
+    /// - Throws: `WaylayError.registryInvalidated`.
+    package func transport(for url: URL) throws -> (any Transport)? {
+      guard case .turn(let turn) = target else { return nil }
+      return try turn.load.installation.transport(for: url)
+    }
+
+    /// Sets the error for the case that the load's own timeout expires while the interceptor works: it can tell what
+    /// was tried, with the timeout as its underlying error. `nil` removes it. Does nothing for a closure.
+    ///
+    /// - Parameter makeError: Makes the error from the timeout.
+    package func onTimeout(_ makeError: (@Sendable (WaylayError) -> any Error)?) {
+      guard case .turn(let turn) = target else { return }
+      turn.onTimeout(makeError)
+    }
+  }
+}
+
+// The walk, 4 of 5: behind the last link the request loses its tag and gets the load's observer, and the installation
+// names the transport: the registry's own, or the platform's, made on first use. `CurlTransport`, in
+// `Platform/Linux/Curl`, sends it on Linux; `URLSessionTransport`, in `Transport`, on Apple platforms and for what
+// libcurl cannot do: an `Exchange` for each request, found by its task in `ExchangeTable`.
+
+extension Load {
+  /// Hands the request to the transport: the end of every chain.
+  func send(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    var request = request
+    let url = request.url
+    if url.user != nil || url.password != nil, !leavesChallengesToTransport { request.moveUserInfo() }
+    if let reader = request.body.consumedBy {
+      throw MessageBody.consumed(by: reader, wantedBy: "the transport")
+    }
+    request.address(
+      to: TransportObserver(load: self, lineage: Lineage.current, watchesTimeout: request.options.timeout == ownTimeout)
+    )
+    state.withLock { $0.transfers += 1 }
+    defer { state.withLock { $0.transfers -= 1 } }
+    let transport = try installation.transport(for: request.url)
+    if let route = request.route { try check(route, of: request, fits: transport) }
+    var response: InterceptedResponse
+    do {
+      response = try await transport.load(request)
+    } catch var error as TransportError {
+      (error.url, error.requestID) = (error.url ?? url.withoutUserInfo, id)
+      throw error
+    }
+    if url != request.url, response.url == request.url { response.url = url }
+    return response
+  }
+
+  /// Refuses to hand a route to a transport that would dial another address.
+  private func check(_ route: Route, of request: InterceptedRequest, fits transport: any Transport) throws {
+    try request.checkRoute()
+    let name = String(describing: type(of: transport))
+    guard transport.capabilities.contains(.routes) else {
+      throw WaylayError(
+        .transportIncapable,
+        "the request has a route to \(route.address), but \(name) cannot connect to any address but the host's: use "
+          + "CurlTransport, on Linux.",
+        url: request.url, requestID: id)
+    }
+    guard route.gate == nil || transport.capabilities.contains(.gates) else {
+      throw WaylayError(
+        .transportIncapable,
+        "\(name) cannot hold a request back at a gate: try one address at a time; CurlTransport needs libcurl 7.80 "
+          + "for gates.",
+        url: request.url, requestID: id)
+    }
+  }
+}
+
+extension Load {
+  /// Refuses a request whose URL a link has taken away.
+  func check(_ request: InterceptedRequest, from link: any RequestInterceptor) throws {
+    if request.storage.defect == .withoutURL { throw withoutURL(from: link) }
+  }
+
+  /// Refuses a response that cannot be presented.
+  func check(_ response: InterceptedResponse, of link: any RequestInterceptor) throws {
+    guard (200...999).contains(response.status.code) else {
+      throw WaylayError(
+        .invalidResponse,
+        "\(link.name) answered with the status \(response.status.code), which is not valid: use 200 to 599.",
+        interceptor: link.name, url: url, requestID: id)
+    }
+    guard !Task.isCancelled else {
+      let error = WaylayError(
+        .answeredAfterCancellation,
+        "\(link.name) answered after its load was cancelled; the answer was dropped. Check Task.isCancelled in "
+          + "long work.",
+        interceptor: link.name, url: url, requestID: id)
+      report(.answerDropped, error: error)
+      throw error
+    }
+  }
+
+  /// Remembers where a failure began: in the innermost link that threw it.
+  func noteFailure(_ error: any Error, in link: any RequestInterceptor) {
+    state.withLock { state in
+      if let failure = state.failure, Self.isSame(failure.error, error) { return }
+      state.failure = (error, link.name)
+    }
+  }
+
+  /// The interceptor that `error` began in, if it was thrown by one.
+  func origin(of error: any Error) -> String? {
+    state.withLock { state in
+      guard let failure = state.failure, Self.isSame(failure.error, error) else { return nil }
+      return failure.link
+    }
+  }
+
+  /// Whether an error is one that came from further in: what a link throws after `next` has thrown is nearly always
+  /// that.
+  private static func isSame(_ one: any Error, _ other: any Error) -> Bool {
+    guard type(of: one) == type(of: other) else { return false }
+    let (one, other) = (one as NSError, other as NSError)
+    return one.domain == other.domain && one.code == other.code
+  }
+
+  func withoutURL(from link: (any RequestInterceptor)? = nil) -> WaylayError {
+    let culprit = link.map { "\($0.name) passed on" } ?? "the load has"
+    return WaylayError(
+      .invalidRequest, "\(culprit) a request without a URL: set its url.", interceptor: link?.name, requestID: id)
+  }
+}
+
+extension Load {
+  /// What the app sees of a failure: a `URLError` with the failing URL, the original under `NSUnderlyingErrorKey` (rule
+  /// 5).
+  func urlError(for error: any Error) -> URLError {
+    var userInfo = URLError.failingURL(url)
+    switch error {
+    case let error as URLError:
+      // The URL of the failing hop is better than that of the first one; an interceptor's own error often has none.
+      if error.userInfo[NSURLErrorFailingURLErrorKey] != nil {
+        userInfo = URLError.failingURL(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)
+      }
+      userInfo.merge(error.userInfo) { _, theirs in theirs }
+      URLError.hideUserInfo(in: &userInfo)
+      return URLError(error.code, userInfo: userInfo)
+    case let error as TransportError:
+      userInfo[NSLocalizedDescriptionKey] = error.message.withRedactedURLs
+      userInfo[NSUnderlyingErrorKey] = error
+      return URLError(error.code, userInfo: userInfo)
+    case let error as WaylayError:
+      userInfo[NSLocalizedDescriptionKey] = error.message
+      let account = error.code == .timedOut ? state.withLock { $0.timeoutError } : nil
+      userInfo[NSUnderlyingErrorKey] = account?(error) ?? error
+      return URLError(error.urlErrorCode, userInfo: userInfo)
+    case is CancellationError:
+      return URLError(.cancelled, userInfo: userInfo)
+    default:
+      let culprit = origin(of: error) ?? "A part of the load"
+      userInfo[NSLocalizedDescriptionKey] =
+        "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
+        + "with the code that the app should see."
+      userInfo[NSUnderlyingErrorKey] = error
+      return URLError(.unknown, userInfo: userInfo)
+    }
+  }
+}
+
+extension URLError {
+  /// Takes user names and passwords out of the URLs that an error names: errors are printed.
+  fileprivate static func hideUserInfo(in userInfo: inout [String: Any]) {
+    for (key, value) in userInfo {
+      if let url = value as? URL { userInfo[key] = url.withoutUserInfo }
+      // The same URL as text, under a key that is deprecated and still used.
+      if key == "NSErrorFailingURLStringKey", let text = value as? String, let url = URL(string: text) {
+        userInfo[key] = url.withoutUserInfo.absoluteString
+      }
+    }
+  }
+}
+
+/// The links at the beginning of a chain that may answer inside the loading system's call (rule 9): all that the core
+/// knows of ``InlineAnswering``.
+struct InlineLinks: Sendable {
+  private let links: [any InlineAnswering]
+
+  init(_ links: [any RequestInterceptor]) {
+    var inline: [any InlineAnswering] = []
+    for link in links {
+      guard let link = link as? any InlineAnswering else { break }
+      inline.append(link)
+    }
+    self.links = inline
+  }
+
+  var isEmpty: Bool { links.isEmpty }
+
+  /// The first response, or `nil` when a link wants to be asked elsewhere, or another kind of link comes next.
+  func answer(_ request: InterceptedRequest, of load: Load) throws -> InterceptedResponse? {
+    var request = request
+    for link in links {
+      do {
+        switch try link.answerInline(request) {
+        case .response(let response):
+          try load.check(response, of: link)
+          return response
+        case .next(let changed): request = changed
+        case .startLoading: return nil
+        }
+      } catch {
+        load.noteFailure(error, in: link)
+        throw error
+      }
+    }
+    return nil
   }
 }

@@ -9,6 +9,8 @@ final class ClientRelay: Sendable {
   enum Event: Sendable {
     case response(HTTPURLResponse)
     case data(Data)
+    /// All of a body, which was in memory and may be empty.
+    case whole(Data)
     /// All of a download is in its file.
     case downloaded(DownloadFile)
     case finished
@@ -18,7 +20,7 @@ final class ClientRelay: Sendable {
 
     var isTerminal: Bool {
       switch self {
-      case .response, .data, .downloaded: false
+      case .response, .data, .whole, .downloaded: false
       case .finished, .failed, .redirected: true
       }
     }
@@ -56,22 +58,15 @@ final class ClientRelay: Sendable {
   /// Starts waiting for the response, in a task that this object owns.
   func start(_ respond: @escaping @Sendable () async throws -> InterceptedResponse) {
     let task = Task { await self.run(respond) }
-    // Here the chain runs already, on another thread; an answer that comes meanwhile needs no way back.
-    do {
-      state.withLock { $0.task = task }
-      try client.findWayBack()
-      try watch()
-    } catch {
+    // Here the chain runs already, on another thread.
+    state.withLock { $0.task = task }
+    // The load outlives this call: from now on it has its timeouts, and the registry can end it.
+    guard load.watch(fail: { [weak self] in self?.abort($0) }) else {
+      let error = InterceptorRegistry.invalidatedError(url: load.url)
       cancel(error)
-      return client.fail(error, url: load.url)
+      return client.deliver(.failed(URLError(presenting: error, url: load.url)))
     }
     deliver()
-  }
-
-  /// Puts the load under its timeouts and the registry's control, now that it outlives this call.
-  private func watch() throws {
-    let isAccepted = load.watch { [weak self] in self?.abort($0) }
-    guard isAccepted else { throw InterceptorRegistry.invalidatedError(url: load.url) }
   }
 
   /// `startLoading` for the second time: the task was suspended and is resumed (P16).
@@ -103,7 +98,7 @@ final class ClientRelay: Sendable {
       state.events = []
     }
     endTask(error)
-    client.end()
+    client.loader.end()
   }
 
   // MARK: Called from anywhere
@@ -152,7 +147,7 @@ final class ClientRelay: Sendable {
       return state.events
     }
     for event in events { client.deliver(event) }
-    if events.last?.isTerminal == true { client.end() }
+    if events.last?.isTerminal == true { client.loader.end() }
   }
 
   /// Waits while the task is suspended.
@@ -173,9 +168,9 @@ final class ClientRelay: Sendable {
   private func run(_ respond: @Sendable () async throws -> InterceptedResponse) async {
     do {
       let response = try await respond()
-      if let answer = Self.answer(response, to: client) {
+      if let events = Self.events(of: response, for: client) {
         // The app first: what ends the load need not be waited for.
-        post(answer)
+        post(events)
         load.report(.responded, response: response)
       } else {
         load.report(.responded, response: response)
@@ -188,10 +183,9 @@ final class ClientRelay: Sendable {
   }
 
   /// The events of a response whose body is in memory; `nil` for one that streams, or that goes into a file.
-  static func answer(_ response: InterceptedResponse, to client: PlatformClient) -> [Event]? {
+  static func events(of response: InterceptedResponse, for client: PlatformClient) -> [Event]? {
     guard !client.isDownload, let body = response.body.inMemory else { return nil }
-    client.receivedWhole(body)
-    return answer(PlatformClient.head(of: response), body)
+    return [.response(response.platformHead), .whole(body), .finished]
   }
 
   /// The event of a failure, which ends the load.
@@ -206,7 +200,7 @@ final class ClientRelay: Sendable {
   }
 
   private func stream(_ response: InterceptedResponse) async throws {
-    let head = PlatformClient.head(of: response)
+    let head = response.platformHead
     let body = WatchedBody(response, load, isOwnTask: true)
     client.expect(response.body.length)
     guard !client.isDownload else { return try await download(body, head) }
@@ -250,10 +244,6 @@ final class ClientRelay: Sendable {
       throw failure
     }
   }
-
-  private static func answer(_ head: HTTPURLResponse, _ data: Data) -> [Event] {
-    data.isEmpty ? [.response(head), .finished] : [.response(head), .data(data), .finished]
-  }
 }
 
 extension ClientRelay.State {
@@ -274,4 +264,122 @@ extension ClientRelay.State {
 struct ClientRedirect: Error {
   let request: URLRequest
   let response: InterceptedResponse
+}
+
+/// The body of a load's last response: its end is the load's end, and so is its loss.
+///
+/// The load's timeouts run while somebody waits for the next chunk. Errors are those that the app sees.
+final class WatchedBody: Sendable {
+  private let load: Load
+  private let response: InterceptedResponse
+  /// Whether the reader runs in the load's own task, which a timeout cancels. Otherwise the reading itself is
+  /// interrupted.
+  private let isOwnTask: Bool
+  private let reading: Reading
+  private let interruption = Interruptible<Data?>()
+
+  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody.Source` sees to it that there is only
+  /// one.
+  private final class Reading: @unchecked Sendable {
+    private var chunks: MessageBody.AsyncIterator
+
+    init(_ body: MessageBody) {
+      chunks = body.makeAsyncIterator()
+    }
+
+    func next() async throws -> Data? { try await chunks.next() }
+  }
+
+  init(_ response: InterceptedResponse, _ load: Load, isOwnTask: Bool) {
+    self.response = response
+    self.load = load
+    self.isOwnTask = isOwnTask
+    reading = Reading(response.body)
+    load.state.withLock { $0.hasAnswered = true }
+    load.setWaiting(false)
+  }
+
+  deinit {
+    // Counts only when the body was not read to its end: then its owner has dropped it.
+    load.end(error: URLError(.cancelled))
+  }
+
+  func next() async throws -> Data? {
+    load.setWaiting(true)
+    defer { load.setWaiting(false) }
+    do {
+      let chunk = try await pull()
+      if chunk == nil { load.end(response) }
+      return chunk
+    } catch {
+      let failure = load.urlError(for: error)
+      load.end(error: failure)
+      throw failure
+    }
+  }
+
+  private func pull() async throws -> Data? {
+    guard isOwnTask else { return try await interruption.run { [reading] in try await reading.next() } }
+    try Task.checkCancellation()
+    return try await reading.next()
+  }
+
+  func interrupt(_ error: any Error) {
+    interruption.interrupt(error)
+  }
+
+  /// The body that a reader of a direct load gets.
+  var body: MessageBody {
+    .relaying(response.body, length: response.body.length) { try await self.next() }
+  }
+}
+
+/// The file that the body of a download task is written to. It goes with this object, unless somebody has moved it or
+/// is to keep it.
+///
+/// Unchecked: `FileHandle` need not say on Apple platforms that it is `Sendable`. One load writes to it, one chunk
+/// after the other.
+final class DownloadFile: @unchecked Sendable {
+  let url: URL
+  private let file: FileHandle
+  private let isKept = Locked(false)
+
+  /// Makes an empty file in the folder for temporary files, which nobody else may read.
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).download")
+    let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO), at: url) }
+    file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+  }
+
+  deinit {
+    remove()
+  }
+
+  /// Removes the file, unless it is the app's or has been moved.
+  func remove() {
+    if !isKept.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
+  }
+
+  func write(_ chunk: Data) throws {
+    do { try file.write(contentsOf: chunk) } catch { throw Self.failure(error, at: url) }
+  }
+
+  /// The last byte has been written; what the system kept back fails here.
+  func close() throws {
+    do { try file.close() } catch { throw Self.failure(error, at: url) }
+  }
+
+  /// Leaves the file to the app.
+  func keep() {
+    isKept.withLock { $0 = true }
+  }
+
+  private static func failure(_ error: any Error, at url: URL) -> WaylayError {
+    WaylayError(
+      .fileNotWritten,
+      "\(url.path), the temporary file of a download, cannot be written: check the folder, its permissions and the "
+        + "free space.",
+      underlying: error)
+  }
 }

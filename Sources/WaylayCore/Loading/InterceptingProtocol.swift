@@ -1,6 +1,6 @@
 // The walk, 1 of 5: the loading system asks `canInit` of the class that `ProtocolClasses` has made for an installation,
-// keeps the decision that `Registry` makes, makes an object and calls `startLoading`: `PlatformClient` reads what the
-// task brings, and a `ClientRelay` runs the `Load`, which `Lifecycle` takes through the chain. What comes back goes
+// keeps the `Ownership` that `Registry` finds, makes an object and calls `startLoading`: a `PlatformClient` is made of
+// what the task brings, and a `ClientRelay` runs the `Load`, which `Lifecycle` takes through the chain. What comes back goes
 // through the relay to the client, on the task's own queue.
 
 import Foundation
@@ -12,7 +12,7 @@ class InterceptingProtocol: PlatformProtocol {
   /// The installation this class stands for, until its registry is invalidated.
   private class var installation: Installation? { ProtocolClasses.installation(of: self) }
 
-  /// The load under way. It holds this object, and is let go with the last word to the client.
+  /// The load under way. It holds this object, and is released with the last call to the client.
   private var relay: ClientRelay?
   private var hasStarted = false
   private var hasEnded = false
@@ -24,11 +24,11 @@ class InterceptingProtocol: PlatformProtocol {
       return true
     }
     if let isOurs = installation.isOurs, !isOurs(request) { return false }
-    let decision = Installation.Decision(
+    let ownership = Installation.Ownership(
       request, in: installation, for: self, bySession: PlatformClient.sessionAddsCookies)
-    if decision.isWebSocket, mustRefuse(webSocket: request, in: installation) { return true }
-    PlatformClient.keep(decision)
-    return decision.isAccepted
+    if ownership.isWebSocket, mustRefuse(webSocket: request, in: installation) { return true }
+    keep(ownership)
+    return ownership.isAccepted
   }
 
   override class func canInit(with task: URLSessionTask) -> Bool {
@@ -59,28 +59,25 @@ class InterceptingProtocol: PlatformProtocol {
     // The app resumed the task twice, and the load that the first time began is over (P16).
     guard !hasStarted else { return }
     hasStarted = true
-    let client = PlatformClient(self)
     // Cancelled before it began: the loading system ends the task itself (P17).
-    guard !client.isCancelled else { return }
+    guard !isCancelled else { return }
     // Code that waits for a message learns that a WebSocket task has ended by its cancellation alone: no call to the
     // client reaches it.
     if let task, task is URLSessionWebSocketTask { return PlatformClient.leavingQueue { task.cancel() } }
     // A request for `ws` was taken only to be refused. No other kind of task has a use for one, and beneath us it would
     // be opened.
-    if decision == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {
-      return client.fail(URLError(.unsupportedURL, userInfo: URLError.failingURL(url)), url: url)
+    if ownership == nil, let url = request.url, InterceptorChain.Scope.Target(url).isWebSocket {
+      return PlatformClient.fail(self, URLError(.unsupportedURL, userInfo: URLError.failingURL(url)))
     }
-    guard let installation = decision?.installation ?? Self.installation else {
+    guard let installation = ownership?.installation ?? Self.installation else {
       if !PlatformClient.asksInCallersTask { ProtocolClasses.tellLate(request, to: Self.self) }
-      return client.fail(InterceptorRegistry.invalidatedError(url: request.url), url: request.url)
+      return PlatformClient.fail(self, InterceptorRegistry.invalidatedError(url: request.url))
     }
     do {
-      let body = try client.prepare()
-      let context = try client.context(in: installation)
-      if let decision, decision.context !== context { self.decision = nil }
-      for event in start(client, body: body, in: installation, context) { client.deliver(event) }
+      let client = try PlatformClient(self, in: installation)
+      for event in start(client, in: installation) { client.deliver(event) }
     } catch {
-      client.fail(error, url: request.url)
+      PlatformClient.fail(self, error)
     }
   }
 
@@ -88,7 +85,8 @@ class InterceptingProtocol: PlatformProtocol {
     relay?.stop()
   }
 
-  /// The client has heard, or will hear from somebody else, how the load ended. Called where the client may be called.
+  /// The client has been told, by us or by the loading system, how the load ended: releases the load, so that both do
+  /// not retain each other. Called where the client may be called.
   func end() {
     hasEnded = true
     relay = nil
@@ -96,17 +94,20 @@ class InterceptingProtocol: PlatformProtocol {
 
   /// Starts the load.
   ///
-  /// - Returns: An answer that came inside this call, to be delivered as its last act: whatever the loader's queue does
+  /// - Returns: The events of a response that came inside this call, to be delivered as its last act: whatever the loader's queue does
   ///   after the last word, the next load of any session waits for. So the load is gone by then.
   private func start(
-    _ client: PlatformClient, body: MessageBody, in installation: Installation, _ context: LoadContext
+    _ client: PlatformClient, in installation: Installation
   ) -> [ClientRelay.Event] {
-    let decision =
-      decision
-      ?? Installation.Decision(
-        request, in: installation, context: context, for: Self.self, bySession: PlatformClient.sessionAddsCookies)
-    self.decision = nil
-    let load = Load(decision, client.id, body: body, isUpload: client.isUpload, hop: client.hop, delegate: client)
+    let known = ownership.flatMap { $0.context === client.context ? $0 : nil }
+    ownership = nil
+    let ownership =
+      known
+      ?? Installation.Ownership(
+        request, in: installation, context: client.context, for: Self.self,
+        bySession: PlatformClient.sessionAddsCookies)
+    let load = Load(
+      ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
     load.report(.started)
     guard PlatformClient.canAnswerInline else {
       relay(client, load) { try await load.respond() }
@@ -118,7 +119,7 @@ class InterceptingProtocol: PlatformProtocol {
         return []
       }
       let response = answer.response
-      if answer.isLast, let events = ClientRelay.answer(response, to: client) {
+      if answer.isLast, let events = ClientRelay.events(of: response, for: client) {
         load.report(.responded, response: response)
         load.end(response)
         return events
@@ -139,3 +140,87 @@ class InterceptingProtocol: PlatformProtocol {
     if !hasEnded { self.relay = relay }
   }
 }
+
+// `URLProtocol` is used as a class, so isolation needs a class per installation. A generic subclass is a class of its
+// own for each type argument, and type arguments can be made at run time by opening an existential (platform fact P12):
+// the number of an installation is written in binary as a nest of types. A class costs about 1 kB and some
+// microseconds, and is never freed.
+
+/// A number written as a type.
+protocol TypeNumber {}
+
+/// Zero, where every number begins.
+enum NoBits: TypeNumber {}
+
+/// A number with a 0 appended.
+enum ZeroBit<Rest: TypeNumber>: TypeNumber {}
+
+/// A number with a 1 appended.
+enum OneBit<Rest: TypeNumber>: TypeNumber {}
+
+/// The protocol classes of the process, and the installation each stands for.
+enum ProtocolClasses {
+  private struct State {
+    var installations: [ObjectIdentifier: Installation] = [:]
+    /// Called with the requests that come to a class without an installation.
+    var listeners: [ObjectIdentifier: InterceptorRegistry.LateListener] = [:]
+    var last: UInt64 = 0
+  }
+
+  // Global by nature: the loading system hands us a class, never an object. Nothing here is shared between classes but
+  // the table.
+  private static let state = Locked(State())
+
+  /// Makes a class of its own for an installation and holds the installation until ``remove(_:)``.
+  static func make(for installation: Installation) -> URLProtocol.Type {
+    let number = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    let made = protocolClass(type(for: number))
+    state.withLock { $0.installations[ObjectIdentifier(made)] = installation }
+    return made
+  }
+
+  /// The installation of a class; `nil` once its registry is invalidated. Numbers, and so classes, are never reused.
+  static func installation(of protocolClass: URLProtocol.Type) -> Installation? {
+    let key = ObjectIdentifier(protocolClass)
+    return state.withLock { $0.installations[key] }
+  }
+
+  /// Releases the installation of a class.
+  static func remove(_ protocolClass: URLProtocol.Type, leaving listener: InterceptorRegistry.LateListener?) {
+    let key = ObjectIdentifier(protocolClass)
+    let removed = state.withLock { state in
+      if let listener { state.listeners[key] = listener }
+      return state.installations.removeValue(forKey: key)
+    }
+    // What it holds is released without the lock.
+    _ = removed
+  }
+
+  /// Says that a request came to a class whose registry is invalidated.
+  static func tellLate(_ request: URLRequest, to protocolClass: URLProtocol.Type) {
+    let key = ObjectIdentifier(protocolClass)
+    state.withLock { $0.listeners[key] }?(request)
+  }
+
+  private static func type(for number: UInt64) -> any TypeNumber.Type {
+    var result: any TypeNumber.Type = NoBits.self
+    for bit in (0..<(UInt64.bitWidth - number.leadingZeroBitCount)).reversed() {
+      result = appending(number >> bit & 1 == 1, to: result)
+    }
+    return result
+  }
+
+  private static func appending<Rest: TypeNumber>(_ bit: Bool, to rest: Rest.Type) -> any TypeNumber.Type {
+    bit ? OneBit<Rest>.self : ZeroBit<Rest>.self
+  }
+
+  private static func protocolClass<Number: TypeNumber>(_ number: Number.Type) -> URLProtocol.Type {
+    NumberedProtocol<Number>.self
+  }
+}
+
+/// The protocol class of one installation.
+final class NumberedProtocol<Number: TypeNumber>: InterceptingProtocol {}

@@ -50,12 +50,86 @@ extension InterceptorRegistry {
       logger?.error("a background session's requests are not intercepted: use a configuration without an identifier")
     }
     let protocolClass = ProtocolClasses.make(for: installation)
-    installation.protocolClass.withLock { $0 = protocolClass }
+    installation.core.protocolClass.withLock { $0 = protocolClass }
     let isInvalidated = state.withLock { state in
       if !state.isInvalidated { state.installations.append(installation) }
       return state.isInvalidated
     }
     if isInvalidated { installation.invalidate() }
     return protocolClass
+  }
+}
+
+extension InterceptorRegistry {
+  /// Sends the requests of `URLSession.shared` through the registry's chains, for code that only uses that session.
+  ///
+  /// ```swift
+  /// let interception = registry.interceptSharedSession()
+  /// defer { interception.end() }
+  /// let (data, _) = try await URLSession.shared.data(from: url)
+  /// ```
+  ///
+  /// Its effect is as global as the session: everything in the process that uses `URLSession.shared` is intercepted,
+  /// and tests that run in parallel share the interception. Call it at launch, before any request runs, because the
+  /// loading system does not expect its classes to change later. Where the code lets you pass a session, prefer your
+  /// own, made from `configuration.intercepted(by:)`.
+  ///
+  /// The most recent interception is asked first. Cookies, header fields and timeouts are those of the shared session.
+  /// On Linux the call changes the configuration of the live session (platform fact P11); on Apple platforms it
+  /// registers the protocol class, as `URLProtocol.registerClass(_:)` documents.
+  ///
+  /// - Returns: An object that ends the interception. Dropping it ends nothing.
+  public func interceptSharedSession() -> SharedSessionInterception {
+    let protocolClass = makeProtocolClass(configuration: URLSession.shared.configuration.copied)
+    SharedSession.insert(protocolClass, into: .shared)
+    return SharedSessionInterception(protocolClass, of: [.shared])
+  }
+
+  /// Sends requests of sessions that exist already through the registry's chains.
+  ///
+  /// On Linux the sessions have no `urlCache` from now on: a lookup would take the question whose a request is to
+  /// another thread (platform facts P22, P24).
+  ///
+  /// - Parameter isOurs: Asked of each request, in the code that makes it where the platform does so (P7), else on any
+  ///   thread. A request that is not ours goes its way as if this call had not been.
+  /// - Returns: What undoes it, and whether it holds for each of the sessions: on Apple platforms it can for
+  ///   `URLSession.shared` alone.
+  package func intercept(
+    _ sessions: [URLSession], where isOurs: @escaping @Sendable (URLRequest) -> Bool
+  ) -> (interception: SharedSessionInterception, isComplete: Bool) {
+    let configuration = (sessions.first ?? .shared).configuration.copied
+    let protocolClass = makeProtocolClass(configuration: configuration, followsSessions: true, where: isOurs)
+    let reached = sessions.filter { SharedSession.canChange($0) }
+    for session in reached {
+      PlatformClient.adjust(session.configuration)
+      SharedSession.insert(protocolClass, into: session)
+    }
+    return (SharedSessionInterception(protocolClass, of: reached), reached.count == sessions.count)
+  }
+}
+
+/// The interception of `URLSession.shared` by a registry, until you end it.
+///
+/// End several interceptions in reverse order: a later one leads through the earlier ones.
+public final class SharedSessionInterception: Sendable {
+  private let protocolClass: Locked<URLProtocol.Type?>
+  private let sessions: [URLSession]
+
+  init(_ protocolClass: URLProtocol.Type, of sessions: [URLSession]) {
+    self.protocolClass = Locked(protocolClass)
+    self.sessions = sessions
+  }
+
+  /// Restores the shared session. Loads in progress continue; a second call does nothing.
+  ///
+  /// Invalidating the registry first does not end the interception: the shared session then fails its loads until you
+  /// call this method.
+  public func end() {
+    let ended = protocolClass.withLock { protocolClass in
+      defer { protocolClass = nil }
+      return protocolClass
+    }
+    guard let ended else { return }
+    for session in sessions { SharedSession.remove(ended, from: session) }
   }
 }

@@ -16,40 +16,26 @@ final class Installation: Sendable {
   }
 
   let registry: InterceptorRegistry
-  let challenges: ChallengeCoordinator
-  /// Its protocol class; none for a direct load.
-  let protocolClass: Locked<URLProtocol.Type?>
-  private let configuration: Locked<URLSessionConfiguration>
-  /// Whether the settings are those of the session that a load comes from.
-  private let followsSessions: Bool
+  let core: Core
   /// Which requests the loading system is to leave to it; all of them unless told otherwise.
   let isOurs: (@Sendable (URLRequest) -> Bool)?
-  private let state: Locked<State>
 
   /// All of it but the registry, which may hold this.
   struct Core: Sendable {
-    fileprivate let challenges: ChallengeCoordinator
-    fileprivate let protocolClass: Locked<URLProtocol.Type?>
+    let challenges = ChallengeCoordinator()
+    /// Its protocol class; none for a direct load.
+    let protocolClass = Locked<URLProtocol.Type?>(nil)
     fileprivate let configuration: Locked<URLSessionConfiguration>
+    /// Whether the settings are those of the session that a load comes from.
     fileprivate let followsSessions: Bool
-    fileprivate let state: Locked<State>
-  }
-
-  var core: Core {
-    Core(
-      challenges: challenges, protocolClass: protocolClass, configuration: configuration,
-      followsSessions: followsSessions, state: state)
+    fileprivate let state = Locked(State())
   }
 
   /// The same installation again.
   init(_ registry: InterceptorRegistry, _ core: Core) {
     self.registry = registry
-    challenges = core.challenges
-    protocolClass = core.protocolClass
-    configuration = core.configuration
-    followsSessions = core.followsSessions
+    self.core = core
     isOurs = nil
-    state = core.state
   }
 
   /// - Parameters:
@@ -62,19 +48,15 @@ final class Installation: Sendable {
     isOurs: (@Sendable (URLRequest) -> Bool)? = nil
   ) {
     self.registry = registry
-    self.configuration = Locked(configuration)
-    challenges = ChallengeCoordinator()
-    protocolClass = Locked(nil)
-    state = Locked(State())
-    self.followsSessions = followsSessions
+    core = Core(configuration: Locked(configuration), followsSessions: followsSessions)
     self.isOurs = isOurs
   }
 
   /// Whose load it is, as far as that can be told without the session.
   var context: LoadContext {
-    state.withLock { state in
+    core.state.withLock { state in
       if let context = state.context { return context }
-      let context = configuration.withLock { LoadContext($0, limits: registry.limits) }
+      let context = core.configuration.withLock { LoadContext($0, limits: registry.limits) }
       state.context = context
       return context
     }
@@ -83,16 +65,16 @@ final class Installation: Sendable {
   /// Whose load it is: an app may have changed a setting of the configuration between the first session and another
   /// one, or copied it.
   func context(of session: URLSession) -> LoadContext {
-    guard followsSessions else { return context }
+    guard core.followsSessions else { return context }
     let key = ObjectIdentifier(session)
     func known(in state: State) -> LoadContext? {
       // An identity may come back once its session is gone.
       guard let known = state.sessions[key], known.session === session else { return nil }
       return known.context
     }
-    if let known = state.withLock({ known(in: $0) }) { return known }
+    if let known = core.state.withLock({ known(in: $0) }) { return known }
     let common = context
-    let (context, isNew) = state.withLock { state in
+    let (context, isNew) = core.state.withLock { state in
       if let known = known(in: state) { return (known, false) }
       let own = LoadContext(session.configuration, limits: registry.limits)
       let context = own.hasSameSettings(as: common) ? common : own
@@ -100,13 +82,13 @@ final class Installation: Sendable {
       state.sessions[key] = SessionContext(session: session, context: context)
       return (context, true)
     }
-    if isNew { PlatformClient.whenLetGo(session) { [weak self] in self?.restIfUnused() } }
+    if isNew { PlatformClient.onRelease(of: session) { [weak self] in self?.restIfUnused() } }
     return context
   }
 
   /// A session is gone. With the last of them goes what is kept for their next load; another session may still be made.
   private func restIfUnused() {
-    let transport = state.withLock { state in
+    let transport = core.state.withLock { state in
       state.sessions = state.sessions.filter { $0.value.session != nil }
       return state.sessions.isEmpty ? state.transport : nil
     }
@@ -120,8 +102,8 @@ final class Installation: Sendable {
 
   /// The configuration for what lies beneath: without this installation's own protocol class.
   private func innerConfiguration() -> URLSessionConfiguration {
-    let inner = configuration.withLock { $0.copied }
-    let own = protocolClass.withLock { $0 }
+    let inner = core.configuration.withLock { $0.copied }
+    let own = core.protocolClass.withLock { $0 }
     inner.protocolClasses?.removeAll { $0 == own }
     return inner
   }
@@ -130,7 +112,7 @@ final class Installation: Sendable {
   func transport(for url: URL?) throws -> any Transport {
     if let shared = registry.transport { return shared }
     let scheme = url?.scheme?.lowercased()
-    return try state.withLock { state in
+    return try core.state.withLock { state in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
       guard scheme == "http" || scheme == "https" else {
         let session = state.session ?? URLSessionTransport(configuration: innerConfiguration(), limits: registry.limits)
@@ -145,7 +127,7 @@ final class Installation: Sendable {
   }
 
   func invalidate() {
-    // What the loading system still sends here is heard of by whoever wants to know.
+    // What the loading system still sends here is reported to the registry's listener.
     core.invalidate(leaving: registry.afterInvalidation)
   }
 }
@@ -164,5 +146,63 @@ extension Installation.Core {
     if let protocolClass = protocolClass.withLock({ $0 }) { ProtocolClasses.remove(protocolClass, leaving: listener) }
     transport?.invalidate()
     session?.invalidate()
+  }
+}
+
+// The walk, 2 of 5: whose request is it? What the session adds is put in, a tag is taken out and read as a lineage;
+// then `ChainIndex` goes through the chains, newest first, and asks `InterceptorChain.Scope` and `canInit`. The
+// `Ownership` waits, on Linux in `PendingOwnership`, for the protocol object that is made next, and with it, in
+// `Lifecycle`, the request becomes a `Load`.
+
+extension Installation {
+  /// What is to become of a request.
+  ///
+  /// Made once per task, where the loading system asks whether we take the request, and used where it is loaded.
+  final class Ownership: Sendable {
+    let installation: Installation
+    /// The protocol class that was asked; none in a direct load.
+    let owner: ObjectIdentifier?
+    let snapshot: InterceptorRegistry.Snapshot
+    /// Whose load it is.
+    let context: LoadContext
+    /// The request without a tag and with the session's header fields and cookies.
+    let request: URLRequest
+    /// The lineage of the code that the request comes from.
+    let outer: Lineage?
+    /// The chain that owns the request. None: it came from inside this registry's own chain, or no chain accepts it.
+    let selection: ChainIndex.Selection?
+    /// Whether the request's `Cookie` is the storage's, and so to be made anew for another hop.
+    let hasStoredCookies: Bool
+    /// Whether we take the request: a chain accepts it, or its tag must not reach the system (rule 7).
+    let isAccepted: Bool
+    /// Whether it is the handshake of a WebSocket task, which no chain serves.
+    let isWebSocket: Bool
+
+    /// - Parameters:
+    ///   - context: Whose load it is; the installation's unless told otherwise.
+    ///   - bySession: Whether a session has put its cookies into the request already.
+    init(
+      _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
+      for owner: URLProtocol.Type? = nil, bySession: Bool
+    ) {
+      let context = context ?? installation.context
+      self.context = context
+      self.installation = installation
+      self.owner = owner.map { ObjectIdentifier($0) }
+      snapshot = installation.registry.snapshot
+      var request = request
+      let tagged = RequestTag.lineage(of: request)
+      if tagged != nil { RequestTag.strip(&request) }
+      hasStoredCookies = context.prepare(
+        &request, origin: RequestTag.origin(of: request), bySession: bySession)
+      self.request = request
+      let current = Lineage.current
+      outer = (current?.depth ?? 0) < (tagged?.depth ?? 0) ? tagged : current
+      let isReentry = outer.map(installation.registry.isReentry(from:)) ?? false
+      let target = request.url.map(InterceptorChain.Scope.Target.init)
+      isWebSocket = target?.isWebSocket ?? false
+      selection = if let target, !isReentry { snapshot.index.select(request, target) } else { nil }
+      isAccepted = isReentry || selection != nil
+    }
   }
 }

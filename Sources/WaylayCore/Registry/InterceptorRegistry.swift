@@ -25,7 +25,7 @@ public final class InterceptorRegistry: Sendable {
   struct State {
     var index = ChainIndex([])
     var installations: [Installation] = []
-    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is let go
+    /// What direct loads keep from one to the next. Not the installation, which holds its registry: one that is released
     /// would stay.
     var direct: Installation.Core?
     var isInvalidated = false
@@ -60,8 +60,8 @@ public final class InterceptorRegistry: Sendable {
   /// - Parameters:
   ///   - transport: The transport for every session and for direct loads. Default: one per installation, with the
   ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
-  ///   - configuration: The storages, header fields and timeouts of direct loads, such as ``load(_:)``.
-  ///   - logger: Receives one line per load, at `.debug`; see ``LogKey``. Default: none.
+  ///   - configuration: The storages, header fields and timeouts of direct loads, such as ``load(_:body:)``.
+  ///   - logger: Receives one line per load, at `.debug`. Default: none.
   ///   - redirects: How redirects are followed.
   ///   - limits: The limits for heads and cookies, for the transports that the registry makes itself.
   ///   - interceptors: If there are any, they form one chain named `default`, for every `http` and `https` request.
@@ -136,8 +136,8 @@ public final class InterceptorRegistry: Sendable {
 
   /// Whether a load from `outer` comes from inside this registry's own chain: then it goes to the bare transport (rule
   /// 7).
-  func isReentry(from outer: Lineage?) -> Bool {
-    guard let outer, outer.contains(lineageEntry.origin) else { return false }
+  func isReentry(from outer: Lineage) -> Bool {
+    guard outer.contains(lineageEntry.origin) else { return false }
     return !settings.withLock { $0.coversItself }
   }
 
@@ -166,10 +166,10 @@ public final class InterceptorRegistry: Sendable {
     hub.close()
   }
 
-  /// Hears of a request of a session whose registry is invalidated; on Linux in the code that makes the request.
+  /// Called with a request of a session whose registry is invalidated; on Linux in the code that makes the request.
   package typealias LateListener = @Sendable (URLRequest) -> Void
 
-  /// Who hears of the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as
+  /// Called with the requests that sessions of this registry are asked for after ``invalidate()``. It is kept for as
   /// long as the process runs, so it had better hold little.
   package var afterInvalidation: LateListener? {
     get { settings.withLock { $0.afterInvalidation } }
@@ -190,5 +190,17 @@ extension URLSessionConfiguration {
   var copied: URLSessionConfiguration {
     // Foundation documents that copying a configuration gives a configuration.
     (copy() as? URLSessionConfiguration) ?? self
+  }
+}
+
+/// What registries, archives and rewriters log to where the app gives them no logger: nothing. Tests put one here, and
+/// search all that is said.
+package enum FallbackLogger {
+  private static let logger = Locked<Logger?>(nil)
+
+  /// The logger, for those that are made from now on.
+  package static var current: Logger? {
+    get { logger.withLock { $0 } }
+    set { logger.withLock { $0 = newValue } }
   }
 }

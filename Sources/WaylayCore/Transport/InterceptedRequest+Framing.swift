@@ -6,7 +6,7 @@ extension InterceptedRequest {
   /// Refuses a method or fields that would break out of their line, or have a server find the message's end elsewhere
   /// than the transport does: what is behind that end would be taken for another request (RFC 9112, section 11.2).
   ///
-  /// - Throws: ``WaylayError/Code/invalidRequest`` and ``WaylayError/Code/limitExceeded``, before anything is sent.
+  /// - Throws: `WaylayError.invalidRequest` and `WaylayError.limitExceeded`, before anything is sent.
   func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
     switch storage.defect {
     case .withoutURL: throw refusal("the request has no URL")
@@ -33,7 +33,7 @@ extension InterceptedRequest {
 
   /// Refuses a route that was made for another host or port than the URL has come to name.
   ///
-  /// - Throws: ``WaylayError/Code/routeMismatch``, with both hosts.
+  /// - Throws: `WaylayError.routeMismatch`, with both hosts.
   func checkRoute() throws(WaylayError) {
     guard let route, let owner = route.owner, owner != Route.Owner(url) else { return }
     throw WaylayError(

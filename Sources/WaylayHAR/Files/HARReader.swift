@@ -42,9 +42,8 @@ public struct HARReader: ~Copyable {
       if scanner.scan(&bytes) {
         count += 1
         let json: JSONValue
-        do { json = try JSONValue(Data(scanner.take())) } catch {
-          throw HARError(
-            .notJSON, "Entry \(count) is not JSON: \(HARError.place(of: error)).", file: file, underlying: error)
+        do { json = try JSONValue(reading: scanner.take()) } catch {
+          throw HARError(.notJSON, "Entry \(count) is not JSON: \(error)", file: file, underlying: error)
         }
         do { return try HAR.Entry(json, number: count) } catch { throw error.in(file) }
       }
@@ -68,5 +67,201 @@ public struct HARReader: ~Copyable {
     do { return try handle.read(upToCount: 256 << 10) ?? Data() } catch {
       throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
     }
+  }
+}
+
+/// Finds the entries in the bytes of an archive, one after the other, however the bytes are cut into pieces.
+///
+/// It looks at strings and brackets alone: whether what is between them is JSON is for the decoder to say, entry by
+/// entry.
+struct EntryScanner {
+  enum Place {
+    /// The entries have not begun.
+    case before
+    case within
+    /// The array of entries has ended.
+    case after
+  }
+
+  private(set) var place = Place.before
+  /// Whether there was an array of entries at all.
+  private(set) var hasEntries = false
+  /// The bytes of the entry that has begun and not ended.
+  private(set) var entry: [UInt8] = []
+  /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries.
+  /// Kept only if asked for.
+  private(set) var rest: [UInt8] = []
+
+  private let keepsRest: Bool
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+  /// The last string outside the entries, as it is written, and whether a colon has come after it.
+  private var name: [UInt8] = []
+  private var isNamed = false
+  /// Whether the object that the depth of 2 is in is the log.
+  private var isInLog = false
+
+  init(keepsRest: Bool = false) {
+    self.keepsRest = keepsRest
+  }
+
+  /// Takes bytes from the front of a piece, up to the end of an entry, of the piece, or of the entries.
+  ///
+  /// - Returns: Whether ``entry`` is whole: it is to be taken then.
+  mutating func scan(_ bytes: inout ArraySlice<UInt8>) -> Bool {
+    let start = bytes.startIndex
+    var index = start
+    // What belongs to an entry is copied piece by piece, not byte by byte.
+    var copied = start
+    defer { bytes = bytes[index...] }
+    while index < bytes.endIndex, place != .after {
+      let byte = bytes[index]
+      index += 1
+      if keepsRest, place == .before { rest.append(byte) }
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+          continue
+        }
+        if place == .before, name.count < 16 { name.append(byte) }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""):
+        isInString = true
+        if place == .before {
+          name.removeAll(keepingCapacity: true)
+          isNamed = false
+        }
+      case UInt8(ascii: ":"): isNamed = true
+      case UInt8(ascii: ","):
+        isNamed = false
+        if place == .within, depth == 3 { copied = index }
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        if place == .within, depth == 3 { copied = index - 1 }
+        open(byte)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if place == .within, depth == 3 {
+          entry += bytes[copied..<index]
+          return true
+        }
+        if place == .within, depth < 3 {
+          place = .after
+          if keepsRest { rest.append(byte) }
+        }
+        if depth < 2 { isInLog = false }
+        if depth < 0 { place = .after }
+      default: break
+      }
+    }
+    if place == .within, depth > 3 { entry += bytes[copied..<index] }
+    return false
+  }
+
+  /// The entry that is whole. The next one begins.
+  mutating func take() -> [UInt8] {
+    defer { entry = [] }
+    return entry
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    depth += 1
+    guard place == .before else { return }
+    if depth == 2, isNamed, bracket == UInt8(ascii: "{"), name == Array("log".utf8) { isInLog = true }
+    if depth == 3, isNamed, isInLog, bracket == UInt8(ascii: "["), name == Array("entries".utf8) {
+      place = .within
+      hasEntries = true
+    }
+    isNamed = false
+  }
+}
+
+/// A walk through the file of an archive: the bytes of each entry, and at the end what stands round them.
+struct EntryWalk: ~Copyable {
+  /// More than any program writes beside the entries.
+  private static let restLimit = 16 << 20
+
+  private let file: URL
+  private let handle: FileHandle
+  private let entryLimit: Int
+  private var scanner = EntryScanner(keepsRest: true)
+  private var bytes: ArraySlice<UInt8> = []
+  private var count = 0
+  private var end: [UInt8] = []
+  /// Whether the file ends among its entries.
+  private(set) var isCutOff = false
+
+  init(_ file: URL, entryLimit: Int) throws(HARError) {
+    self.file = file
+    self.entryLimit = entryLimit
+    do { handle = try FileHandle(forReadingFrom: file) } catch {
+      throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
+    }
+  }
+
+  /// What stands round the entries: an archive without any. The whole file, where it has no array of entries.
+  var rest: [UInt8] { scanner.rest + end }
+
+  /// The bytes of the next entry; `nil` after the last one.
+  mutating func next() throws(HARError) -> [UInt8]? {
+    while true {
+      if scanner.place != .after, scanner.scan(&bytes) {
+        count += 1
+        return scanner.take()
+      }
+      if scanner.place == .after {
+        end += bytes
+        bytes = []
+      }
+      guard scanner.entry.count <= entryLimit else {
+        throw HARError(
+          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
+      }
+      guard scanner.rest.count + end.count <= Self.restLimit else {
+        throw HARError(
+          .notAnArchive,
+          "\(file.lastPathComponent) has more than \(Self.restLimit) bytes outside entries: it is not an archive.",
+          file: file)
+      }
+      let piece: Data
+      do { piece = try handle.read(upToCount: 256 << 10) ?? Data() } catch {
+        throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
+      }
+      guard !piece.isEmpty else {
+        isCutOff = scanner.place == .within
+        return nil
+      }
+      bytes = ArraySlice(piece)
+    }
+  }
+}
+
+extension HAR {
+  /// Reads everything in an archive except its entries: its creator and its pages. The file may have any size.
+  ///
+  /// ```swift
+  /// var copy = try HARWriter(target, archive: HAR(withoutEntriesOf: source))
+  /// var reader = try HARReader(source)
+  /// while let entry = try reader.next() { try copy.append(entry) }
+  /// ```
+  ///
+  /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early.
+  public init(withoutEntriesOf file: URL) throws {
+    var walk = try EntryWalk(file, entryLimit: 256 << 20)
+    var count = 0
+    while try walk.next() != nil { count += 1 }
+    guard !walk.isCutOff else {
+      throw HARError(
+        .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.",
+        file: file)
+    }
+    do { try self.init(data: Data(walk.rest)) } catch let error as HARError { throw error.in(file) }
+    entries = []
   }
 }

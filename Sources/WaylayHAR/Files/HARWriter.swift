@@ -15,7 +15,7 @@ public struct HARWriter: ~Copyable {
   private let draft: URL
   private let handle: FileHandle
   private let archive: HAR
-  private var json: JSONText
+  private var json: JSONWriter
   private var isFinished = false
 
   /// Starts a file.
@@ -42,7 +42,7 @@ public struct HARWriter: ~Copyable {
     self.file = file
     self.draft = draft
     self.archive = archive
-    json = JSONText(isPretty: isPretty)
+    json = JSONWriter(isPretty: isPretty)
     archive.writeBeginning(to: &json)
     for entry in archive.entries {
       json.separate()

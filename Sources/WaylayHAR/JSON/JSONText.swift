@@ -1,23 +1,271 @@
-import Foundation
+public import Foundation
+
+extension JSONValue {
+  /// Parses JSON in UTF-8.
+  ///
+  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON. Values may be nested
+  ///   128 levels deep.
+  public init(parsing data: Data) throws(HARError) {
+    do { try self.init(reading: data) } catch {
+      throw HARError(.notJSON, "This is not JSON: \(error)", underlying: error)
+    }
+  }
+
+  /// Parses JSON.
+  ///
+  /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON.
+  public init(parsing text: String) throws(HARError) {
+    try self.init(parsing: Data(text.utf8))
+  }
+
+  /// Reads a text in UTF-8.
+  package init(reading bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
+    var reader = JSONReader(Array(bytes))
+    self = try reader.read()
+  }
+}
+
+/// Where a text stops being JSON, and why.
+package struct JSONSyntaxError: Error, CustomStringConvertible {
+  package let line: Int
+  /// In bytes, from 1.
+  package let column: Int
+  package let message: String
+
+  package var description: String { "line \(line), column \(column): \(message)." }
+}
+
+/// Reads JSON (RFC 8259), and says of what is no JSON where it is wrong, by line and column.
+///
+/// Not Foundation's, which loses the place: on Linux (Swift 6.3) `JSONSerialization` says "around character 11" in a
+/// text for people, and "unexpected end of file" for a `tru` in the middle of one; `JSONDecoder` says nothing but that
+/// the data is not valid.
+struct JSONReader {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var line = 1
+  private var lineStart = 0
+  private var depth = 0
+
+  /// Values inside values, at most: enough for any archive, and little enough for any stack.
+  private static let maximumDepth = 128
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    // RFC 8259, section 8.1: a byte order mark may be ignored.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      position = 3
+      lineStart = 3
+    }
+  }
+
+  mutating func read() throws(JSONSyntaxError) -> JSONValue {
+    let value = try value()
+    skipSpace()
+    guard position >= bytes.count else { throw error("unexpected text after the value") }
+    return value
+  }
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private func error(_ message: String) -> JSONSyntaxError {
+    JSONSyntaxError(line: line, column: position - lineStart + 1, message: message)
+  }
+
+  private mutating func skipSpace() {
+    while let byte = current {
+      switch byte {
+      case 0x20, 0x09, 0x0D: position += 1
+      case 0x0A:
+        position += 1
+        line += 1
+        lineStart = position
+      default: return
+      }
+    }
+  }
+
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    skipSpace()
+    guard current == byte else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func value() throws(JSONSyntaxError) -> JSONValue {
+    skipSpace()
+    guard depth < Self.maximumDepth else { throw error("values are nested more than \(Self.maximumDepth) deep") }
+    depth += 1
+    defer { depth -= 1 }
+    guard let first = current else { throw error("a value is missing at the end") }
+    switch first {
+    case UInt8(ascii: "{"): return JSONValue(.object(try object()))
+    case UInt8(ascii: "["): return JSONValue(.array(try array()))
+    case UInt8(ascii: "\""): return JSONValue(.string(try string()))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return JSONValue(.number(try number()))
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: throw error("a value cannot begin with \(Self.name(first))")
+    }
+  }
+
+  private static func name(_ byte: UInt8) -> String {
+    (0x21...0x7E).contains(byte) ? "'\(UnicodeScalar(byte))'" : "the byte 0x\(String(byte, radix: 16))"
+  }
+
+  private mutating func word(_ word: String, _ kind: JSONValue.Kind) throws(JSONSyntaxError) -> JSONValue {
+    guard bytes[position...].starts(with: word.utf8) else { throw error("expected \(word)") }
+    position += word.utf8.count
+    return JSONValue(kind)
+  }
+
+  private mutating func object() throws(JSONSyntaxError) -> [JSONValue.Member] {
+    position += 1
+    var members: [JSONValue.Member] = []
+    if skip(UInt8(ascii: "}")) { return members }
+    while true {
+      skipSpace()
+      guard current == UInt8(ascii: "\"") else { throw error("a member's name in quotes is missing") }
+      let name = try string()
+      guard skip(UInt8(ascii: ":")) else { throw error("':' is missing after \"\(name)\"") }
+      members.append(JSONValue.Member(name: name, value: try value()))
+      if skip(UInt8(ascii: ",")) { continue }
+      guard skip(UInt8(ascii: "}")) else { throw error("',' or '}' is missing after the value of \"\(name)\"") }
+      return members
+    }
+  }
+
+  private mutating func array() throws(JSONSyntaxError) -> [JSONValue] {
+    position += 1
+    var elements: [JSONValue] = []
+    if skip(UInt8(ascii: "]")) { return elements }
+    while true {
+      elements.append(try value())
+      if skip(UInt8(ascii: ",")) { continue }
+      guard skip(UInt8(ascii: "]")) else { throw error("',' or ']' is missing after an element") }
+      return elements
+    }
+  }
+
+  private mutating func number() throws(JSONSyntaxError) -> String {
+    let start = position
+    if current == UInt8(ascii: "-") { position += 1 }
+    let whole = digits()
+    guard whole > 0 else { throw error("a number has no digits") }
+    if whole > 1, bytes[position - whole] == UInt8(ascii: "0") { throw error("a number begins with a superfluous 0") }
+    if current == UInt8(ascii: ".") {
+      position += 1
+      guard digits() > 0 else { throw error("a number has no digits after its point") }
+    }
+    if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+      position += 1
+      if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+      guard digits() > 0 else { throw error("a number has no digits in its exponent") }
+    }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func digits() -> Int {
+    let start = position
+    while let byte = current, (0x30...0x39).contains(byte) { position += 1 }
+    return position - start
+  }
+
+  private mutating func string() throws(JSONSyntaxError) -> String {
+    position += 1
+    // What is not escaped is taken as a whole.
+    var text: [UInt8] = []
+    var start = position
+    var isASCII = true
+    while let byte = current {
+      switch byte {
+      case UInt8(ascii: "\""):
+        let rest = bytes[start..<position]
+        if text.isEmpty, isASCII {
+          position += 1
+          return String(decoding: rest, as: UTF8.self)
+        }
+        guard let string = String(bytes: text + rest, encoding: .utf8) else { throw error("a string is not UTF-8") }
+        position += 1
+        return string
+      case UInt8(ascii: "\\"):
+        text += bytes[start..<position]
+        text += try escape()
+        start = position
+      case 0..<0x20: throw error("a string contains \(Self.name(byte)), which must be escaped")
+      default:
+        if byte >= 0x80 { isASCII = false }
+        position += 1
+      }
+    }
+    throw error("a string is not terminated")
+  }
+
+  private mutating func escape() throws(JSONSyntaxError) -> [UInt8] {
+    position += 1
+    guard let byte = current else { throw error("a string is not terminated") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "f"): return [0x0C]
+    case UInt8(ascii: "n"): return [0x0A]
+    case UInt8(ascii: "r"): return [0x0D]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "u"): return Array(String(try unicodeEscape()).utf8)
+    default:
+      position -= 1
+      throw error("a backslash cannot escape \(Self.name(byte))")
+    }
+  }
+
+  private mutating func unicodeEscape() throws(JSONSyntaxError) -> Character {
+    let first = try codeUnit()
+    if let scalar = UnicodeScalar(UInt32(first)) { return Character(scalar) }
+    guard (0xD800...0xDBFF).contains(first), bytes[position...].starts(with: [0x5C, 0x75]) else {
+      throw error("half of a surrogate pair is missing")
+    }
+    position += 2
+    let second = try codeUnit()
+    guard (0xDC00...0xDFFF).contains(second),
+      let scalar = UnicodeScalar((UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00) + 0x10000)
+    else { throw error("half of a surrogate pair is missing") }
+    return Character(scalar)
+  }
+
+  private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {
+    guard position + 4 <= bytes.count else { throw error("\\u needs four hexadecimal digits") }
+    let digits = bytes[position..<position + 4]
+    guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw error("\\u needs four hexadecimal digits") }
+    position += 4
+    return unit
+  }
+}
 
 /// The text of JSON, written member by member: names keep the order in which they are given.
 ///
 /// Foundation's encoder has no order of its own, and needs the whole archive as one value.
-struct JSONText {
+struct JSONWriter {
   private(set) var bytes: [UInt8] = []
   /// How deep it is nested, and whether the next value at that depth needs a comma.
   private var needsComma = [false]
   private let isPretty: Bool
+  /// Whether what would end a script of a page that the text is put into is written otherwise.
+  private let escapesMarkup: Bool
 
-  init(isPretty: Bool = false) {
+  init(isPretty: Bool = false, escapesMarkup: Bool = true) {
     self.isPretty = isPretty
+    self.escapesMarkup = escapesMarkup
   }
 
   // MARK: Members
 
-  mutating func object(_ members: (inout JSONText) -> Void) { nest("{", "}", members) }
+  mutating func object(_ members: (inout JSONWriter) -> Void) { nest("{", "}", members) }
 
-  mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (Element, inout JSONText) -> Void) {
+  mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) -> Void) {
     nest("[", "]") { json in
       for element in elements {
         json.separate()
@@ -26,7 +274,7 @@ struct JSONText {
     }
   }
 
-  mutating func member(_ name: String, _ write: (inout JSONText) -> Void) {
+  mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
     separate()
     text(name)
     bytes.append(UInt8(ascii: ":"))
@@ -52,37 +300,45 @@ struct JSONText {
   // MARK: Values
 
   mutating func value(_ value: JSONValue) {
-    switch value {
+    switch value.kind {
     case .null: raw("null")
     case .bool(let isTrue): raw(isTrue ? "true" : "false")
-    case .integer(let number): raw(String(number))
-    case .number(let number): raw(number.isFinite ? "\(number)" : "null")
+    case .number(let digits): raw(digits)
     case .string(let string): text(string)
     case .array(let values): array(values) { $1.value($0) }
-    case .object(let members): object { $0.members(members) }
+    case .object(let members): object { json in for member in members { json.member(member.name, member.value) } }
     }
   }
 
   mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A text in quotes (RFC 8259, section 7). What would end a script of a page that the text is put into is written
-  /// otherwise.
+  /// A text in quotes (RFC 8259, section 7).
   mutating func text(_ string: String) {
-    let digits = Array("0123456789abcdef".utf8)
     bytes.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0x0A: raw("\\n")
-      case 0x0D: raw("\\r")
-      case 0x09: raw("\\t")
-      case 0..<0x20, 0x7F, UInt8(ascii: "<"):
-        raw("\\u00")
-        bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      default: bytes.append(byte)
-      }
+    if string.utf8.contains(where: { mustBeEscaped($0) }) {
+      for byte in string.utf8 { if mustBeEscaped(byte) { escape(byte) } else { bytes.append(byte) } }
+    } else {
+      raw(string)
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private func mustBeEscaped(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): true
+    case 0x7F, UInt8(ascii: "<"): escapesMarkup
+    default: false
+    }
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+    case 0x0A: raw("\\n")
+    case 0x0D: raw("\\r")
+    case 0x09: raw("\\t")
+    default: raw((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+    }
   }
 
   // MARK: Parts of a text that is written piece by piece
@@ -110,7 +366,9 @@ struct JSONText {
     return bytes
   }
 
-  private mutating func nest(_ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ body: (inout JSONText) -> Void) {
+  private mutating func nest(
+    _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ body: (inout JSONWriter) -> Void
+  ) {
     open(opening)
     body(&self)
     close(closing)

@@ -1,133 +1,323 @@
 public import Foundation
 
-/// A JSON value (RFC 8259), as used for an HTTP archive's custom fields.
+/// A JSON value (RFC 8259): the members of an object keep their order, and numbers their digits.
 ///
 /// ```swift
-/// let initiator: JSONValue = ["type": "script", "lineNumber": 12]
-/// print(initiator["type"]?.string ?? "")
+/// let order: JSONValue = ["id": 42, "items": ["book", "pen"], "paid": true, "note": nil]
+/// let reply = try JSONValue(parsing: data)
+/// print(reply["user"]?["name"]?.string ?? "")
 /// ```
-public enum JSONValue: Hashable, Sendable {
-  /// `null`.
-  case null
-  /// `true` or `false`.
-  case bool(Bool)
-  /// An integer.
-  case integer(Int64)
-  /// Any other number. A value that JSON cannot represent, such as infinity, is written as `null`.
-  case number(Double)
-  /// A string.
-  case string(String)
-  /// Values in order.
-  case array([JSONValue])
-  /// Values by name. They are written sorted by name.
-  case object([String: JSONValue])
-
-  /// Parses one value.
-  ///
-  /// - Throws: The error of Foundation's decoder, which says where the text is invalid. Arrays and objects may be
-  ///   nested some hundred levels deep.
-  public init(_ text: Data) throws {
-    self = try JSONDecoder().decode(JSONValue.self, from: text)
+///
+/// In a literal of this type, a variable is written `.init(id)`: `["id": .init(id), "tags": []]`. Functions that take
+/// a ``JSONLiteral`` take variables as they are.
+///
+/// Values compare as JSON: the order of members does not matter, and `1`, `1.0` and `1e0` are the same number. To read
+/// JSON into types of your own, use `JSONDecoder`.
+public struct JSONValue: Sendable {
+  /// What the value is.
+  package indirect enum Kind: Sendable {
+    case null
+    case bool(Bool)
+    /// The digits as they were written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
   }
 
-  /// The value with the given name, if this is an object that contains it.
+  /// A name and its value.
+  package struct Member: Hashable, Sendable {
+    package let name: String
+    package var value: JSONValue
+
+    package init(name: String, value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package let kind: Kind
+
+  package init(_ kind: Kind) {
+    self.kind = kind
+  }
+
+  /// Makes a value of a variable.
+  public init(_ value: some JSONConvertible) {
+    self = value.jsonValue
+  }
+
+  /// Encodes a value as JSON.
+  ///
+  /// - Throws: What the encoder throws, for example for a non-finite number.
+  public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+    try self.init(parsing: encoder.encode(value))
+  }
+}
+
+// MARK: Parts
+
+extension JSONValue {
+  /// The value with the given name, if this is an object that contains it. Of several with one name, the last counts.
   public subscript(name: String) -> JSONValue? {
-    if case .object(let members) = self { members[name] } else { nil }
+    guard case .object(let members) = kind else { return nil }
+    return members.last { $0.name == name }?.value
+  }
+
+  /// The value at the given position, if this is an array that has it.
+  public subscript(index: Int) -> JSONValue? {
+    guard case .array(let values) = kind, values.indices.contains(index) else { return nil }
+    return values[index]
   }
 
   /// The string, if this is one.
-  public var string: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
+  public var string: String? { if case .string(let text) = kind { text } else { nil } }
 
-  /// The number, if this is one.
-  public var double: Double? {
-    switch self {
-    case .integer(let number): Double(number)
-    case .number(let number): number
-    default: nil
-    }
-  }
+  /// The number, if this is one, as near as a `Double` comes.
+  public var double: Double? { if case .number(let digits) = kind { Double(digits) } else { nil } }
 
   /// The number, if this is an integer that an `Int` can hold.
   public var int: Int? {
-    switch self {
-    case .integer(let number): Int(exactly: number)
-    case .number(let number): Int(exactly: number)
-    default: nil
-    }
+    guard case .number(let digits) = kind else { return nil }
+    return Int(digits) ?? Double(digits).flatMap { Int(exactly: $0) }
   }
 
   /// The Boolean, if this is one.
-  public var bool: Bool? {
-    if case .bool(let value) = self { value } else { nil }
-  }
+  public var bool: Bool? { if case .bool(let value) = kind { value } else { nil } }
 
   /// The values, if this is an array.
-  public var array: [JSONValue]? {
-    if case .array(let values) = self { values } else { nil }
+  public var array: [JSONValue]? { if case .array(let values) = kind { values } else { nil } }
+
+  /// The values by name, if this is an object. Of several with one name, the last counts.
+  public var object: [String: JSONValue]? {
+    members.map { Dictionary($0.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }) }
   }
 
-  /// The values by name, if this is an object.
-  public var object: [String: JSONValue]? {
-    if case .object(let members) = self { members } else { nil }
+  /// Whether this is `null`.
+  public var isNull: Bool { if case .null = kind { true } else { false } }
+
+  /// The members of an object, in their order.
+  package var members: [Member]? { if case .object(let members) = kind { members } else { nil } }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// The value as JSON without spaces.
+  public var description: String {
+    var writer = JSONWriter(escapesMarkup: false)
+    writer.value(self)
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }
 
-extension JSONValue: Decodable {
-  /// Decodes a value from any decoder.
-  public init(from decoder: any Decoder) throws {
-    // Most values of an archive are texts: they are tried first.
-    let single = try decoder.singleValueContainer()
-    if let text = try? single.decode(String.self) {
-      self = .string(text)
-    } else if let container = try? decoder.container(keyedBy: AnyName.self) {
-      var members: [String: JSONValue] = [:]
-      let names = container.allKeys
-      members.reserveCapacity(names.count)
-      for name in names { members[name.stringValue] = try container.decode(JSONValue.self, forKey: name) }
-      self = .object(members)
-    } else if var container = try? decoder.unkeyedContainer() {
-      var values: [JSONValue] = []
-      while !container.isAtEnd { values.append(try container.decode(JSONValue.self)) }
-      self = .array(values)
-    } else if single.decodeNil() {
-      self = .null
-    } else if let value = try? single.decode(Bool.self) {
-      self = .bool(value)
-    } else if let number = try? single.decode(Int64.self) {
-      self = .integer(number)
-    } else {
-      self = .number(try single.decode(Double.self))
+// MARK: Comparing
+
+extension JSONValue: Hashable {
+  /// Whether two values are the same JSON: numbers by value, objects in any order.
+  public static func == (one: JSONValue, other: JSONValue) -> Bool {
+    switch (one.kind, other.kind) {
+    case (.null, .null): true
+    case (.bool(let one), .bool(let other)): one == other
+    case (.number(let one), .number(let other)): one == other || JSONNumber(one) == JSONNumber(other)
+    case (.string(let one), .string(let other)): one.unicodeScalars.elementsEqual(other.unicodeScalars)
+    case (.array(let one), .array(let other)): one == other
+    case (.object, .object): one.object == other.object
+    default: false
     }
   }
 
-  private struct AnyName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
+  /// Hashes what makes the value equal to others.
+  public func hash(into hasher: inout Hasher) {
+    switch kind {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .number(let digits): hasher.combine(JSONNumber(digits))
+    case .string(let text): hasher.combine(text)
+    case .array(let values): hasher.combine(values)
+    case .object: hasher.combine(object)
+    }
   }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-  ExpressibleByBooleanLiteral,
-  ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+/// A number by value: 1, 1.0 and 10e-1 are one.
+private struct JSONNumber: Hashable {
+  private let isNegative: Bool
+  private let digits: String
+  private let exponent: Int
+
+  init(_ text: String) {
+    var mantissa = text[...]
+    var exponent = 0
+    if let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }) {
+      mantissa = text[..<mark]
+      let digits = text[text.index(after: mark)...]
+      // Beyond the range of Int no two numbers are told apart.
+      exponent = Int(digits) ?? (digits.hasPrefix("-") ? .min / 2 : .max / 2)
+    }
+    let isNegative = mantissa.hasPrefix("-")
+    if isNegative { mantissa = mantissa.dropFirst() }
+    let parts = mantissa.split(separator: ".", omittingEmptySubsequences: false)
+    let fraction = parts.count > 1 ? parts[1] : ""
+    exponent = exponent.subtractingReportingOverflow(fraction.utf8.count).partialValue
+    var all = Substring((parts.first ?? "") + fraction)
+    while all.hasSuffix("0") {
+      all = all.dropLast()
+      exponent = exponent.addingReportingOverflow(1).partialValue
+    }
+    all = all.drop { $0 == "0" }
+    self.isNegative = isNegative && !all.isEmpty
+    self.exponent = all.isEmpty ? 0 : exponent
+    digits = String(all)
+  }
+}
+
+// MARK: Codable
+
+extension JSONValue: Codable {
+  /// Decodes a value from any decoder. The order of members and the digits of numbers are as the decoder has them:
+  /// ``init(parsing:)-(Data)`` keeps both.
+  public init(from decoder: any Decoder) throws {
+    let single = try decoder.singleValueContainer()
+    if let text = try? single.decode(String.self) {
+      self.init(.string(text))
+    } else if let members = try? single.decode([String: JSONValue].self) {
+      self = members.jsonValue
+    } else if let values = try? single.decode([JSONValue].self) {
+      self.init(.array(values))
+    } else if single.decodeNil() {
+      self.init(.null)
+    } else if let value = try? single.decode(Bool.self) {
+      self.init(.bool(value))
+    } else if let number = try? single.decode(Int64.self) {
+      self.init(number)
+    } else {
+      self.init(try single.decode(Double.self))
+    }
+  }
+
+  /// Encodes the value.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch kind {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .number(let digits):
+      if let whole = Int64(digits) {
+        try container.encode(whole)
+      } else if let decimal = Decimal(string: digits) {
+        try container.encode(decimal)
+      } else {
+        try container.encode(Double(digits))
+      }
+    case .string(let value): try container.encode(value)
+    case .array(let values): try container.encode(values)
+    case .object: try container.encode(object)
+    }
+  }
+}
+
+/// A type whose values can stand in JSON: strings, numbers, Booleans, and optionals, arrays and dictionaries of them.
+///
+/// ```swift
+/// Stub(.get, "/users/:id", .json(["id": id, "name": name]))
+/// ```
+///
+/// A type of your own adopts it with one property. Do not adopt it for what is `Encodable` as a whole: functions that
+/// take JSON take such a value as it is.
+public protocol JSONConvertible: Sendable {
+  /// The value as JSON.
+  var jsonValue: JSONValue { get }
+}
+
+/// A JSON object or array as a literal whose elements are variables.
+///
+/// ```swift
+/// func stub(id: Int, name: String?) -> Stub {
+///   Stub(.get, "/users/:id", .json(["id": id, "name": name]))
+/// }
+/// ```
+///
+/// It is made by writing a literal where a function takes one. A literal inside a literal, and one with `[]` or `[:]`
+/// in it, is a ``JSONValue``, in which a variable is written `.init(id)`.
+public struct JSONLiteral: Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+  /// The literal as a value.
+  public let jsonValue: JSONValue
+
+  /// An object.
+  public init(dictionaryLiteral elements: (String, (any JSONConvertible)?)...) {
+    jsonValue = JSONValue(.object(elements.map { JSONValue.Member(name: $0.0, value: $0.1?.jsonValue ?? nil) }))
+  }
+
+  /// An array.
+  public init(arrayLiteral elements: (any JSONConvertible)?...) {
+    jsonValue = JSONValue(.array(elements.map { $0?.jsonValue ?? nil }))
+  }
+}
+
+extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// A string.
-  public init(stringLiteral value: String) { self = .string(value) }
+  public init(stringLiteral value: String) { self.init(.string(value)) }
   /// An integer.
-  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(integerLiteral value: Int64) { self.init(.number(String(value))) }
   /// A number.
-  public init(floatLiteral value: Double) { self = .number(value) }
+  public init(floatLiteral value: Double) { self.init(value) }
   /// A Boolean.
-  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(booleanLiteral value: Bool) { self.init(.bool(value)) }
   /// `null`.
-  public init(nilLiteral: ()) { self = .null }
+  public init(nilLiteral: ()) { self.init(.null) }
   /// An array.
-  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  public init(arrayLiteral elements: JSONValue...) { self.init(.array(elements)) }
   /// An object; for duplicate names the last value counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
-    self = .object(Dictionary(elements) { $1 })
+    self.init(.object(elements.map { Member(name: $0.0, value: $0.1) }))
+  }
+}
+
+extension JSONValue: JSONConvertible {
+  /// The value itself.
+  public var jsonValue: JSONValue { self }
+}
+
+extension String: JSONConvertible {
+  /// A JSON string.
+  public var jsonValue: JSONValue { JSONValue(.string(self)) }
+}
+
+extension Bool: JSONConvertible {
+  /// `true` or `false`.
+  public var jsonValue: JSONValue { JSONValue(.bool(self)) }
+}
+
+extension Int: JSONConvertible {
+  /// A JSON number.
+  public var jsonValue: JSONValue { JSONValue(.number(String(self))) }
+}
+
+extension Int64: JSONConvertible {
+  /// A JSON number.
+  public var jsonValue: JSONValue { JSONValue(.number(String(self))) }
+}
+
+extension Double: JSONConvertible {
+  /// A JSON number; `null` for what JSON cannot represent, such as infinity.
+  public var jsonValue: JSONValue { isFinite ? JSONValue(.number("\(self)")) : nil }
+}
+
+extension Optional: JSONConvertible where Wrapped: JSONConvertible {
+  /// The value, or `null`.
+  public var jsonValue: JSONValue { map(\.jsonValue) ?? .init(nilLiteral: ()) }
+}
+
+extension Array: JSONConvertible where Element: JSONConvertible {
+  /// A JSON array.
+  public var jsonValue: JSONValue { JSONValue(.array(map(\.jsonValue))) }
+}
+
+extension Dictionary: JSONConvertible where Key == String, Value: JSONConvertible {
+  /// A JSON object, sorted by name.
+  public var jsonValue: JSONValue {
+    JSONValue(
+      .object(sorted { $0.key < $1.key }.map { JSONValue.Member(name: $0.key, value: $0.value.jsonValue) }))
   }
 }

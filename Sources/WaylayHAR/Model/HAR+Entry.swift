@@ -131,3 +131,261 @@ extension HAR {
     }
   }
 }
+
+extension HAR {
+  /// The body of a request or a response.
+  ///
+  /// In a file, the body is text if possible, otherwise Base64. The format has no Base64 for request bodies: these use
+  /// the custom field `_base64`, with empty text.
+  public struct Body: Hashable, Sendable {
+    /// The bytes, or the beginning of them.
+    public var data: Data
+    /// The media type, as in the header field `Content-Type`.
+    public var mediaType: String
+    /// The total number of bytes, which is larger than the kept number if only the beginning is kept.
+    public var size: Int
+    /// The parts of a form, if the archive lists them.
+    package var parameters: [Parameter] = []
+    /// A comment.
+    public var comment: String?
+    /// Custom fields, by name.
+    public var extensions: [String: JSONValue] = [:]
+
+    /// Whether only the beginning is kept.
+    public var isTruncated: Bool { size > data.count }
+
+    /// Makes a body.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes, or the beginning of them.
+    ///   - mediaType: The media type of the bytes.
+    ///   - size: The total number of bytes, if only the beginning is kept.
+    public init(_ data: Data = Data(), mediaType: String = "", size: Int? = nil) {
+      self.data = data
+      self.mediaType = mediaType
+      self.size = max(size ?? 0, data.count)
+    }
+
+    /// The text, if the bytes are valid text.
+    public var text: String? {
+      // Bytes that are text by chance have control characters, and programs show them badly.
+      guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
+      // A byte order mark is not always kept.
+      return text.utf8.count == data.count ? text : nil
+    }
+  }
+
+  /// A part of a submitted form.
+  package struct Parameter: Hashable, Sendable {
+    /// Its name.
+    package var name: String
+    /// Its value, if it is not a file.
+    package var value: String?
+    /// The name of the file.
+    package var fileName: String?
+    /// The media type of the file.
+    package var mediaType: String?
+    /// A comment.
+    package var comment: String?
+
+    /// Makes a part of a form.
+    package init(name: String, value: String? = nil, fileName: String? = nil, mediaType: String? = nil) {
+      self.name = name
+      self.value = value
+      self.fileName = fileName
+      self.mediaType = mediaType
+    }
+  }
+}
+
+extension HAR {
+  /// A cookie from a header field.
+  public struct Cookie: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// Its value.
+    public var value: String
+    /// The path that the cookie applies to.
+    public var path: String?
+    /// The domain that the cookie applies to.
+    public var domain: String?
+    /// When the cookie expires, in ISO 8601; if the header field contains no valid date, its text.
+    public var expires: String?
+    /// Whether the cookie is hidden from scripts.
+    public var isHTTPOnly: Bool?
+    /// Whether the cookie is sent only over TLS.
+    public var isSecure: Bool?
+    /// A comment.
+    public var comment: String?
+    /// Custom fields, by name, such as `sameSite`.
+    public var extensions: [String: JSONValue] = [:]
+
+    /// Makes a cookie.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+}
+
+extension HAR.Cookie {
+  /// The cookies of a request (RFC 6265, section 4.2.1).
+  static func sent(in fields: [HAR.Field]) -> [HAR.Cookie] {
+    fields.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
+      field.value.split(separator: ";").map { HAR.Cookie(pair: $0) }
+    }
+  }
+
+  /// The cookies that an answer sets (RFC 6265, section 4.1.1), one for each field.
+  static func set(in fields: [HAR.Field]) -> [HAR.Cookie] {
+    // Some programs put several fields into one, line by line.
+    fields.filter { $0.name.lowercased() == "set-cookie" }.flatMap { $0.value.split(whereSeparator: \.isNewline) }
+      .compactMap { line in
+        let parts = line.split(separator: ";", omittingEmptySubsequences: false)
+        guard let first = parts.first else { return nil }
+        var cookie = HAR.Cookie(pair: first)
+        for attribute in parts.dropFirst().map({ HAR.Cookie(pair: $0) }) {
+          switch attribute.name.lowercased() {
+          case "path": cookie.path = attribute.value
+          case "domain": cookie.domain = attribute.value
+          case "expires": cookie.expires = Timestamp.iso(ofCookieDate: attribute.value) ?? attribute.value
+          case "httponly": cookie.isHTTPOnly = true
+          case "secure": cookie.isSecure = true
+          case "samesite": cookie.extensions["sameSite"] = JSONValue(attribute.value)
+          default: break
+          }
+        }
+        return cookie
+      }
+  }
+
+  private init(pair: Substring) {
+    let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(
+      name: parts[0].trimmingCharacters(in: .whitespaces),
+      value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : "")
+  }
+}
+
+extension HAR.Field {
+  /// The items of a URL's query, decoded.
+  static func query(of url: String) -> [HAR.Field] {
+    let url = url.prefix { $0 != "#" }
+    guard let mark = url.firstIndex(of: "?") else { return [] }
+    return form(url[url.index(after: mark)...])
+  }
+
+  /// The items of a form, or of a query that is written like one.
+  static func form(_ text: Substring) -> [HAR.Field] {
+    text.split(separator: "&").map { item in
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return HAR.Field(plain(parts[0]), parts.count > 1 ? plain(parts[1]) : "")
+    }
+  }
+
+  /// A name or value without percent signs and plus signs.
+  static func plain(_ text: Substring) -> String {
+    let spaced = text.replacing("+", with: " ")
+    return spaced.removingPercentEncoding ?? String(spaced)
+  }
+}
+
+extension HAR {
+  /// The duration of each part of an exchange, in milliseconds.
+  ///
+  /// Parts that did not happen are `nil`. Invalid values, such as negative numbers, become `nil` or 0.
+  public struct Timings: Hashable, Sendable {
+    /// Waiting for a connection.
+    public var blocked: Double? { didSet { blocked = Self.duration(blocked) } }
+    /// Resolving the host name.
+    public var dns: Double? { didSet { dns = Self.duration(dns) } }
+    /// Connecting, including the TLS handshake.
+    public var connect: Double? { didSet { connect = Self.duration(connect) } }
+    /// The TLS handshake: a part of ``connect``.
+    public var ssl: Double? { didSet { ssl = Self.duration(ssl) } }
+    /// Sending the request.
+    public var send: Double { didSet { send = Self.duration(send) ?? 0 } }
+    /// Waiting for the response to begin.
+    public var wait: Double { didSet { wait = Self.duration(wait) ?? 0 } }
+    /// Receiving the response.
+    public var receive: Double { didSet { receive = Self.duration(receive) ?? 0 } }
+    /// A comment.
+    public var comment: String?
+    /// Custom fields, by name.
+    public var extensions: [String: JSONValue] = [:]
+
+    /// Makes timings in milliseconds.
+    public init(
+      blocked: Double? = nil, dns: Double? = nil, connect: Double? = nil, ssl: Double? = nil, send: Double = 0,
+      wait: Double = 0,
+      receive: Double = 0
+    ) {
+      self.blocked = Self.duration(blocked)
+      self.dns = Self.duration(dns)
+      self.connect = Self.duration(connect)
+      self.ssl = Self.duration(ssl)
+      self.send = Self.duration(send) ?? 0
+      self.wait = Self.duration(wait) ?? 0
+      self.receive = Self.duration(receive) ?? 0
+    }
+
+    /// The total duration in milliseconds. The TLS handshake counts once, as a part of connecting.
+    public var total: Double { Double(sum) / 1000 }
+
+    /// The sum of the parts as a file has them, in thousandths of a millisecond: whole numbers add up, fractions
+    /// nearly.
+    private var sum: Int {
+      [blocked, dns, connecting, send, wait, receive].compactMap { $0.map(Self.microseconds) }.reduce(0, +)
+    }
+
+    /// Connecting takes no less than the handshake that is a part of it.
+    private var connecting: Double? {
+      guard let ssl else { return connect }
+      return max(connect ?? 0, ssl)
+    }
+
+    private static func duration(_ value: Double?) -> Double? {
+      guard let value, value >= 0, value.isFinite else { return nil }
+      return value
+    }
+
+    private static func microseconds(_ milliseconds: Double) -> Int { Int(min(milliseconds * 1000, 1e15).rounded()) }
+  }
+}
+
+extension HAR.Timings {
+  init(_ json: JSONValue?) {
+    func time(_ name: String) -> Double? { json?[name]?.double }
+    self.init(
+      blocked: time("blocked"), dns: time("dns"), connect: time("connect"), ssl: time("ssl"), send: time("send") ?? 0,
+      wait: time("wait") ?? 0, receive: time("receive") ?? 0)
+    comment = json?["comment"]?.string
+    extensions = json?.others(than: ["blocked", "dns", "connect", "ssl", "send", "wait", "receive", "comment"]) ?? [:]
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      let parts = [
+        ("blocked", blocked), ("dns", dns), ("connect", connecting), ("ssl", ssl), ("send", send), ("wait", wait),
+        ("receive", receive),
+      ]
+      for (name, value) in parts {
+        json.member(name) { $0.raw(value.map { Self.text(Self.microseconds($0)) } ?? "-1") }
+      }
+      json.member(ifAny: "comment", comment)
+      json.members(extensions)
+    }
+  }
+
+  /// All of it, as a file has it.
+  var totalText: String { Self.text(sum) }
+
+  /// Thousandths of a millisecond as a decimal fraction.
+  private static func text(_ microseconds: Int) -> String {
+    let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1000)
+    if rest == 0 { return String(whole) }
+    var digits = String(1000 + rest).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(whole).\(digits)"
+  }
+}

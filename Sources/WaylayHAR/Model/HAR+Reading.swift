@@ -1,26 +1,25 @@
-import Foundation
+public import Foundation
 
 // What is missing or of another type than the format says is taken for what it mostly means: other tools leave things
 // out.
 
 extension JSONValue {
   /// The members of an object that its format does not know.
-  func others(than names: Set<String>) -> [String: JSONValue] { object?.filter { !names.contains($0.key) } ?? [:] }
+  func others(than names: Set<String>) -> [String: JSONValue] {
+    let others = (members ?? []).filter { !names.contains($0.name) }.map { ($0.name, $0.value) }
+    return Dictionary(others, uniquingKeysWith: { $1 })
+  }
 
   /// A text, or a number that stands where one should.
   fileprivate func text(_ name: String) -> String? {
-    switch self[name] {
-    case .string(let text): text
-    case .integer(let number): String(number)
-    default: nil
-    }
+    self[name].flatMap { $0.string ?? $0.int.map(String.init) }
   }
 
   /// A count. The format's -1 says that it is not known.
   fileprivate func count(_ name: String) -> Int? { self[name]?.int.flatMap { $0 < 0 ? nil : $0 } }
 
   /// The elements of an array that are objects.
-  fileprivate func objects(_ name: String) -> [JSONValue] { self[name]?.array?.filter { $0.object != nil } ?? [] }
+  fileprivate func objects(_ name: String) -> [JSONValue] { self[name]?.array?.filter { $0.members != nil } ?? [] }
 }
 
 extension HAR {
@@ -58,7 +57,7 @@ extension HAR.Page {
 extension HAR.Entry {
   /// - Parameter number: Which entry of the archive it is, from 1.
   init(_ json: JSONValue, number: Int) throws(HARError) {
-    guard let request = json["request"], request.object != nil else {
+    guard let request = json["request"], request.members != nil else {
       throw HARError(.notAnArchive, "Entry \(number) has no request: it holds \(HARError.names(of: json)).")
     }
     guard let url = request.text("url"), let method = request.text("method") else {
@@ -68,10 +67,10 @@ extension HAR.Entry {
     }
     self.init(
       started: json.text("startedDateTime").flatMap(Timestamp.date) ?? Date(timeIntervalSince1970: 0),
-      request: HAR.Request(request, method: method, url: url), response: HAR.Response(json["response"] ?? .null),
+      request: HAR.Request(request, method: method, url: url), response: HAR.Response(json["response"] ?? nil),
       timings: HAR.Timings(json["timings"]))
     // Where the parts are missing, the whole is the time until the end of the answer.
-    if json["timings"]?.object == nil { timings.wait = json["time"]?.double ?? 0 }
+    if json["timings"]?.members == nil { timings.wait = json["time"]?.double ?? 0 }
     page = json.text("pageref")
     cache = json["cache"]?.object ?? [:]
     serverAddress = json.text("serverIPAddress").flatMap { $0.isEmpty ? nil : $0 }
@@ -89,7 +88,7 @@ extension HAR.Request {
     let headers = json.objects("headers").map { HAR.Field($0) }
     self.init(
       method: method, url: url, httpVersion: json.text("httpVersion") ?? "", headers: headers,
-      body: json["postData"].flatMap { $0.object == nil ? nil : HAR.Body(sent: $0) })
+      body: json["postData"].flatMap { $0.members == nil ? nil : HAR.Body(sent: $0) })
     // What the lists say counts: some programs leave fields out of the head.
     if json["cookies"]?.array != nil { cookies = json.objects("cookies").map { HAR.Cookie($0) } }
     if json["queryString"]?.array != nil { query = json.objects("queryString").map { HAR.Field($0) } }
@@ -108,7 +107,7 @@ extension HAR.Response {
     self.init(
       status: json["status"]?.int ?? 0, statusText: json.text("statusText") ?? "",
       httpVersion: json.text("httpVersion") ?? "",
-      headers: json.objects("headers").map { HAR.Field($0) }, body: HAR.Body(received: json["content"] ?? .null))
+      headers: json.objects("headers").map { HAR.Field($0) }, body: HAR.Body(received: json["content"] ?? nil))
     if json["cookies"]?.array != nil { cookies = json.objects("cookies").map { HAR.Cookie($0) } }
     redirectURL = json.text("redirectURL") ?? ""
     headersSize = json.count("headersSize")
@@ -191,4 +190,81 @@ extension HAR.Field {
     func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: plain) ?? "" }
     return parameters.map { "\(escaped($0.name))=\(escaped($0.value ?? ""))" }.joined(separator: "&")
   }
+}
+
+extension HAR.Entry {
+  /// Parses one entry from the JSON that ``data(isPretty:)`` writes, such as a line of a log or a message to a
+  /// page.
+  ///
+  /// - Throws: ``HARError`` if the bytes are not JSON, or not an entry.
+  public init(data: Data) throws(HARError) {
+    let json: JSONValue
+    do { json = try JSONValue(reading: data) } catch {
+      throw HARError(.notJSON, "This is not JSON, so not an entry: \(error)", underlying: error)
+    }
+    try self.init(json, number: 1)
+  }
+
+  /// Returns the entry alone as JSON, without an enclosing archive.
+  ///
+  /// - Parameter isPretty: Whether to indent it. Otherwise it is one line, without a trailing line break.
+  public func data(isPretty: Bool = false) -> Data {
+    var json = JSONWriter(isPretty: isPretty)
+    write(to: &json)
+    return Data(json.bytes)
+  }
+}
+
+/// Times as archives have them: ISO 8601 with a fraction and a zone.
+enum Timestamp {
+  static func text(_ date: Date) -> String {
+    // Years beyond four digits are no ISO 8601; no exchange was then.
+    let bounded = min(max(date, Date(timeIntervalSince1970: 0)), Date(timeIntervalSince1970: 253_402_300_799))
+    // The formatter cuts off what it has no digit for: half a digit more, and it rounds.
+    return bounded.addingTimeInterval(0.0005).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// The time that a text says, with a fraction of any length or none, in any zone.
+  static func date(_ text: String) -> Date? {
+    var text = text.trimmingCharacters(in: .whitespaces).uppercased()
+    // The fraction is read apart: formatters of Foundation want just so many digits.
+    var fraction = 0.0
+    if let point = text.firstIndex(where: { $0 == "." || $0 == "," }) {
+      let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
+      fraction = Double("0." + digits.prefix(17)) ?? 0
+      text.removeSubrange(point..<digits.endIndex)
+    }
+    for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(timeZoneSeparator: .colon)] {
+      if let date = try? style.parse(text) { return date.addingTimeInterval(fraction) }
+    }
+    return nil
+  }
+
+  /// The ISO 8601 of a date as cookies have it (RFC 6265, section 5.1.1): its parts in any order, whatever is between
+  /// them.
+  static func iso(ofCookieDate text: String) -> String? {
+    let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    var time: String?
+    var numbers: [Int] = []
+    var month: Int?
+    for token in text.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != ":" }) {
+      if token.contains(":") {
+        let parts = token.split(separator: ":").compactMap { Int($0) }
+        guard parts.count == 3, parts[0] < 24, parts[1] < 60, parts[2] < 60, parts.allSatisfy({ $0 >= 0 }) else {
+          return nil
+        }
+        time = parts.map(twoDigits).joined(separator: ":")
+      } else if let number = Int(token) {
+        numbers.append(number)
+      } else if let found = months.firstIndex(of: String(token.prefix(3))) {
+        month = found + 1
+      }
+    }
+    guard let time, let month, numbers.count >= 2, 1...31 ~= numbers[0], 0...9999 ~= numbers[1] else { return nil }
+    let year = numbers[1] < 70 ? numbers[1] + 2000 : numbers[1] < 100 ? numbers[1] + 1900 : numbers[1]
+    guard year >= 1000 else { return nil }
+    return "\(year)-\(twoDigits(month))-\(twoDigits(numbers[0]))T\(time)Z"
+  }
+
+  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 extension HAR {
   /// Everything before the first entry.
-  func writeBeginning(to json: inout JSONText) {
+  func writeBeginning(to json: inout JSONWriter) {
     json.open("{")
     json.member("log") { json in
       json.open("{")
@@ -17,7 +17,7 @@ extension HAR {
   }
 
   /// Everything after the last entry.
-  func writeEnd(to json: inout JSONText) {
+  func writeEnd(to json: inout JSONWriter) {
     json.close("]")
     json.close("}")
     json.close("}")
@@ -26,7 +26,7 @@ extension HAR {
 }
 
 extension HAR.Application {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
       json.member("version", version)
@@ -37,15 +37,15 @@ extension HAR.Application {
 }
 
 extension HAR.Page {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("startedDateTime", Timestamp.text(started))
       json.member("id", id)
       json.member("title", title)
       json.member("pageTimings") { json in
         json.object { json in
-          json.member("onContentLoad", onContentLoad.map(JSONValue.number) ?? -1)
-          json.member("onLoad", onLoad.map(JSONValue.number) ?? -1)
+          json.member("onContentLoad", onContentLoad.map { JSONValue($0) } ?? -1)
+          json.member("onLoad", onLoad.map { JSONValue($0) } ?? -1)
         }
       }
       json.member(ifAny: "comment", comment)
@@ -55,14 +55,14 @@ extension HAR.Page {
 }
 
 extension HAR.Entry {
-  func write(to json: inout JSONText) {
+  func write(to json: inout JSONWriter) {
     json.object { json in
       json.member(ifAny: "pageref", page)
       json.member("startedDateTime", Timestamp.text(started))
       json.member("time") { $0.raw(timings.totalText) }
       json.member("request") { request.write(to: &$0) }
       json.member("response") { response.write(to: &$0) }
-      json.member("cache", .object(cache))
+      json.member("cache", cache.jsonValue)
       json.member("timings") { timings.write(to: &$0) }
       json.member(ifAny: "serverIPAddress", serverAddress)
       json.member(ifAny: "connection", connection)
@@ -73,7 +73,7 @@ extension HAR.Entry {
 }
 
 extension HAR.Request {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("method", method)
       json.member("url", url)
@@ -91,7 +91,7 @@ extension HAR.Request {
 }
 
 extension HAR.Response {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("status", status)
       json.member("statusText", statusText)
@@ -109,7 +109,7 @@ extension HAR.Response {
 }
 
 extension HAR.Field {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
       json.member("value", value)
@@ -119,7 +119,7 @@ extension HAR.Field {
 }
 
 extension HAR.Cookie {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
       json.member("value", value)
@@ -135,7 +135,7 @@ extension HAR.Cookie {
 }
 
 extension HAR.Body {
-  fileprivate func writeAsReceived(to json: inout JSONText) {
+  fileprivate func writeAsReceived(to json: inout JSONWriter) {
     json.object { json in
       json.member("size", size)
       json.member("mimeType", mediaType)
@@ -149,7 +149,7 @@ extension HAR.Body {
     }
   }
 
-  fileprivate func writeAsSent(to json: inout JSONText) {
+  fileprivate func writeAsSent(to json: inout JSONWriter) {
     json.object { json in
       json.member("mimeType", mediaType)
       if !parameters.isEmpty { json.member("params") { $0.array(parameters) { $0.write(to: &$1) } } }
@@ -161,7 +161,7 @@ extension HAR.Body {
   }
 
   /// What is cut off is said, for people and for programs.
-  private func writeEnd(to json: inout JSONText) {
+  private func writeEnd(to json: inout JSONWriter) {
     let remark = isTruncated ? "The first \(data.count) of \(size) bytes." : nil
     let texts = [comment, remark == comment ? nil : remark].compactMap(\.self)
     json.member(ifAny: "comment", texts.isEmpty ? nil : texts.joined(separator: " "))
@@ -171,7 +171,7 @@ extension HAR.Body {
 }
 
 extension HAR.Parameter {
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
       json.member(ifAny: "value", value)

@@ -16,7 +16,7 @@ struct Echoes {
     var spellings: Set<[UInt8]> = []
     for secret in secrets where secret != replacement {
       let plain = secret.removingPercentEncoding ?? secret
-      var json = JSONText()
+      var json = JSONWriter()
       json.text(plain)
       for text in [secret, plain, plain.replacing(" ", with: "+"), Data(plain.utf8).base64EncodedString()] {
         spellings.insert(Array(text.utf8))
@@ -140,10 +140,12 @@ struct Echoes {
   }
 
   private func removed(from value: JSONValue) -> JSONValue {
-    switch value {
-    case .string(let text): .string(removed(from: text))
-    case .array(let values): .array(values.map { removed(from: $0) })
-    case .object(let members): .object(removed(from: members))
+    switch value.kind {
+    case .string(let text): JSONValue(removed(from: text))
+    case .array(let values): JSONValue(values.map { removed(from: $0) })
+    case .object(let members):
+      JSONValue(
+        .object(members.map { JSONValue.Member(name: removed(from: $0.name), value: removed(from: $0.value)) }))
     default: value
     }
   }

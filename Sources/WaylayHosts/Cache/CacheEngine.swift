@@ -1,5 +1,5 @@
-/// The moving part of a cache: lookups that are under way, and who waits for them. Its tasks hold it, the cache holds
-/// it, and it ends with the cache.
+/// The lookups of a cache that are under way, and their callers. Its tasks and the cache hold it; it ends with the
+/// cache.
 final class CacheEngine: Sendable {
   /// A lookup that is under way.
   struct Flight {
@@ -12,10 +12,10 @@ final class CacheEngine: Sendable {
 
   struct State {
     var table: CacheTable
-    var flights: [HostQuery: Flight] = [:]
+    var flights: [HostAuthority: Flight] = [:]
     /// What came of a lookup, for waiters that have not woken up yet. Goes through the lock rather than through the
     /// continuation (compare U13).
-    var outcomes: [Int: Result<ResolutionCache.Answer, any Error>] = [:]
+    var outcomes: [Int: Result<CachedResolution, any Error>] = [:]
     var cancelledWaiters: Set<Int> = []
     var numbers = 0
     var prefetching: Task<Void, Never>?
@@ -40,7 +40,7 @@ final class CacheEngine: Sendable {
     state = Locked(State(table: CacheTable(options)))
   }
 
-  func cached(_ query: HostQuery) -> ResolutionCache.Answer? {
+  func cached(_ query: HostAuthority) -> CachedResolution? {
     let now = clock.time()
     return state.withLock { state in
       guard case .use(let answer, let refresh) = state.table.look(query, at: now) else { return nil }
@@ -49,14 +49,14 @@ final class CacheEngine: Sendable {
     }
   }
 
-  func answer(_ query: HostQuery) async throws -> ResolutionCache.Answer {
+  func lookUp(_ query: HostAuthority) async throws -> CachedResolution {
     let now = clock.time()
-    let verdict = state.withLock { state in
-      let verdict = state.table.look(query, at: now)
-      if case .use(_, refresh: true) = verdict { start(query, isBackground: true, &state) }
-      return verdict
+    let known = state.withLock { state in
+      let known = state.table.look(query, at: now)
+      if case .use(_, refresh: true) = known { start(query, isBackground: true, &state) }
+      return known
     }
-    switch verdict {
+    switch known {
     case .use(let answer, _): return answer
     case .fail(let error): throw error
     case .ask(fallback: nil): return try await wait(for: query, isBackground: false)
@@ -64,9 +64,9 @@ final class CacheEngine: Sendable {
     }
   }
 
-  /// Waits for a lookup, but not for long: then the stale answer is used, and the lookup goes on behind the scenes.
-  private func wait(for query: HostQuery, orUse stale: ResolutionCache.Answer) async throws -> ResolutionCache.Answer {
-    try await withThrowingTaskGroup(of: ResolutionCache.Answer?.self) { group in
+  /// Waits for a lookup, but not for long: then the stale answer is used, and the lookup continues in the background.
+  private func wait(for query: HostAuthority, orUse stale: CachedResolution) async throws -> CachedResolution {
+    try await withThrowingTaskGroup(of: CachedResolution?.self) { group in
       group.addTask { try await self.wait(for: query, isBackground: true) }
       group.addTask {
         try await self.clock.sleep(self.options.staleDelay)
@@ -80,7 +80,7 @@ final class CacheEngine: Sendable {
   }
 
   /// Waits for the lookup of a host that is under way, or begins one.
-  private func wait(for query: HostQuery, isBackground: Bool) async throws -> ResolutionCache.Answer {
+  private func wait(for query: HostAuthority, isBackground: Bool) async throws -> CachedResolution {
     let waiter = state.withLock { $0.number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -106,8 +106,8 @@ final class CacheEngine: Sendable {
     return try outcome.get()
   }
 
-  /// One who waited waits no longer; the last one ends the lookup.
-  private func giveUp(_ waiter: Int, _ query: HostQuery) {
+  /// A caller is cancelled; the last one ends the lookup.
+  private func giveUp(_ waiter: Int, _ query: HostAuthority) {
     let (continuation, task) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
       guard let continuation = state.flights[query]?.waiters.removeValue(forKey: waiter) else {
         state.cancelledWaiters.insert(waiter)
@@ -125,26 +125,29 @@ final class CacheEngine: Sendable {
   }
 
   /// Begins the lookup of a host, unless it is under way.
-  func start(_ query: HostQuery, isBackground: Bool, _ state: inout State) {
+  func start(_ query: HostAuthority, isBackground: Bool, _ state: inout State) {
     guard !state.isStopped else { return }
     if isBackground { state.flights[query]?.isBackground = true }
     guard state.flights[query] == nil else { return }
     let number = state.number()
-    state.flights[query] = Flight(number: number, task: lookUp(query, number), isBackground: isBackground)
+    state.flights[query] = Flight(number: number, task: begin(query, number), isBackground: isBackground)
   }
 
   /// Detached, because a lookup serves many loads: it must not be taken for a part of the one that began it.
-  private func lookUp(_ query: HostQuery, _ number: Int) -> Task<Void, Never> {
+  private func begin(_ query: HostAuthority, _ number: Int) -> Task<Void, Never> {
     Task.detached { [self] in
       do {
-        finish(query, number, .success(try await resolver.resolve(query)))
+        let resolution = try await resolver.resolve(query) { [options] resolution in
+          try resolution.screened(for: query, except: options.privateHosts)
+        }
+        finish(query, number, .success(resolution))
       } catch {
         finish(query, number, .failure(error))
       }
     }
   }
 
-  private func finish(_ query: HostQuery, _ number: Int, _ result: Result<HostResolution, any Error>) {
+  private func finish(_ query: HostAuthority, _ number: Int, _ result: Result<HostResolution, any Error>) {
     let now = clock.time()
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard let flight = state.flights[query], flight.number == number else { return [] }
@@ -158,16 +161,16 @@ final class CacheEngine: Sendable {
   }
 
   private func outcome(
-    of result: Result<HostResolution, any Error>, for query: HostQuery, at now: Duration, _ table: inout CacheTable
-  ) -> Result<ResolutionCache.Answer, any Error> {
+    of result: Result<HostResolution, any Error>, for query: HostAuthority, at now: Duration, _ table: inout CacheTable
+  ) -> Result<CachedResolution, any Error> {
     do {
       let resolution = try result.get()
-      guard !resolution.candidates.isEmpty else {
+      guard !resolution.endpoints.isEmpty else {
         throw HostError(
           .resolverFailed, "\(resolution.source) answered without an address.", host: query.host.description)
       }
       table.store(resolution, for: query, at: now)
-      return .success(ResolutionCache.Answer(resolution: resolution, age: .zero, isStale: false, isCached: false))
+      return .success(CachedResolution(resolution: resolution, age: .zero, isStale: false, isCached: false))
     } catch {
       let error =
         error as? HostError
@@ -178,7 +181,7 @@ final class CacheEngine: Sendable {
     }
   }
 
-  func remove(_ query: HostQuery) {
+  func remove(_ query: HostAuthority) {
     state.withLock { state in
       state.table.remove(query)
       saveSoon(&state)
@@ -205,7 +208,7 @@ final class CacheEngine: Sendable {
     prefetch(Array(state.withLock { $0.table.pinned }))
   }
 
-  /// Ends everything that is under way. Who still waits is told that it was cancelled.
+  /// Ends everything that is under way; callers that still wait get a `CancellationError`.
   func stop() {
     let (tasks, waiters) = state.withLock { state in
       state.isStopped = true
@@ -222,4 +225,136 @@ final class CacheEngine: Sendable {
     for task in tasks { task.cancel() }
     for waiter in waiters { waiter.resume() }
   }
+}
+
+extension CacheEngine {
+  /// Looks hosts up now, and again before their answers expire.
+  func prefetch(_ queries: [HostAuthority]) {
+    let old = state.withLock { state in
+      defer { state.prefetching = nil }
+      state.table.pinned = Set(queries)
+      return state.prefetching
+    }
+    old?.cancel()
+    guard !queries.isEmpty, startDue() != nil else { return }
+    state.withLock { state in
+      guard !state.isStopped else { return }
+      // The task holds the engine only while it works: it ends with it.
+      state.prefetching = Task.detached { [weak self, clock] in
+        while let pause = self?.startDue() {
+          guard (try? await clock.sleep(pause)) != nil else { return }
+        }
+      }
+    }
+  }
+
+  /// Begins the lookups that are due. Returns the time until the next; `nil` when there is none to come.
+  private func startDue() -> Duration? {
+    let now = clock.time()
+    return state.withLock { state in
+      guard !state.isStopped, !state.table.pinned.isEmpty else { return nil }
+      var pause = Duration.seconds(60 * 60)
+      for query in state.table.pinned {
+        var due = state.table.due(query, at: now)
+        if due <= now {
+          start(query, isBackground: true, &state)
+          // When it will be due next is known once the answer is there.
+          due = now + .seconds(1)
+        }
+        pause = min(pause, due - now)
+      }
+      return pause
+    }
+  }
+}
+
+extension CacheEngine {
+  /// What is written: version, then each answer with the date it was given.
+  private struct Content: Codable {
+    var version = 1
+    var entries: [Record]
+
+    struct Record: Codable {
+      let host: String
+      let port: Int
+      let source: String
+      /// Seconds since 1970.
+      let stored: Double
+      /// In seconds.
+      let lifetime: Double
+      /// As ``HostEndpoint`` reads them.
+      let endpoints: [String]
+    }
+  }
+
+  /// The most bytes that are decoded: a larger file was not written by a cache.
+  private static let maximumSize = 16 << 20
+
+  /// Reads the file. One that cannot be understood is ignored, with a line in the log.
+  func load() {
+    guard let file = options.file else { return }
+    do {
+      guard let data = try PrivateFile(file).read(), data.count <= Self.maximumSize else { return }
+      let content = try JSONDecoder().decode(Content.self, from: data)
+      guard content.version == 1 else { throw HostError(.resolverFailed, "its version is \(content.version)") }
+      let (now, date) = (clock.time(), clock.date())
+      state.withLock { state in
+        for record in content.entries { Self.load(record, into: &state.table, now: now, date: date) }
+      }
+    } catch {
+      options.logger?.warning(
+        "the file of cached host addresses is ignored: \(error.redacted)", metadata: ["file": "\(file.path)"])
+    }
+  }
+
+  private static func load(_ record: Content.Record, into table: inout CacheTable, now: Duration, date: Date) {
+    let age = date.timeIntervalSince1970 - record.stored
+    // A record of the future says that a clock was wrong: nobody knows how old it is.
+    guard let host = try? HostName(record.host), !host.isAddress, record.lifetime > 0, age >= 0, age < 1e9 else {
+      return
+    }
+    let lifetime = Duration.seconds(min(record.lifetime, 1e9)).clamped(to: table.options.timeToLive)
+    let endpoints = record.endpoints.compactMap { try? HostEndpoint($0) }
+    guard !endpoints.isEmpty, .seconds(age) < lifetime + table.options.maximumStaleness else { return }
+    let query = HostAuthority(host, port: record.port)
+    let stored = HostResolution(endpoints, timeToLive: lifetime, source: record.source)
+    guard let resolution = try? stored.screened(for: query, except: table.options.privateHosts) else { return }
+    table.store(resolution, for: query, stored: now - .seconds(age), lifetime: lifetime)
+  }
+
+  /// Writes the file a second from now, so that the answers of a start are one file.
+  func saveSoon(_ state: inout State) {
+    guard options.file != nil, state.saving == nil, !state.isStopped else { return }
+    state.saving = Task.detached { [weak self, clock] in
+      guard (try? await clock.sleep(.seconds(1))) != nil else { return }
+      self?.saveNow()
+    }
+  }
+
+  private func saveNow() {
+    state.withLock { $0.saving = nil }
+    do { try save() } catch {
+      options.logger?.warning(
+        "host addresses cannot be saved: \(error.redacted)", metadata: ["file": "\(options.file?.path ?? "")"])
+    }
+  }
+
+  func save() throws {
+    guard let file = options.file else { return }
+    let (now, date) = (clock.time(), clock.date().timeIntervalSince1970)
+    let entries = state.withLock { $0.table.entries }
+    let records = entries.map { query, entry in
+      Content.Record(
+        host: query.host.description, port: query.port, source: entry.resolution.source,
+        stored: date - (now - entry.stored).seconds,
+        lifetime: (entry.expires - entry.stored).seconds,
+        endpoints: entry.resolution.endpoints.map(\.description))
+    }
+    try PrivateFile(file).write(JSONEncoder().encode(Content(entries: records)))
+  }
+}
+
+extension Duration {
+  /// In seconds.
+  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

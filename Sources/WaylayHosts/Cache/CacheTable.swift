@@ -1,13 +1,13 @@
 /// What a cache knows, and what that is worth at a time: a value without I/O.
 struct CacheTable: Sendable {
   /// What there is for a query.
-  enum Verdict: Sendable {
-    /// An answer to use, and whether it is time to look it up again behind the scenes.
-    case use(ResolutionCache.Answer, refresh: Bool)
+  enum Lookup: Sendable {
+    /// An answer to use, and whether it is time to look it up again in the background.
+    case use(CachedResolution, refresh: Bool)
     /// The lookup failed a moment ago.
     case fail(HostError)
     /// Nothing but, perhaps, an answer whose time is over.
-    case ask(fallback: ResolutionCache.Answer?)
+    case ask(fallback: CachedResolution?)
   }
 
   struct Entry: Sendable {
@@ -27,17 +27,17 @@ struct CacheTable: Sendable {
   }
 
   let options: ResolutionCache.Options
-  private(set) var entries: [HostQuery: Entry] = [:]
-  private var failures: [HostQuery: Failure] = [:]
+  private(set) var entries: [HostAuthority: Entry] = [:]
+  private var failures: [HostAuthority: Failure] = [:]
   private var uses: UInt64 = 0
   /// What is never dropped for others.
-  var pinned: Set<HostQuery> = []
+  var pinned: Set<HostAuthority> = []
 
   init(_ options: ResolutionCache.Options) {
     self.options = options
   }
 
-  mutating func look(_ query: HostQuery, at now: Duration) -> Verdict {
+  mutating func look(_ query: HostAuthority, at now: Duration) -> Lookup {
     if let index = entries.index(forKey: query) {
       uses &+= 1
       entries.values[index].lastUse = uses
@@ -57,12 +57,12 @@ struct CacheTable: Sendable {
     return .ask(fallback: nil)
   }
 
-  mutating func store(_ resolution: HostResolution, for query: HostQuery, at now: Duration) {
+  mutating func store(_ resolution: HostResolution, for query: HostAuthority, at now: Duration) {
     let lifetime = resolution.timeToLive.clamped(to: options.timeToLive)
     store(resolution, for: query, stored: now, lifetime: lifetime)
   }
 
-  mutating func store(_ resolution: HostResolution, for query: HostQuery, stored: Duration, lifetime: Duration) {
+  mutating func store(_ resolution: HostResolution, for query: HostAuthority, stored: Duration, lifetime: Duration) {
     failures[query] = nil
     uses &+= 1
     let refreshes = options.refreshFraction.map { stored + lifetime * ($0 >= 0 ? min($0, 1) : 0) } ?? stored + lifetime
@@ -73,7 +73,7 @@ struct CacheTable: Sendable {
   }
 
   /// Notes that a lookup failed. Returns the answer that is to be used in spite of it.
-  mutating func fail(_ error: HostError, for query: HostQuery, at now: Duration) -> ResolutionCache.Answer? {
+  mutating func fail(_ error: HostError, for query: HostAuthority, at now: Duration) -> CachedResolution? {
     if error.code == .noSuchHost {
       // An answer too: the host is gone, and what was known of it is wrong (RFC 8767, section 4).
       entries[query] = nil
@@ -92,7 +92,7 @@ struct CacheTable: Sendable {
   }
 
   /// Notes that a stale answer was used because a lookup takes long: the next to ask does not wait again.
-  mutating func usedStale(_ query: HostQuery, at now: Duration) {
+  mutating func usedStale(_ query: HostAuthority, at now: Duration) {
     entries[query]?.usedStaleUntil = now + options.staleTimeToLive
   }
 
@@ -106,18 +106,18 @@ struct CacheTable: Sendable {
     }
   }
 
-  mutating func remove(_ query: HostQuery) {
+  mutating func remove(_ query: HostAuthority) {
     entries[query] = nil
     failures[query] = nil
   }
 
   /// When a pinned query wants to be looked up: now, or later.
-  func due(_ query: HostQuery, at now: Duration) -> Duration {
+  func due(_ query: HostAuthority, at now: Duration) -> Duration {
     if let entry = entries[query] { return entry.refreshes }
     return failures[query]?.until ?? now
   }
 
-  private mutating func remember(_ error: HostError, for query: HostQuery, until: Duration, at now: Duration) {
+  private mutating func remember(_ error: HostError, for query: HostAuthority, until: Duration, at now: Duration) {
     if failures.count >= options.capacity { failures = failures.filter { $0.value.until > now } }
     // Failures cost little to find out again: rather forget them all than keep more of them than answers.
     if failures.count >= options.capacity { failures = [:] }
@@ -133,8 +133,8 @@ struct CacheTable: Sendable {
 }
 
 extension CacheTable.Entry {
-  func answer(at now: Duration, isStale: Bool = false) -> ResolutionCache.Answer {
-    ResolutionCache.Answer(resolution: resolution, age: now - stored, isStale: isStale, isCached: true)
+  func answer(at now: Duration, isStale: Bool = false) -> CachedResolution {
+    CachedResolution(resolution: resolution, age: now - stored, isStale: isStale, isCached: true)
   }
 }
 

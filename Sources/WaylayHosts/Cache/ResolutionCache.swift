@@ -4,7 +4,7 @@
 /// var options = ResolutionCache.Options()
 /// options.file = URL.cachesDirectory.appending(path: "hosts.json")
 /// let cache = ResolutionCache(ResolverChain([doh, SystemResolver()]), options: options)
-/// cache.prefetch([HostQuery(try HostName("api.example.com"))])
+/// cache.prefetch([try HostName("api.example.com")])
 /// ```
 ///
 /// The cache uses answers as long as their server says, within limits, and looks them up again in the background before
@@ -15,18 +15,6 @@
 /// The cache ends with its last reference, and with it every lookup in progress. Do not put a cache in front of
 /// another: it would keep answers too long.
 public final class ResolutionCache: HostResolver {
-  /// An answer with its origin in the cache.
-  public struct Answer: Sendable, Hashable {
-    /// The answer.
-    public let resolution: HostResolution
-    /// The time since the resolver gave the answer.
-    public let age: Duration
-    /// Whether the answer has expired, and is used because nothing better is available (RFC 8767).
-    public let isStale: Bool
-    /// Whether the answer was cached, so that no resolver had to be waited for.
-    public let isCached: Bool
-  }
-
   private let engine: CacheEngine
 
   /// Makes a cache in front of a resolver, and reads the file of the options.
@@ -44,25 +32,31 @@ public final class ResolutionCache: HostResolver {
   /// The name of the underlying resolver.
   public var name: String { engine.resolver.name }
 
-  /// Returns the answer that is available without waiting, if any, and looks it up again in the background when due.
-  /// Also `nil` for a host whose lookup failed: ``answer(_:)`` throws that error, without waiting either.
-  public func cached(_ query: HostQuery) -> Answer? { engine.cached(query) }
+  /// The answer that is available without waiting, if any; it is looked up again in the background when due. Also `nil`
+  /// for a host whose lookup failed: ``lookUp(_:)`` throws that error, without waiting either.
+  package func cached(_ authority: HostAuthority) -> CachedResolution? { engine.cached(authority) }
 
-  /// Returns the cached answer, or that of the resolver.
+  /// The cached answer, or that of the resolver.
+  package func lookUp(_ authority: HostAuthority) async throws -> CachedResolution {
+    try await engine.lookUp(authority)
+  }
+
+  /// Returns the cached addresses of a host, or those of the resolver.
   ///
   /// - Throws: ``HostError``, or `CancellationError` when the caller's task is cancelled; the lookup continues for
-  ///   other waiters.
-  public func answer(_ query: HostQuery) async throws -> Answer { try await engine.answer(query) }
-
-  /// Returns the addresses of a host: the resolution of ``answer(_:)``.
-  public func resolve(_ query: HostQuery) async throws -> HostResolution { try await answer(query).resolution }
+  ///   other callers.
+  public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+    try await lookUp(HostAuthority(host, port: port)).resolution
+  }
 
   /// Looks up hosts now and keeps their answers fresh from now on, even without requests. Replaces the hosts of an
   /// earlier call; an empty list ends prefetching.
-  public func prefetch(_ queries: [HostQuery]) { engine.prefetch(queries) }
+  public func prefetch(_ hosts: [HostName], port: Int = 443) {
+    engine.prefetch(hosts.map { HostAuthority($0, port: port) })
+  }
 
   /// Removes the answer for one host.
-  public func remove(_ query: HostQuery) { engine.remove(query) }
+  public func remove(_ host: HostName, port: Int = 443) { engine.remove(HostAuthority(host, port: port)) }
 
   /// Removes all answers, because the network has changed. Lookups in progress start over, and so do those of the
   /// prefetch list.
@@ -72,4 +66,55 @@ public final class ResolutionCache: HostResolver {
   ///
   /// - Throws: Errors of the file system.
   public func save() throws { try engine.save() }
+}
+
+/// An answer as a cache gives it.
+package struct CachedResolution: Sendable, Hashable {
+  package let resolution: HostResolution
+  /// The time since the resolver gave the answer; `nil` for the addresses of a rule.
+  package let age: Duration?
+  /// Whether the answer has expired, and is used because nothing better is available (RFC 8767).
+  package let isStale: Bool
+  /// Whether the answer was cached, so that no resolver had to be waited for.
+  package let isCached: Bool
+}
+
+extension ResolutionCache {
+  /// The options of a cache. The default values are those recommended by the RFCs; there is hardly a reason to change
+  /// them outside tests.
+  public struct Options: Sendable {
+    /// The minimum and maximum time to use an answer, whatever its server says.
+    public var timeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(60 * 60))
+    /// The minimum and maximum time to remember that a host does not exist (RFC 2308, section 5).
+    public var negativeTimeToLive: ClosedRange<Duration> = .seconds(10)...(.seconds(5 * 60))
+    /// How long not to repeat a failed lookup if there is no other answer.
+    public var failureTimeToLive = Duration.seconds(5)
+    /// The fraction of its lifetime after which an answer in use is looked up again in the background; `nil` for never.
+    public var refreshFraction: Double? = 0.75
+    /// How long an answer may be used after its expiry if no other is available (RFC 8767, section 5: one to three
+    /// days); zero for never.
+    public var maximumStaleness = Duration.seconds(24 * 60 * 60)
+    /// How long to wait for a lookup before using the stale answer (RFC 8767, section 5).
+    public var staleDelay = Duration.milliseconds(1_800)
+    /// How long to reuse a stale answer at once, and not to repeat a failed lookup (RFC 8767, sections 4 and 5).
+    public var staleTimeToLive = Duration.seconds(30)
+    /// Whether stale answers from one network may be used in another.
+    public var keepsStaleAcrossNetworks = false
+    /// The maximum number of answers kept; the least recently used are removed first. Failed lookups count separately.
+    public var capacity = 1_000
+    /// The public names that may have private, loopback and other special addresses, because they are yours; `*` stands
+    /// for all. Other public names lose such addresses, and an answer without any others is an error: in a DNS
+    /// rebinding attack, a name that anybody can register leads into a private network.
+    ///
+    /// Names that are not public (single labels and names below `local`, `localhost`, `internal` and `home.arpa`) may
+    /// always have them, and so may the hosts of a rule with addresses.
+    public var privateHosts: [HostPattern] = []
+    /// The file that keeps answers for the app's next launch; `nil` for none. Only its owner can read it.
+    public var file: URL?
+    /// The logger for what the cache ignores, such as a damaged file.
+    public var logger: Logger?
+
+    /// Makes the default options.
+    public init() {}
+  }
 }

@@ -12,26 +12,31 @@ struct DNSMessage: Hashable, Sendable {
   struct Flags: RawRepresentable, Hashable, Sendable {
     var rawValue: UInt16 = 0
 
-    var isResponse: Bool {
-      get { rawValue & 0x8000 != 0 }
-      set { rawValue = newValue ? rawValue | 0x8000 : rawValue & ~0x8000 }
-    }
+    var isResponse: Bool { rawValue & 0x8000 != 0 }
 
     /// Zero for a query.
     var operation: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 11 & 15) }
 
     var isTruncated: Bool { rawValue & 0x0200 != 0 }
 
-    var wantsRecursion: Bool {
-      get { rawValue & 0x0100 != 0 }
-      set { rawValue = newValue ? rawValue | 0x0100 : rawValue & ~0x0100 }
-    }
-
     /// Zero for success, 2 for a failure of the server, 3 for a name that does not exist.
-    var responseCode: UInt8 {
-      get { UInt8(truncatingIfNeeded: rawValue & 15) }
-      set { rawValue = rawValue & ~15 | UInt16(newValue & 15) }
-    }
+    var responseCode: UInt8 { UInt8(truncatingIfNeeded: rawValue & 15) }
+  }
+}
+
+extension DNSMessage {
+  /// The bytes of a query as a client sends it: recursion wanted, room for a large answer, and filled up to a multiple
+  /// of 128 bytes, so that its length does not tell the name (RFC 8467, section 4.1).
+  static func query(_ name: DNSName, _ type: DNSRecord.Kind) -> [UInt8] {
+    func word(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)] }
+    // Id 0, the flag RD, one question, one additional record.
+    let header: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    let question = name.wire + [0] + word(Int(type.rawValue)) + word(Int(DNSRecord.internet))
+    // An OPT record; its class is the size of answer that is taken (RFC 6891, section 6.1.2), its option 12 is padding.
+    let option = [0] + word(Int(DNSRecord.Kind.opt.rawValue)) + word(4096) + [0, 0, 0, 0]
+    let padding = 127 - (header.count + question.count + option.count + 6 + 127) % 128
+    return header + question + option + word(padding + 4) + word(12) + word(padding)
+      + [UInt8](repeating: 0, count: padding)
   }
 }
 
@@ -77,5 +82,230 @@ struct DNSRecord: Hashable, Sendable {
     case service(ServiceBinding)
     /// Any other, and one whose content breaks its format.
     case opaque([UInt8])
+  }
+}
+
+/// A domain name as DNS messages hold it: labels, in lower case, so that two names are the same when their bytes are
+/// (RFC 1035, section 2.3.3).
+struct DNSName: Hashable, Sendable {
+  /// Length and bytes of each label, without the empty label at the end.
+  let wire: [UInt8]
+
+  /// The empty name.
+  static let root = DNSName(unchecked: [])
+
+  /// Labels that are known to be of legal length.
+  init(unchecked wire: [UInt8]) {
+    self.wire = wire
+  }
+
+  /// Reads dotted text.
+  ///
+  /// - Throws: `HostError` for an empty or too long label, and for a name of more than 255 bytes.
+  init(_ text: String) throws {
+    var wire: [UInt8] = []
+    for label in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+      guard (1...63).contains(label.count) else {
+        throw HostError(.invalidName, "\"\(text)\" has a label that is empty or has more than 63 bytes.", host: text)
+      }
+      wire.append(UInt8(truncatingIfNeeded: label.count))
+      wire.append(contentsOf: label.lazy.map(Self.lowercased))
+    }
+    guard wire.count < 255 else { throw HostError(.invalidName, "\"\(text)\" has more than 255 bytes.", host: text) }
+    self.wire = wire
+  }
+
+  /// The name of the HTTPS records of a host at a port (RFC 9460, section 9.1).
+  init(service host: String, port: Int) throws {
+    try self.init(port == 443 || port == 80 ? host : "_\(port)._https.\(host)")
+  }
+
+  static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  /// The labels, from the first to the last.
+  var labels: [ArraySlice<UInt8>] {
+    var labels: [ArraySlice<UInt8>] = []
+    var position = 0
+    while position < wire.count {
+      let end = position + 1 + Int(wire[position])
+      guard end <= wire.count else { break }
+      labels.append(wire[(position + 1)..<end])
+      position = end
+    }
+    return labels
+  }
+}
+
+extension DNSName: CustomStringConvertible {
+  /// Dotted text; bytes that are not printable, and dots and backslashes inside of labels, as `\DDD` (RFC 1035, section
+  /// 5.1).
+  var description: String {
+    guard !wire.isEmpty else { return "." }
+    return labels.map { label in
+      label.map { byte in
+        let isPlain = (0x21...0x7E).contains(byte) && byte != UInt8(ascii: ".") && byte != UInt8(ascii: "\\")
+        if isPlain { return String(UnicodeScalar(byte)) }
+        let digits = String(byte)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+      }.joined()
+    }.joined(separator: ".")
+  }
+}
+
+extension DNSMessage {
+  /// Reads a message. Bytes after its end are ignored.
+  ///
+  /// - Throws: `HostError` with the code `malformedAnswer`.
+  init(decoding bytes: [UInt8]) throws {
+    guard bytes.count <= 65_535 else { throw DNSReader.broken("it has more than 65 535 bytes") }
+    var reader = DNSReader(bytes)
+    id = try reader.word()
+    flags = Flags(rawValue: try reader.word())
+    let counts = try (0..<4).map { _ in Int(try reader.word()) }
+    // Each takes some bytes at least: a count that cannot be true is refused before anything is read.
+    guard counts[0] * 5 + (counts[1] + counts[2] + counts[3]) * 11 <= reader.remaining else {
+      throw DNSReader.truncated
+    }
+    for _ in 0..<counts[0] {
+      questions.append(
+        DNSQuestion(name: try reader.name(), type: .init(rawValue: try reader.word()), recordClass: try reader.word()))
+    }
+    for _ in 0..<counts[1] { answers.append(try DNSRecord(from: &reader)) }
+    for _ in 0..<counts[2] { authorities.append(try DNSRecord(from: &reader)) }
+    for _ in 0..<counts[3] { additionals.append(try DNSRecord(from: &reader)) }
+  }
+}
+
+extension DNSRecord {
+  init(from reader: inout DNSReader) throws {
+    name = try reader.name()
+    type = Kind(rawValue: try reader.word())
+    recordClass = try reader.word()
+    let seconds = try reader.long()
+    // The highest bit makes it zero (RFC 2181, section 8). In an OPT record the field holds something else.
+    timeToLive = type == .opt || seconds < 1 << 31 ? seconds : 0
+    let (type, isInternet) = (type, recordClass == Self.internet)
+    let count = Int(try reader.word())
+    data = try reader.part(count) { part in
+      var copy = part
+      if isInternet, let content = try? Content(type, from: &copy), copy.remaining == 0 { return content }
+      return .opaque(Array(try part.bytes(count)))
+    }
+  }
+}
+
+extension DNSRecord.Content {
+  /// Reads the content of a type that is known; `nil` for one that is not.
+  fileprivate init?(_ type: DNSRecord.Kind, from reader: inout DNSReader) throws {
+    switch type {
+    case .a, .aaaa:
+      guard let address = HostAddress(bytes: try reader.bytes(type == .a ? 4 : 16)) else { return nil }
+      self = .address(address)
+    case .cname: self = .alias(try reader.name())
+    case .soa:
+      self = .authority(
+        server: try reader.name(), mailbox: try reader.name(), numbers: try (0..<5).map { _ in try reader.long() })
+    case .https:
+      var service = ServiceBinding(priority: try reader.word(), target: try reader.name(allowsPointers: false))
+      while reader.remaining > 0 {
+        let key = try reader.word()
+        service.parameters.append(.init(key: key, value: Array(try reader.bytes(Int(try reader.word())))))
+      }
+      guard service.isWellFormed else { return nil }
+      self = .service(service)
+    default: return nil
+    }
+  }
+}
+
+/// Reads the parts of a DNS message one after the other. Whatever the bytes are: it throws, and does not trap.
+struct DNSReader {
+  private let bytes: [UInt8]
+  private(set) var position = 0
+  /// Where the part ends that is being read.
+  private var end: Int
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    end = bytes.count
+  }
+
+  var remaining: Int { end - position }
+
+  mutating func byte() throws -> UInt8 {
+    guard remaining >= 1 else { throw Self.truncated }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  mutating func word() throws -> UInt16 {
+    UInt16(try byte()) << 8 | UInt16(try byte())
+  }
+
+  mutating func long() throws -> UInt32 {
+    UInt32(try word()) << 16 | UInt32(try word())
+  }
+
+  mutating func bytes(_ count: Int) throws -> ArraySlice<UInt8> {
+    guard count >= 0, remaining >= count else { throw Self.truncated }
+    defer { position += count }
+    return bytes[position..<(position + count)]
+  }
+
+  /// Reads a part of known length with a reader of its own; names in it may still point to what came before.
+  mutating func part<Result>(_ count: Int, _ body: (inout DNSReader) throws -> Result) throws -> Result {
+    guard count >= 0, remaining >= count else { throw Self.truncated }
+    var part = self
+    part.end = position + count
+    defer { position += count }
+    return try body(&part)
+  }
+
+  /// Reads a name.
+  ///
+  /// A pointer leads to a place before the labels it follows (RFC 1035, section 4.1.4), so that it cannot lead in a
+  /// circle; and few follow each other, so that a message of pointers costs no more time than its length allows.
+  mutating func name(allowsPointers: Bool = true) throws -> DNSName {
+    var wire: [UInt8] = []
+    var cursor = position
+    var segment = position
+    /// Where the name ends in the part itself: after its first pointer, or after its last label.
+    var after: Int?
+    var jumps = 0
+    while true {
+      guard cursor < (after == nil ? end : bytes.count) else { throw Self.truncated }
+      let length = Int(bytes[cursor])
+      switch length {
+      case 0:
+        position = after ?? cursor + 1
+        return DNSName(unchecked: wire)
+      case 1...63:
+        guard cursor + 1 + length <= (after == nil ? end : bytes.count) else { throw Self.truncated }
+        guard wire.count + 1 + length < 255 else { throw Self.broken("a name has more than 255 bytes") }
+        wire.append(UInt8(truncatingIfNeeded: length))
+        wire.append(contentsOf: bytes[(cursor + 1)..<(cursor + 1 + length)].lazy.map(DNSName.lowercased))
+        cursor += 1 + length
+      case 0xC0...0xFF:
+        guard allowsPointers else { throw Self.broken("a name is compressed where it must not be") }
+        guard cursor + 2 <= (after == nil ? end : bytes.count) else { throw Self.truncated }
+        let target = (length & 0x3F) << 8 | Int(bytes[cursor + 1])
+        guard target < segment else {
+          throw Self.broken("a pointer leads to byte \(target), which is not before byte \(segment)")
+        }
+        jumps += 1
+        guard jumps <= 64 else { throw Self.broken("a name has more than 64 pointers") }
+        after = after ?? cursor + 2
+        (cursor, segment) = (target, target)
+      default: throw Self.broken("a label has the unknown type \(length >> 6)")
+      }
+    }
+  }
+
+  static let truncated = broken("it ends too early")
+
+  static func broken(_ what: String) -> HostError {
+    HostError(.malformedAnswer, "A DNS message is malformed: \(what).")
   }
 }

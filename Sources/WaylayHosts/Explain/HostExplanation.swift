@@ -12,30 +12,32 @@ public struct HostExplanation: Sendable, CustomStringConvertible {
   /// The rule that matches the host; `nil` if none does and the request is left alone.
   public let rule: HostRule?
   /// The addresses in the order in which they would be tried.
-  public let candidates: [Row]
+  public var candidates: [HostCandidate] { rows.map(\.candidate) }
+  /// The addresses, with what is known of each.
+  package let rows: [Row]
   /// The text above the table: the rule and the fallback.
   public let summary: String
   /// Why there are no addresses, if there should be some.
   public let error: (any Error)?
 
   /// One address.
-  public struct Row: Sendable, Hashable {
+  package struct Row: Sendable, Hashable {
     /// The address and its source.
-    public let candidate: HostCandidate
+    package let candidate: HostCandidate
     /// A human-readable summary of its record: `proven`, `untried`, `banned: certificate refused`.
-    public let standing: String
+    package let state: String
     /// The smoothed time for connecting and the TLS handshake.
-    public let handshake: Duration?
+    package let handshake: Duration?
     /// How long the address is banned from now on; `nil` if it is not.
-    public let ban: Duration?
+    package let ban: Duration?
   }
 
   /// The summary and the table.
   public var description: String {
-    let cells = candidates.enumerated().map { index, row in
+    let cells = rows.enumerated().map { index, row in
       let source = row.candidate.source + (row.candidate.age.map { ", \($0.components.seconds) s old" } ?? "")
       return [
-        "\(index + 1)", row.candidate.description, source + (row.candidate.isStale ? ", stale" : ""), row.standing,
+        "\(index + 1)", row.candidate.description, source + (row.candidate.isStale ? ", stale" : ""), row.state,
         row.handshake.map { "\($0.milliseconds) ms" } ?? "", row.ban.map { "for \($0.components.seconds) s" } ?? "",
       ]
     }

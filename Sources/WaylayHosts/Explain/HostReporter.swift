@@ -2,7 +2,7 @@
 final class HostReporter: Sendable {
   private struct State {
     var counters = HostCounters()
-    /// What was said aloud: of these hosts, and of all.
+    /// The hosts that a warning was logged for; `nil` for the one without a host.
     var warnings: Set<HostName?> = []
   }
 
@@ -41,20 +41,22 @@ final class HostReporter: Sendable {
     }
   }
 
-  /// Says aloud that something is not routed: once, or once for each host that it is about; on the standard error where
-  /// the app has given no logger.
+  /// Logs a warning that something is not routed: once, or once for each host that it is about; on the standard error
+  /// where the app has given no logger.
   func warnOnce(_ what: Logger.Message, _ error: HostError, about host: HostName? = nil) {
     let isFirst = state.withLock { state in
-      // More hosts than that are made up by somebody.
+      // More hosts than that are not real ones.
       (host == nil || state.warnings.count < 100) && state.warnings.insert(host).inserted
     }
     guard isFirst else { return }
     var metadata: Logger.Metadata = [LogKey.error: "\(error.message)"]
     if let host { metadata[HostLogKey.host] = "\(host)" }
-    aloud.warning(what, metadata: metadata)
+    warningLogger.warning(what, metadata: metadata)
   }
 
-  private var aloud: Logger { logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) } }
+  private var warningLogger: Logger {
+    logger ?? Logger(label: "waylay.hosts") { StreamLogHandler.standardError(label: $0) }
+  }
 
   /// Something else than an attempt.
   func happened(_ kind: HostEvent.Kind, request: InterceptedRequest, host: HostName, error: (any Error)? = nil) {
@@ -68,7 +70,7 @@ final class HostReporter: Sendable {
     }
   }
 
-  /// A suspected hijack is news for whoever runs the app; everything else is detail.
+  /// A suspected hijack is a warning; everything else is a detail.
   private func log(_ attempt: HostAttempt, _ request: InterceptedRequest, _ host: HostName) {
     let level: Logger.Level = attempt.isSuspectedHijack ? .warning : .debug
     guard let logger, logger.logLevel <= level else { return }
@@ -85,4 +87,16 @@ final class HostReporter: Sendable {
     }
     logger.log(level: level, attempt.isSuspectedHijack ? "suspected hijack" : "address attempted", metadata: metadata)
   }
+}
+
+/// The metadata keys of a log line, in addition to those of `LogKey`. They are stable: filter on them.
+package enum HostLogKey {
+  /// The host of the request.
+  package static let host = "waylay.host"
+  /// The dialed address and port.
+  package static let address = "waylay.address"
+  /// The source of the address.
+  package static let source = "waylay.address.source"
+  /// The outcome of the attempt.
+  package static let outcome = "waylay.attempt.outcome"
 }

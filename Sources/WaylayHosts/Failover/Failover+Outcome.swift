@@ -18,7 +18,7 @@ extension Failover {
     _ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil
   ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else {
-      if let route = gate?.claimant {
+      if let route = gate?.claimedRoute {
         if route.address == candidate.address.literal, route.port == candidate.port {
           wasGivenUp(candidate, since: begin, isSent: true)
         }
@@ -77,11 +77,11 @@ extension Failover {
     return watched(response, of: candidate)
   }
 
-  /// An address whose body is cut or stays away is not trusted by the next request; this one cannot go anywhere else
-  /// any more.
+  /// An address whose body is cut off or stalls is not trusted by the next request; this one cannot go to another
+  /// address any more.
   private func watched(_ response: InterceptedResponse, of candidate: HostCandidate) -> InterceptedResponse {
-    guard response.body.inMemory == nil, let patience = giveUpLimit else { return response }
-    let watch = BodyWatch(response.body, clock: clock, patience: patience) { [health, authority] in
+    guard response.body.inMemory == nil, let limit = giveUpLimit else { return response }
+    let watch = BodyWatch(response.body, clock: clock, limit: limit) { [health, authority] in
       health.demoted(candidate, at: authority)
     }
     var response = response
@@ -90,7 +90,7 @@ extension Failover {
   }
 
   /// Writes the late attempts down. Once another address has answered, an address that was too slow for this network is
-  /// banned, and one that was only slower is not; until then nobody is to blame.
+  /// banned, and one that was only slower is not; until then it is unknown whose fault it is.
   func settleLate(afterAnswerIn handshake: Duration?, hasAnswer: Bool) {
     for late in log.takeLate() {
       var ban: AddressBan?
@@ -134,5 +134,112 @@ extension Failover {
       return note(candidate, outcome, since: begin, error: error)
     }
     note(candidate, outcome, since: begin, error: error, ban: ban(candidate, outcome, since: begin))
+  }
+}
+
+extension Failover {
+  /// What the app sees when nothing has answered: the most telling of the failures, with all of them beneath.
+  func allFailed() -> URLError {
+    let attempts = log.attempts
+    let error = HostError(
+      allFailed: attempts, host: authority.host.description, fallbackRefusal: log.state.withLock { $0.fallbackRefusal })
+    return error.urlError(Self.code(of: attempts), of: request)
+  }
+
+  /// What the load's own timeout becomes: an error that tells what was tried until then. The load holds it, so it holds
+  /// nothing of the load.
+  var timeoutError: @Sendable (WaylayError) -> any Error {
+    { [log, clock, start, authority] timeout in
+      HostError(timedOut: log.table(start: start, now: clock.time()), host: authority.host.description, timeout)
+    }
+  }
+
+  /// Whether a request that has failed may be sent again: it may be repeated, or nothing of it was sent.
+  static func allowsAnotherTry(after error: any Error, of request: InterceptedRequest) -> Bool {
+    guard request.body.isReplayable, !(error is CancellationError) else { return false }
+    if request.isIdempotent { return true }
+    let cause = (error as? URLError)?.cause(as: HostError.self)
+    let errors = cause.map { $0.attempts.map(\.error) } ?? [error]
+    return errors.allSatisfy { ($0 as? TransportError)?.requestBytesSent == 0 }
+  }
+
+  /// A wrong certificate says more than an address that does not answer.
+  static func code(of attempts: [HostAttempt]) -> URLError.Code {
+    let failures = attempts.filter { $0.finding.isAddressFault || $0.outcome == .failed }
+    let telling =
+      failures.last { $0.finding == .certificateRefused } ?? failures.last { $0.finding.isSuspectedHijack }
+      ?? failures.last { $0.finding == .handshakeFailed } ?? failures.last { $0.error is TransportError }
+      ?? failures.last
+    if let error = telling?.error as? TransportError { return error.code }
+    return telling?.finding == .responseRejected ? .badServerResponse : .timedOut
+  }
+}
+
+extension HostAttempt {
+  /// What is known of the address: what another request has found, where this one has skipped it.
+  fileprivate var finding: Outcome { outcome == .skipped ? error.flatMap(Outcome.init) ?? .skipped : outcome }
+}
+
+extension HostError {
+  /// No address has answered.
+  init(allFailed attempts: [HostAttempt], host: String, fallbackRefusal: String? = nil) {
+    let hint =
+      attempts.contains(where: \.finding.isSuspectedHijack)
+      ? " Another server may be posing as the host: compare the addresses with those its owner publishes." : ""
+    let held = fallbackRefusal.map { " The system's way was not taken: \($0)." } ?? ""
+    let story = Self.story(of: attempts, orElse: "there is none")
+    self.init(.allAddressesFailed, "no address of \(host) answered: \(story).\(hint)\(held)", host: host)
+    self.attempts = attempts
+  }
+
+  /// The request's own timeout was over before an address had answered.
+  init(timedOut attempts: [HostAttempt], host: String, _ timeout: WaylayError) {
+    let story = Self.story(of: attempts, orElse: "none was tried yet")
+    self.init(
+      .timedOut, "the request timed out before an address of \(host) answered: \(story).", host: host,
+      underlying: timeout)
+    self.attempts = attempts
+  }
+
+  private static func story(of attempts: [HostAttempt], orElse none: String) -> String {
+    attempts.isEmpty ? none : attempts.map(\.description).joined(separator: "; ")
+  }
+}
+
+/// Reads a body, and reports a fault of its address when the body is cut off, or stalls until the reader gives up.
+final class BodyWatch: Sendable {
+  private let reading: Reading
+  private let clock: HostClock
+  /// How long a part of the body may take before giving up counts against the address.
+  private let limit: Duration
+  private let fault: @Sendable () -> Void
+
+  /// Unchecked: used by one reader at a time, like any iterator; `MessageBody` sees to it that there is only one.
+  private final class Reading: @unchecked Sendable {
+    private var chunks: MessageBody.AsyncIterator
+
+    init(_ body: MessageBody) {
+      chunks = body.makeAsyncIterator()
+    }
+
+    func next() async throws -> Data? { try await chunks.next() }
+  }
+
+  init(_ body: MessageBody, clock: HostClock, limit: Duration, fault: @escaping @Sendable () -> Void) {
+    reading = Reading(body)
+    self.clock = clock
+    self.limit = limit
+    self.fault = fault
+  }
+
+  func next() async throws -> Data? {
+    let begin = clock.time()
+    do {
+      return try await reading.next()
+    } catch {
+      let isGivenUp = error is CancellationError || Task.isCancelled
+      if isGivenUp ? clock.time() - begin >= limit : HostAttempt.Outcome(error) != nil { fault() }
+      throw error
+    }
   }
 }

@@ -1,11 +1,12 @@
+import Foundation
+
 /// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is
 /// over.
 ///
-/// Everything it needs is given to it, the time too; it keeps nothing beyond the request but what it tells the health
-/// book.
+/// Everything it needs is passed to it, the time too; what outlives the request is in the health records alone.
 struct Failover: Sendable {
   let request: InterceptedRequest
-  let authority: HostHealth.Authority
+  let authority: HostAuthority
   let policy: HostRewriter.Policy
   let health: HostHealth
   let clock: HostClock
@@ -31,7 +32,7 @@ struct Failover: Sendable {
     var isOwn = true
   }
 
-  /// An attempt that is over, and the word that others wait for, where it was made for them too.
+  /// An attempt that is over, and the probe to settle where other requests wait for its outcome.
   struct Tried: Sendable {
     let result: Result<InterceptedResponse, any Error>
     let probe: Probes.Probe?
@@ -49,14 +50,14 @@ struct Failover: Sendable {
       var attempts: [HostAttempt] = []
       /// Attempts that are under way, and since when.
       var running: [(candidate: HostCandidate, begin: Duration)] = []
-      /// Addresses that were late: held against them only when another one proves that the network is not to blame.
+      /// Addresses that were late: counted against them only when another one proves that the network is not to blame.
       var late: [Late] = []
-      /// Who has answered the request.
+      /// The address that has answered the request.
       var answeredBy: HostCandidate?
       /// Addresses whose connection was silent while another one answered.
       var suspects: Set<HostCandidate> = []
       /// Why it was not sent the system's way.
-      var heldBack: String?
+      var fallbackRefusal: String?
     }
 
     let state = Locked(State())
@@ -108,17 +109,17 @@ struct Failover: Sendable {
         entries = (entries.dropFirst() + [first]).filter { !done.contains($0.candidate) }
       }
     }
-    if let response = try await rounds(entries, stagger: policy.attempts.stagger) { return response }
+    if let response = try await rounds(entries, stagger: policy.stagger) { return response }
     let late = Set(log.late.filter { $0.duration < policy.deadlines.maximum }.map(\.candidate))
     settleLate(afterAnswerIn: nil, hasAnswer: false)
     // Deadlines come from a guess at first. Those that were late, and never failed, are tried once more, all at once,
     // for as long as is allowed; not that long when the system's way is left, which needs time of its own within the
     // request's timeout.
-    let patience = lastPatience
+    let limit = lastWait
     let again = entries.filter { $0.ban == nil && late.contains($0.candidate) }
-    if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: patience) { return response }
+    if !again.isEmpty, let response = try await rounds(again, stagger: .zero, limit: limit) { return response }
     settleLate(afterAnswerIn: nil, hasAnswer: false)
-    guard policy.fallback.allowsSystem else { throw allFailed() }
+    guard policy.allowsSystem else { throw allFailed() }
     return try await systemFallback()
   }
 
@@ -128,7 +129,7 @@ struct Failover: Sendable {
   ) async throws -> InterceptedResponse? {
     var entries = entries
     while !entries.isEmpty {
-      switch try await round(entries, Plan(stagger: hasGates ? stagger : nil, longest: limit)) {
+      switch try await round(entries, RoundOptions(stagger: hasGates ? stagger : nil, longest: limit)) {
       case .answered(let response): return response
       case .again(let done): entries.removeAll { done.contains($0.candidate) }
       }
@@ -148,8 +149,8 @@ struct Failover: Sendable {
   }
 
   /// How long late addresses are waited for at last.
-  private var lastPatience: Duration {
-    guard policy.fallback.allowsSystem else { return policy.deadlines.maximum }
+  private var lastWait: Duration {
+    guard policy.allowsSystem else { return policy.deadlines.maximum }
     let left = timeout - (clock.time() - start)
     return max(.milliseconds(1), min(policy.deadlines.maximum, policy.deadlines.initial * 3, left / 2))
   }
@@ -161,17 +162,17 @@ struct Failover: Sendable {
     guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: authority) else {
       return Tried(result: await dial(candidate, gate: gate, limit: limit, isFresh: isFresh), probe: nil)
     }
-    switch await health.probes.turn(at: Probes.Target(candidate, at: authority)) {
-    case .first(let probe):
+    switch await health.probes.permit(for: .init(authority: authority, endpoint: candidate.endpoint)) {
+    case .granted(let probe):
       let begin = clock.time()
-      // Not held by the route, which lives as long as the gate: a probe that is let go has the next request try.
+      // Weak, because the route lives as long as the gate: a probe that is released has the next request try.
       let result = await dial(candidate, gate: gate, limit: limit) { [weak probe] in probe?.connected() }
-      if log.answeredBy != nil, clock.time() - begin >= policy.attempts.stagger ?? .zero { probe.end(.late) }
+      if log.answeredBy != nil, clock.time() - begin >= policy.stagger ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
-    case .told(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
-    case .told(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
-    case .told(.late): return Tried(result: .failure(Skipped(error: nil)), probe: nil)
-    case .told(.abandoned): return Tried(result: .failure(CancellationError()), probe: nil)
+    case .settled(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
+    case .settled(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
+    case .settled(.late): return Tried(result: .failure(Skipped(error: nil)), probe: nil)
+    case .settled(.abandoned): return Tried(result: .failure(CancellationError()), probe: nil)
     }
   }
 
@@ -182,7 +183,7 @@ struct Failover: Sendable {
     let begin = clock.time()
     log.state.withLock { $0.running.append((candidate, begin)) }
     defer {
-      // One that was given up stays: that it was under way is what is to be told of it.
+      // One that was abandoned stays in the list, so that the error says that it was under way.
       if !Task.isCancelled {
         log.state.withLock { state in
           let index = state.running.firstIndex { $0.candidate == candidate && $0.begin == begin }
@@ -193,9 +194,9 @@ struct Failover: Sendable {
     do {
       var request = request
       var route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
-      route.whenConnected = whenConnected
-      route.isFresh = isFresh
-      route.isSuspect = { [log] in log.state.withLock { $0.suspects.contains(candidate) } }
+      route.onConnected = whenConnected
+      route.opensNewConnection = isFresh
+      route.isPresumedDead = { [log] in log.state.withLock { $0.suspects.contains(candidate) } }
       request.route = route
       return .success(try await next(request))
     } catch {
@@ -206,7 +207,7 @@ struct Failover: Sendable {
   /// The request as it would have gone without the rewriter; its answer has to pass the check too.
   func systemFallback() async throws -> InterceptedResponse {
     if let reason = request.reasonAgainstSystemFallback {
-      log.state.withLock { $0.heldBack = reason }
+      log.state.withLock { $0.fallbackRefusal = reason }
       throw allFailed()
     }
     let begin = clock.time()
@@ -231,7 +232,7 @@ struct Failover: Sendable {
       .responseRejected, "the response check rejected the response: \(reason).", host: authority.host.description)
   }
 
-  /// Writes an attempt down and tells who listens.
+  /// Records an attempt and reports it.
   func note(
     _ candidate: HostCandidate?, _ outcome: HostAttempt.Outcome, since begin: Duration,
     lasting duration: Duration? = nil,
@@ -241,5 +242,69 @@ struct Failover: Sendable {
       candidate, outcome, start: begin - start, duration: duration ?? clock.time() - begin, error: error)
     log.state.withLock { $0.attempts.append(attempt) }
     report(attempt, ban)
+  }
+}
+
+extension Failover {
+  /// How long an address is trusted without a race after it has answered.
+  private static let trust: Duration = .seconds(60)
+  /// How long a kept connection is taken to be alive after something has come from its address.
+  private static let freshness: Duration = .seconds(1)
+
+  /// Whether an address is so well known that the request goes there without a race, which costs as much as a short
+  /// load: then how long its connection may take, `.some(nil)` for no limit of its own. An open connection takes no
+  /// time.
+  func directLimit(of entry: Ranking.Entry, isOnly: Bool) -> Duration?? {
+    let now = clock.time()
+    guard entry.ban == nil, entry.record.isProven, !entry.record.isLate, now - entry.record.lastUse < Self.trust else {
+      return nil
+    }
+    if isOnly, !policy.allowsSystem { return .some(nil) }
+    let limit = policy.stagger ?? health.deadline(of: entry.candidate, at: authority)
+    // An address that takes nearly as long as the stagger is better off in a race, where it is not abandoned.
+    return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
+  }
+
+  /// The request at one address, with nothing beside it, unless it is silent for long.
+  func direct(_ entry: Ranking.Entry, limit: Duration?, others: [Ranking.Entry]) async throws -> Round {
+    let begin = clock.time()
+    let candidate = entry.candidate
+    if silence != nil, isHedgeable, hasGates, begin - entry.record.lastUse >= Self.freshness {
+      return try await round([entry], RoundOptions(limit: limit, spares: others))
+    }
+    switch await attempt(candidate, gate: nil, limit: limit).result {
+    case .success(let response):
+      guard let answer = try accept(response, of: candidate, since: begin) else { return .again(without: [candidate]) }
+      note(candidate, .answered, since: begin)
+      return .answered(answer)
+    case .failure(let error):
+      switch try judge(error, of: candidate, since: begin, gate: nil, limit: limit) {
+      case .late, .lost: return .again(without: [])
+      case .next, .again: return .again(without: [candidate])
+      }
+    }
+  }
+}
+
+extension InterceptedRequest {
+  /// Fields with credentials.
+  private static let credentials = ["authorization", "proxy-authorization", "cookie"]
+
+  /// Why a request must not go the system's way, where without a certificate any server may read it; `nil`
+  /// when it may.
+  ///
+  /// The app has given the host's addresses because it does not trust the network's resolver. A request without a
+  /// secret may go to the address that the resolver returns; a body or credentials may not.
+  var reasonAgainstSystemFallback: String? {
+    guard url.scheme?.lowercased() != "https" else { return nil }
+    if !body.isEmpty { return "it has a body, which nothing protects without TLS" }
+    let names = fields.map(\.name.canonicalName)
+    if let name = names.first(where: Self.credentials.contains) {
+      return "it has the field \(name), which nothing protects without TLS"
+    }
+    if url.user != nil || url.password != nil {
+      return "its URL has credentials, which nothing protects without TLS"
+    }
+    return nil
   }
 }

@@ -1,3 +1,32 @@
+/// An address to which a request for a host may be sent, with its source.
+public struct HostCandidate: Hashable, Sendable, CustomStringConvertible {
+  /// The address.
+  public let address: HostAddress
+  /// The port to dial.
+  public let port: Int
+  /// The source of the address: `rule`, or a resolver.
+  public let source: String
+  /// The age of the resolver's answer; `nil` for an address from a rule.
+  public let age: Duration?
+  /// Whether the answer has expired, and is used because there is no newer one (RFC 8767).
+  public let isStale: Bool
+
+  /// Makes a candidate.
+  public init(_ address: HostAddress, port: Int, source: String, age: Duration? = nil, isStale: Bool = false) {
+    self.address = address
+    self.port = port
+    self.source = source
+    self.age = age
+    self.isStale = isStale
+  }
+
+  /// Address and port.
+  public var description: String { endpoint.description }
+
+  /// The address and the port, whatever the source.
+  package var endpoint: HostEndpoint { HostEndpoint(address, dialing: port) }
+}
+
 /// An attempt to get a response, from an address or by the system fallback.
 ///
 /// Events and errors list them: see ``HostEvent`` and ``HostError/attempts``.
@@ -56,7 +85,7 @@ public struct HostAttempt: Sendable {
     public static let notUnderstood = Outcome(description: "not understood")
     /// The response check rejected the response.
     public static let responseRejected = Outcome(description: "response rejected")
-    /// The attempt was still in progress when the request's own timeout expired; see ``HostError/Code/timedOut``.
+    /// The attempt was still in progress when the request's own timeout expired; see `HostError.timedOut`.
     public static let unfinished = Outcome(description: "not finished")
     /// The attempt failed in a way that does not count against the address.
     public static let failed = Outcome(description: "failed")
@@ -88,5 +117,25 @@ extension Duration {
   package var milliseconds: String {
     let tenths = components.seconds * 10_000 + components.attoseconds / 100_000_000_000_000
     return "\(tenths / 10).\(abs(tenths % 10))"
+  }
+}
+
+extension HostAttempt.Outcome {
+  /// What an error says about the address that it came from; `nil` when it is the request's own fault and no other
+  /// address would help.
+  init?(_ error: any Error) {
+    guard let error = error as? TransportError else { return nil }
+    switch error.cause {
+    case .refused: self = .refused
+    case .unreachable, .hostNotFound: self = .unreachable
+    case .timedOut: self = error.requestBytesSent == 0 ? .timedOut : .silent
+    case .reset: self = .closed
+    case let cause where cause.isCertificate: self = .certificateRefused
+    case .handshakeFailed: self = .handshakeFailed
+    case .notTLS, .protocolViolation: self = .notUnderstood
+    case .unknown where error.code == .unknown && (error.phase == .connecting || error.phase == .securing):
+      self = .closed
+    default: return nil
+    }
   }
 }

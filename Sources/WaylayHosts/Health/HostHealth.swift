@@ -1,26 +1,9 @@
 /// What was learnt about the addresses of hosts: times, failures, bans. Safe from any thread.
 package final class HostHealth: Sendable {
-  /// A host and the port of its URL: what an address is good for.
-  package struct Authority: Hashable, Sendable {
-    package let host: HostName
-    package let port: Int
-
-    package init(_ host: HostName, port: Int) {
-      self.host = host
-      self.port = port
-    }
-  }
-
-  /// An address of a host and the port that is dialled.
-  fileprivate struct Endpoint: Hashable {
-    let address: HostAddress
-    let port: Int
-  }
-
   fileprivate struct State {
-    var authorities: [Authority: [Endpoint: AddressRecord]] = [:]
+    var authorities: [HostAuthority: [HostEndpoint: AddressRecord]] = [:]
     /// What is known of an address whatever the host: that nobody answers there, or late.
-    var shared: [Endpoint: AddressRecord] = [:]
+    var shared: [HostEndpoint: AddressRecord] = [:]
     /// Which network it is.
     var epoch = 0
     var pace = HandshakePace()
@@ -32,7 +15,7 @@ package final class HostHealth: Sendable {
   private let policy: HostRewriter.Policy
   private let clock: HostClock
   private let state = Locked(State())
-  /// Who tries addresses of which nothing is known.
+  /// The attempts at addresses of which nothing is known.
   package let probes = Probes()
 
   package init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
@@ -42,12 +25,12 @@ package final class HostHealth: Sendable {
   }
 
   /// What is known of the candidates, in their order.
-  package func records(of candidates: [HostCandidate], at authority: Authority) -> [AddressRecord] {
+  package func records(of candidates: [HostCandidate], at authority: HostAuthority) -> [AddressRecord] {
     state.withLock { state in
       let known = state.authorities[authority]
       if known == nil, state.shared.isEmpty { return Array(repeating: AddressRecord(), count: candidates.count) }
       return candidates.map { candidate in
-        let key = Endpoint(candidate)
+        let key = candidate.endpoint
         return known?[key] ?? state.shared[key] ?? AddressRecord()
       }
     }
@@ -57,41 +40,41 @@ package final class HostHealth: Sendable {
   package var epoch: Int { state.withLock { $0.epoch } }
 
   /// Whether an address has answered, and nothing speaks against it.
-  package func isProven(_ candidate: HostCandidate, at authority: Authority) -> Bool {
+  package func isProven(_ candidate: HostCandidate, at authority: HostAuthority) -> Bool {
     let now = clock.time()
     return state.withLock {
-      $0.authorities[authority]?[Endpoint(candidate)].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil }
+      $0.authorities[authority]?[candidate.endpoint].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil }
         ?? false
     }
   }
 
   /// When an attempt that begins now counts as late.
-  package func deadline(of candidate: HostCandidate, at authority: Authority) -> Duration {
-    let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[Endpoint(candidate)]?.smoothed) }
+  package func deadline(of candidate: HostCandidate, at authority: HostAuthority) -> Duration {
+    let (pace, own) = state.withLock { ($0.pace, $0.authorities[authority]?[candidate.endpoint]?.smoothed) }
     return pace.deadline(own: own, limits: policy.deadlines)
   }
 
-  /// An address has answered: what was held against it is forgotten.
+  /// An address has answered: its failures and its ban are forgotten.
   ///
   /// - Parameter handshake: The time to connect and agree on TLS; `nil` for a connection that was open already.
-  package func answered(_ candidate: HostCandidate, at authority: Authority, handshake: Duration?) {
+  package func answered(_ candidate: HostCandidate, at authority: HostAuthority, handshake: Duration?) {
     let now = clock.time()
     change(candidate, at: authority) { $0.answered(in: handshake, at: now) }
     state.withLock { state in
-      state.shared[Endpoint(candidate)] = nil
+      state.shared[candidate.endpoint] = nil
       if let handshake { state.pace.add(handshake) }
     }
   }
 
   /// Another address was connected first.
-  package func overtaken(_ candidate: HostCandidate, at authority: Authority, after time: Duration) {
+  package func overtaken(_ candidate: HostCandidate, at authority: HostAuthority, after time: Duration) {
     let now = clock.time()
     change(candidate, at: authority) { $0.overtaken(after: time, at: now) }
     if time >= Self.lateness { share(candidate) { $0.overtaken(after: time, at: now) } }
   }
 
   /// An address was not connected in its time. Until it answers, or another does, one request at a time tries it.
-  package func late(_ candidate: HostCandidate, at authority: Authority) {
+  package func late(_ candidate: HostCandidate, at authority: HostAuthority) {
     change(candidate, at: authority) { $0.late() }
   }
 
@@ -102,7 +85,8 @@ package final class HostHealth: Sendable {
   /// - Returns: The ban, if it is a new one.
   @discardableResult
   package func failed(
-    _ candidate: HostCandidate, at authority: Authority, _ outcome: HostAttempt.Outcome, since begin: Duration? = nil
+    _ candidate: HostCandidate, at authority: HostAuthority, _ outcome: HostAttempt.Outcome,
+    since begin: Duration? = nil
   ) -> AddressBan? {
     let now = clock.time()
     let bans = policy.bans
@@ -120,7 +104,7 @@ package final class HostHealth: Sendable {
   }
 
   /// An address has failed in a way that need not be its own fault: others are preferred until it answers again.
-  package func demoted(_ candidate: HostCandidate, at authority: Authority) {
+  package func demoted(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
     change(candidate, at: authority) { $0.failed(nil, at: now) }
   }
@@ -130,24 +114,24 @@ package final class HostHealth: Sendable {
     state.withLock { $0 = State(epoch: $0.epoch + 1) }
   }
 
-  /// How long an address has to take for other hosts to hear of it.
+  /// How long an address has to take for the delay to count for other hosts too.
   private static let lateness: Duration = .milliseconds(200)
 
   /// Notes what holds for all hosts of an address.
   private func share(_ candidate: HostCandidate, _ body: (inout AddressRecord) -> Void) {
     state.withLock { state in
-      // Rather than keep an account of their age: they are few, or somebody makes them up.
+      // Their age is not kept: they are few, or made up by a hostile resolver.
       if state.shared.count >= capacity { state.shared = [:] }
-      body(&state.shared[Endpoint(candidate), default: AddressRecord()])
+      body(&state.shared[candidate.endpoint, default: AddressRecord()])
     }
   }
 
   @discardableResult
   private func change<Result>(
-    _ candidate: HostCandidate, at authority: Authority, _ body: (inout AddressRecord) -> Result
+    _ candidate: HostCandidate, at authority: HostAuthority, _ body: (inout AddressRecord) -> Result
   ) -> Result {
     state.withLock { state in
-      let key = Endpoint(candidate)
+      let key = candidate.endpoint
       let isNew = state.authorities[authority]?[key] == nil
       let result = body(&state.authorities[authority, default: [:]][key, default: AddressRecord()])
       if isNew {
@@ -156,12 +140,6 @@ package final class HostHealth: Sendable {
       }
       return result
     }
-  }
-}
-
-extension HostHealth.Endpoint {
-  fileprivate init(_ candidate: HostCandidate) {
-    self.init(address: candidate.address, port: candidate.port)
   }
 }
 
@@ -175,5 +153,112 @@ extension HostHealth.State {
       authorities[authority] = kept.isEmpty ? nil : kept
     }
     count = authorities.values.reduce(0) { $0 + $1.count }
+  }
+}
+
+/// What is known of one address of one host.
+package struct AddressRecord: Sendable, Hashable {
+  /// The measured time to connect and agree on TLS, smoothed (an exponentially weighted moving average).
+  package private(set) var smoothed: Duration?
+  /// Whether it has answered before, and nothing has spoken against it since.
+  package private(set) var isProven = false
+  /// Whether a request has found it late since, and nobody knows yet whose fault that is.
+  package private(set) var isLate = false
+  /// Failures since it answered last.
+  package private(set) var failures = 0
+  /// How often another address was connected first, since it answered last.
+  package private(set) var overtakings = 0
+  /// When it was last used, or failed.
+  package private(set) var lastUse: Duration = .zero
+  /// When it failed last.
+  package private(set) var lastFailure: Duration?
+  /// The ban, which may be over.
+  package private(set) var ban: AddressBan?
+
+  /// The ban, if it is in force.
+  package func ban(at now: Duration) -> AddressBan? {
+    ban.flatMap { $0.until > now ? $0 : nil }
+  }
+
+  mutating func answered(in time: Duration?, at now: Duration) {
+    isProven = true
+    isLate = false
+    failures = 0
+    overtakings = 0
+    ban = nil
+    lastUse = now
+    if let time { note(time) }
+  }
+
+  /// Another was first; this one has taken at least `time` so far.
+  mutating func overtaken(after time: Duration, at now: Duration) {
+    lastUse = now
+    overtakings += 1
+    if let smoothed, time > smoothed { note(time) }
+  }
+
+  /// It was not connected in its time.
+  mutating func late() {
+    isLate = true
+  }
+
+  mutating func failed(_ ban: AddressBan?, at now: Duration) {
+    lastUse = now
+    lastFailure = now
+    isProven = false
+    failures += 1
+    if let ban { self.ban = ban }
+  }
+
+  mutating func networkChanged() {
+    self = AddressRecord()
+  }
+
+  /// A new measurement counts for three tenths: a handful of them replace what was known.
+  private mutating func note(_ time: Duration) {
+    smoothed = smoothed.map { $0 * 7 / 10 + time * 3 / 10 } ?? time
+  }
+}
+
+/// Why and for how long an address is tried only when everything else has failed.
+package struct AddressBan: Sendable, Hashable {
+  /// What it did.
+  package let cause: HostAttempt.Outcome
+  /// When the ban ends, by the clock of the health records.
+  package let until: Duration
+
+  /// Whether it also ends with the network.
+  package var isSuspectedHijack: Bool { cause.isSuspectedHijack }
+}
+
+/// How long it takes to connect and agree on TLS in this network, over all addresses: what deadlines follow.
+///
+/// Mean and mean deviation as TCP estimates round trips (RFC 6298, section 2), so that a slow network gets long
+/// deadlines and bans nobody.
+package struct HandshakePace: Sendable, Hashable {
+  private var mean: Duration?
+  private var deviation: Duration = .zero
+
+  /// Makes a pace that has measured nothing.
+  package init() {}
+
+  /// Adds a measurement.
+  package mutating func add(_ time: Duration) {
+    guard let mean else {
+      (self.mean, deviation) = (time, time / 2)
+      return
+    }
+    let difference = time > mean ? time - mean : mean - time
+    deviation = deviation * 3 / 4 + difference / 4
+    self.mean = mean * 7 / 8 + time / 8
+  }
+
+  /// How long to wait for an address before it counts as late.
+  ///
+  /// - Parameter own: What was measured of the address itself.
+  package func deadline(own: Duration?, limits: HostRewriter.Policy.Deadlines) -> Duration {
+    guard let mean else { return limits.initial }
+    let wanted = max(mean * 2 + deviation * 4, (own ?? .zero) * 4)
+    return min(max(wanted, limits.minimum), limits.maximum)
   }
 }

@@ -1,19 +1,12 @@
-/// Who tries an address that has not answered yet: one request at a time. The others wait for what comes of it.
+/// Lets one request at a time try an address that has not answered yet; the others wait for the outcome.
 ///
 /// Without this a hundred requests at once would each find out by themselves that an address is bad, and wait for each
 /// other's connections meanwhile. Safe from any thread.
 package final class Probes: Sendable {
   /// What is tried: an address of a host.
   package struct Target: Hashable, Sendable {
-    let authority: HostHealth.Authority
-    let address: HostAddress
-    let port: Int
-
-    package init(_ candidate: HostCandidate, at authority: HostHealth.Authority) {
-      self.authority = authority
-      address = candidate.address
-      port = candidate.port
-    }
+    let authority: HostAuthority
+    let endpoint: HostEndpoint
   }
 
   /// What a probe came to.
@@ -24,21 +17,21 @@ package final class Probes: Sendable {
     case failed(any Error)
     /// It was not connected in its time; it may only be slow.
     case late
-    /// Nobody knows: whoever was trying has gone.
+    /// It is unknown: the request that was trying has ended.
     case abandoned
   }
 
-  /// What a request does about an address.
-  package enum Turn: Sendable {
-    /// It tries it, for all; it must say what comes of it.
-    case first(Probe)
-    /// Another has tried it, and this came of it: `connected`, `failed` or `late`.
-    case told(Conclusion)
+  /// What a request may do at an address.
+  package enum Permit: Sendable {
+    /// Try it, and report the outcome for all.
+    case granted(Probe)
+    /// Another request has tried it, with this outcome: `connected`, `failed` or `late`.
+    case settled(Conclusion)
   }
 
   fileprivate struct Trial {
     var isConnected = false
-    var waiters: [UInt64: CheckedContinuation<Turn, Never>] = [:]
+    var waiters: [UInt64: CheckedContinuation<Permit, Never>] = [:]
     /// In the order in which they came; those that have gone are still in it.
     var order: [UInt64] = []
   }
@@ -52,36 +45,36 @@ package final class Probes: Sendable {
 
   package init() {}
 
-  /// Takes a turn: at once when nobody tries the address, or it was connected; else when something came of it.
+  /// Returns at once when no request is trying the address, or it was connected; otherwise when the outcome is known.
   ///
-  /// A task that is cancelled meanwhile is told `abandoned`.
-  package func turn(at target: Target) async -> Turn {
+  /// A task that is cancelled meanwhile gets `abandoned`.
+  package func permit(for target: Target) async -> Permit {
     let number = state.withLock { state in
       state.last += 1
       return state.last
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let turn: Turn? = state.withLock { state in
-          if Task.isCancelled { return .told(.abandoned) }
+        let permit: Permit? = state.withLock { state in
+          if Task.isCancelled { return .settled(.abandoned) }
           guard var trial = state.trials[target] else {
             state.trials[target] = Trial()
-            return .first(Probe(self, target))
+            return .granted(Probe(self, target))
           }
-          if trial.isConnected { return .told(.connected) }
+          if trial.isConnected { return .settled(.connected) }
           trial.waiters[number] = continuation
           trial.order.append(number)
           state.trials[target] = trial
           return nil
         }
-        if let turn { continuation.resume(returning: turn) }
+        if let permit { continuation.resume(returning: permit) }
       }
     } onCancel: {
-      state.withLock { $0.trials[target]?.waiters.removeValue(forKey: number) }?.resume(returning: .told(.abandoned))
+      state.withLock { $0.trials[target]?.waiters.removeValue(forKey: number) }?.resume(returning: .settled(.abandoned))
     }
   }
 
-  /// The connection is open and verified: nobody waits any more, and nobody else begins to.
+  /// The connection is open and verified: no request waits any more.
   fileprivate func connected(_ target: Target) {
     let waiters = state.withLock { state in
       defer {
@@ -91,25 +84,25 @@ package final class Probes: Sendable {
       }
       return state.trials[target].map { Array($0.waiters.values) } ?? []
     }
-    for waiter in waiters { waiter.resume(returning: .told(.connected)) }
+    for waiter in waiters { waiter.resume(returning: .settled(.connected)) }
   }
 
-  /// The trial is over. When nobody knows what came of it, the next one tries.
+  /// The trial is over. When its outcome is unknown, the next request tries.
   fileprivate func ended(_ target: Target, _ conclusion: Conclusion) {
-    var turn = Turn.told(conclusion)
-    let waiters = state.withLock { state -> [CheckedContinuation<Turn, Never>] in
+    var permit = Permit.settled(conclusion)
+    let waiters = state.withLock { state -> [CheckedContinuation<Permit, Never>] in
       guard var trial = state.trials.removeValue(forKey: target) else { return [] }
       guard case .abandoned = conclusion else { return Array(trial.waiters.values) }
       guard let next = trial.takeFirst() else { return [] }
       trial.isConnected = false
       state.trials[target] = trial
-      turn = .first(Probe(self, target))
+      permit = .granted(Probe(self, target))
       return [next]
     }
-    for waiter in waiters { waiter.resume(returning: turn) }
+    for waiter in waiters { waiter.resume(returning: permit) }
   }
 
-  /// One that tries an address for all. When it is let go without a word, the next one tries.
+  /// The attempt at an address for all. When it is released without a conclusion, the next request tries.
   package final class Probe: Sendable {
     private let probes: Probes
     private let target: Target
@@ -130,7 +123,7 @@ package final class Probes: Sendable {
       probes.connected(target)
     }
 
-    /// Says what came of it; only the first word counts.
+    /// Reports the outcome; only the first report counts.
     package func end(_ conclusion: Conclusion) {
       let isFirst = isOver.withLock { isOver in
         defer { isOver = true }
@@ -142,8 +135,8 @@ package final class Probes: Sendable {
 }
 
 extension Probes.Trial {
-  /// Who has waited longest.
-  fileprivate mutating func takeFirst() -> CheckedContinuation<Probes.Turn, Never>? {
+  /// The request that has waited longest.
+  fileprivate mutating func takeFirst() -> CheckedContinuation<Probes.Permit, Never>? {
     // Each number is looked at once, whether its waiter is still there or not.
     var index = 0
     defer { order.removeFirst(index) }

@@ -60,7 +60,7 @@ extension Ranking.Entry {
   }
 
   /// What is known of it, for a person.
-  package var standing: String {
+  package var state: String {
     if let ban { return "banned: \(ban.cause)" }
     if record.isProven { return "proven" }
     if record.failures > 0 { return "failed before" }

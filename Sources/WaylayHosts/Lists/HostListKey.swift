@@ -19,7 +19,7 @@
 
     /// Makes a key.
     ///
-    /// - Throws: ``HostError/Code/invalidKey`` unless there are 32 bytes.
+    /// - Throws: `HostError.invalidKey` unless there are 32 bytes.
     public init(_ name: String, _ publicKey: Data) throws {
       do {
         _ = try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
@@ -34,7 +34,7 @@
 
     /// Makes a key from the Base64 form of its bytes.
     ///
-    /// - Throws: ``HostError/Code/invalidKey``.
+    /// - Throws: `HostError.invalidKey`.
     public init(_ name: String, base64: String) throws {
       guard let bytes = Data(base64Encoded: base64) else {
         throw HostError(.invalidKey, "the key \"\(name)\" is not Base64.")
@@ -62,7 +62,7 @@
     /// Makes a signer from a private key of 32 bytes (RFC 8032, section 5.1.5), as `openssl genpkey -algorithm ed25519`
     /// generates it.
     ///
-    /// - Throws: ``HostError/Code/invalidKey``.
+    /// - Throws: `HostError.invalidKey`.
     public init(_ name: String, privateKey: Data) throws {
       do {
         key = try HostListKey(

@@ -17,7 +17,7 @@ extension HostRules {
   ///
   /// Sign lists that come over an untrusted connection: see ``SignedHostList``.
   ///
-  /// - Throws: ``HostError/Code/invalidRule`` with the zero-based index of the entry, and its host; such a list is
+  /// - Throws: `HostError.invalidRule` with the zero-based index of the entry, and its host; such a list is
   ///   rejected as a whole.
   public init(json: Data) throws {
     try self.init(entries: JSONList(json).entries("rules"))

@@ -39,7 +39,7 @@
     /// - Parameters:
     ///   - file: The file.
     ///   - keys: The trusted keys; one valid signature by one of them is enough.
-    /// - Throws: ``HostError/Code/listForged`` if no trusted key has signed it, ``HostError/Code/invalidRule`` if one
+    /// - Throws: `HostError.listForged` if no trusted key has signed it, `HostError.invalidRule` if one
     ///   has but the list is invalid.
     public init(_ file: Data, keys: [HostListKey]) throws {
       let envelope = try Envelope(file)
@@ -68,7 +68,7 @@
     ///   - serial: The list's serial number; at most 2^53.
     ///   - expires: When the list expires; fractions of a second are dropped.
     ///   - signers: The signers.
-    /// - Throws: ``HostError/Code/invalidRule`` if the list could not be parsed again, ``HostError/Code/invalidKey``
+    /// - Throws: `HostError.invalidRule` if the list could not be parsed again, `HostError.invalidKey`
     ///   without a signer.
     public static func sign(_ rules: Data, serial: UInt64, expires: Date, by signers: [HostListSigner]) throws -> Data {
       guard !signers.isEmpty else {

@@ -13,8 +13,8 @@
   /// ```
   ///
   /// A list that is forged, older than the current one, or expired is rejected: ``update(with:)`` throws, and the last
-  /// good list stays in force. The serial number and the stored list outlive the process, so that nobody can bring back
-  /// an old list by waiting for a launch.
+  /// good list stays in force. The serial number and the stored list outlive the process, so that an
+  /// old list is rejected after a launch too.
   ///
   /// Use one object per file: two that write to the same file may each lose what the other has seen.
   public final class TrustedHostList: Sendable {
@@ -28,7 +28,7 @@
     public let source: HostRuleSource
     private let keys: [HostListKey]
     private let file: PrivateFile?
-    private let policy: SignedHostList.ExpiryPolicy
+    private let policy: HostRuleSource.ExpiryPolicy
     private let clock: HostClock
     private let logger: Logger
     private let state = Locked(State())
@@ -44,9 +44,9 @@
     ///   - policy: What happens if the last good list has expired.
     ///   - clock: The clock that determines when: the date advances with its time.
     ///   - logger: The logger for what could not be read or stored.
-    /// - Throws: ``HostError/Code/invalidKey`` if there are no keys, or two with the same name.
+    /// - Throws: `HostError.invalidKey` if there are no keys, or two with the same name.
     public init(
-      keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: SignedHostList.ExpiryPolicy = .keep,
+      keys: [HostListKey], storedAt file: URL? = nil, whenExpired policy: HostRuleSource.ExpiryPolicy = .keep,
       clock: any Clock<Duration> = ContinuousClock(),
       logger: Logger = Logger(label: "waylay.hosts")
     ) throws {
@@ -76,8 +76,8 @@
     /// Passing the current list again is not an error and changes nothing. A list that cannot be stored is in force
     /// nevertheless, with a line in the log.
     ///
-    /// - Throws: ``HostError/Code/listForged``, ``HostError/Code/listOutdated``, ``HostError/Code/listExpired`` or
-    ///   ``HostError/Code/invalidRule``; the last good list then stays in force.
+    /// - Throws: `HostError.listForged`, `HostError.listOutdated`, `HostError.listExpired` or
+    ///   `HostError.invalidRule`; the last good list then stays in force.
     @discardableResult
     public func update(with file: Data) throws -> SignedHostList {
       let list = try SignedHostList(file, keys: keys)
@@ -140,4 +140,8 @@
       }
     }
   }
+#else
+  /// The rules of signed lists, which need the package trait `Cryptography`, as `SignedHostList` and `HostListKey` do.
+  @available(*, unavailable, message: "Signed lists of hosts: enable the trait Cryptography of the package waylay.")
+  public enum TrustedHostList {}
 #endif

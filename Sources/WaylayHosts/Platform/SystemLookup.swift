@@ -8,7 +8,7 @@ enum SystemLookup {
     private static let stream = Int32(SOCK_STREAM.rawValue)
   #endif
 
-  /// The addresses of a host, in the system's order. Blocks, for as long as the system pleases.
+  /// The addresses of a host, in the system's order. Blocks for as long as the system takes.
   static func addresses(of host: String) throws -> [HostAddress] {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

@@ -1,10 +1,10 @@
 /// What is known of a host so far, from the answers to several questions.
 struct DoHFindings: Sendable {
-  let query: HostQuery
+  let query: HostAuthority
   let name: DNSName
   /// The name that the host's HTTPS records have.
   let serviceName: DNSName
-  private(set) var answers: [DNSQuestion: Result<DNSAnswer, HostError>] = [:]
+  private(set) var answers: [DNSQuestion: Result<DNSReply, HostError>] = [:]
   private var asked: Set<DNSQuestion> = []
 
   /// The most names that HTTPS records may lead to.
@@ -12,21 +12,21 @@ struct DoHFindings: Sendable {
   /// An answer of which a part is missing is not kept for long.
   private static let incompleteTimeToLive: UInt32 = 30
 
-  init(_ query: HostQuery) throws {
+  init(_ query: HostAuthority) throws {
     self.query = query
     name = try DNSName(query.host.description)
     serviceName = try DNSName(service: query.host.description, port: query.port)
   }
 
-  mutating func add(_ result: Result<DNSAnswer, HostError>, to question: DNSQuestion) {
+  mutating func add(_ result: Result<DNSReply, HostError>, to question: DNSQuestion) {
     answers[question] = result
   }
 
   /// What is to be asked next: at first for the host itself, then for the names that its HTTPS records lead to.
-  mutating func questions(services: Bool) -> [DNSQuestion] {
+  mutating func questions() -> [DNSQuestion] {
     var wanted: [DNSQuestion] = []
     if asked.isEmpty {
-      wanted = addressQuestions(name) + (services ? [DNSQuestion(name: serviceName, type: .https)] : [])
+      wanted = addressQuestions(name) + [DNSQuestion(name: serviceName, type: .https)]
     } else {
       let bindings = answer(serviceName, .https)?.services.filter(\.isUsable) ?? []
       for binding in bindings.prefix(Self.maximumTargets) where binding.target != .root && !isOwn(binding.target) {
@@ -46,7 +46,7 @@ struct DoHFindings: Sendable {
     [DNSQuestion(name: name, type: .aaaa), DNSQuestion(name: name, type: .a)]
   }
 
-  private func answer(_ name: DNSName, _ type: DNSRecord.Kind) -> DNSAnswer? {
+  private func answer(_ name: DNSName, _ type: DNSRecord.Kind) -> DNSReply? {
     try? answers[DNSQuestion(name: name, type: type)]?.get()
   }
 
@@ -72,36 +72,28 @@ struct DoHFindings: Sendable {
     return own.map { (answer.name == serviceName ? name : answer.name, $0) }
   }
 
-  private func candidates() -> [HostResolution.Candidate] {
-    var candidates: [HostResolution.Candidate] = []
-    func add(_ address: HostAddress, port: Int?, protocols: [String]) {
-      let port = port == query.port ? nil : port
-      // More help nobody, and whoever answers with a thousand means harm.
-      guard candidates.count < HostResolution.mostCandidates else { return }
-      guard !candidates.contains(where: { $0.address == address && $0.port == port }) else { return }
-      candidates.append(HostResolution.Candidate(address, port: port, protocols: protocols))
+  /// The addresses of its services, in their order; those of the host itself come last: a client falls back to them
+  /// (RFC 9460, section 3).
+  private func addresses() -> [HostAddress] {
+    // Over QUIC alone: nothing here speaks it.
+    let usable = services().filter {
+      $0.binding.isUsable && $0.binding.protocols.contains { $0 == "h2" || $0 == "http/1.1" }
     }
-    for (owner, binding) in services() where binding.isUsable {
-      // Over QUIC alone: nothing here speaks it.
-      guard binding.protocols.contains(where: { $0 == "h2" || $0 == "http/1.1" }) else { continue }
-      let target = binding.target == .root ? owner : binding.target
-      for address in addresses(of: isOwn(target) ? name : target) + binding.hints {
-        add(address, port: binding.port, protocols: binding.protocols)
-      }
-    }
-    // The host itself comes last: a client falls back to it (RFC 9460, section 3).
-    for address in addresses(of: name) { add(address, port: nil, protocols: []) }
-    return candidates
+    let targets = usable.map { $0.binding.target == .root ? $0.owner : $0.binding.target }
+    let all = targets.flatMap { addresses(of: isOwn($0) ? name : $0) } + addresses(of: name)
+    var seen: Set<HostAddress> = []
+    // More are of no use, and a server that returns a thousand is hostile.
+    return Array(all.filter { seen.insert($0).inserted }.prefix(HostResolution.mostCandidates))
   }
 
   /// What the answers say in sum.
   func resolution(source: String) throws -> HostResolution {
-    let candidates = candidates()
-    guard !candidates.isEmpty else { throw failure(source) }
+    let addresses = addresses()
+    guard !addresses.isEmpty else { throw failure(source) }
     let used = answers.values.compactMap { try? $0.get() }.filter { !$0.records.isEmpty }
     let isComplete = addressQuestions(name).allSatisfy { answer($0.name, $0.type) != nil }
     let seconds = min(used.map(\.timeToLive).min() ?? 0, isComplete ? 86_400 : Self.incompleteTimeToLive)
-    return HostResolution(candidates, timeToLive: .seconds(seconds), source: source)
+    return HostResolution(addresses, timeToLive: .seconds(seconds), source: source)
   }
 
   /// Why there is no address.

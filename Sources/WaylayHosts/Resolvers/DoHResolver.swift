@@ -7,50 +7,19 @@
 ///
 /// The server itself is never looked up: the resolver dials the given addresses in turn until one responds, and
 /// verifies the server's certificate against the name in the URL. It queries IPv4 and IPv6 addresses concurrently,
-/// together with HTTPS records (RFC 9460), whose ports, protocols and address hints become candidates. It follows
+/// together with HTTPS records (RFC 9460), which may lead to other names with addresses of their own. It follows
 /// aliases inside an answer and ignores what the answer says about other names.
 ///
 /// On Apple platforms `URLSession` can dial only the address of the URL's host: there the host must be an address
 /// literal (`https://192.0.2.53/dns-query`) that the server's certificate names. The resolver has no fallback: put it
 /// into a ``ResolverChain`` for that.
 public final class DoHResolver: HostResolver {
-  /// How to send a query.
-  public struct Method: Hashable, Sendable, CustomStringConvertible {
-    /// The method's name.
-    public let description: String
-
-    /// A DNS message in the query of the URL, which HTTP caches in between understand.
-    public static let get = Method(description: "GET")
-    /// A DNS message as the body.
-    public static let post = Method(description: "POST")
-    /// Name and type in the query of the URL, with a JSON answer, as some public servers support. Without HTTPS
-    /// records.
-    public static let json = Method(description: "JSON")
-  }
-
-  /// The options of a resolver.
-  public struct Options: Sendable {
-    /// How to send queries.
-    public var method = Method.get
-    /// Whether to pad queries, so that their length does not reveal the name (RFC 8467).
-    public var isPadded = true
-    /// Whether to query HTTPS records.
-    public var readsServiceRecords = true
-    /// The timeout for one address of the server.
-    public var timeout = Duration.seconds(3)
-    /// How long to wait for the remaining answers once there are addresses to dial.
-    public var patience = Duration.milliseconds(500)
-    /// Whether public names may have private, loopback and other special addresses.
-    public var privateAddresses = PrivateAddressPolicy.refuse
-
-    /// Makes the default options.
-    public init() {}
-  }
-
   /// The name or address of the server.
   public let name: String
   let url: URL
-  let options: Options
+  let usesPOST: Bool
+  /// How long to wait for the other answers once there are addresses to dial.
+  let resolutionDelay: Duration
   let clock: HostClock
   let loader: BootstrapLoader
 
@@ -59,14 +28,18 @@ public final class DoHResolver: HostResolver {
   /// - Parameters:
   ///   - url: The server's URL, with the scheme `https`; a trailing template expression `{?dns}` is supported.
   ///   - addresses: Address literals of the server. Required unless the URL's host is one.
-  ///   - options: Further options.
+  ///   - usesPOST: Whether a query is the body of a POST; otherwise it is in the URL of a GET, whose answer HTTP caches
+  ///     on the way may keep.
+  ///   - timeout: The timeout for one address of the server.
+  ///   - resolutionDelay: How long to wait for the other answers once there is an address to dial.
   ///   - transport: The transport for queries; by default a separate one. For a server with a private authority, pass a
   ///     `CurlTransport` that knows it.
   ///   - clock: The clock for timeouts.
-  /// - Throws: ``HostError/Code/invalidResolver`` for invalid settings, ``HostError/Code/invalidName`` for text that is
+  /// - Throws: `HostError.invalidResolver` for invalid settings, `HostError.invalidName` for text that is
   ///   not an address.
   public init(
-    _ url: URL, addresses: [String] = [], options: Options = Options(), transport: (any Transport)? = nil,
+    _ url: URL, addresses: [String] = [], usesPOST: Bool = false, timeout: Duration = .seconds(3),
+    resolutionDelay: Duration = .milliseconds(500), transport: (any Transport)? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) throws {
     guard url.scheme?.lowercased() == "https", let host = url.host else {
@@ -75,10 +48,11 @@ public final class DoHResolver: HostResolver {
     }
     loader = try BootstrapLoader(
       url, at: addresses.map { try HostAddress(server: $0) }, transport: transport, clock: HostClock(clock),
-      attemptLimit: options.timeout)
+      attemptLimit: timeout)
     name = "doh:\(host)"
     self.url = url
-    self.options = options
+    self.usesPOST = usesPOST
+    self.resolutionDelay = resolutionDelay
     self.clock = HostClock(clock)
   }
 
@@ -87,20 +61,112 @@ public final class DoHResolver: HostResolver {
 
   /// Returns the addresses of a host.
   ///
-  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut`, `malformedAnswer`, or `answerRefused`
-  ///   if all addresses are rejected.
-  public func resolve(_ query: HostQuery) async throws -> HostResolution {
-    guard !query.host.isAddress else {
-      throw HostError(
-        .notListed, "\(query.host) is an address: there is nothing to look up.", host: query.host.description)
+  /// - Throws: ``HostError``: `noSuchHost`, `resolverFailed`, `resolverTimedOut` or `malformedAnswer`.
+  public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+    guard !host.isAddress else {
+      throw HostError(.notListed, "\(host) is an address: there is nothing to look up.", host: host.description)
     }
-    var findings = try DoHFindings(query)
+    var findings = try DoHFindings(HostAuthority(host, port: port))
     for _ in 0..<2 {
       // The second round is for the names that HTTPS records lead to.
-      let questions = findings.questions(services: options.readsServiceRecords && options.method != .json)
+      let questions = findings.questions()
       guard !questions.isEmpty else { break }
       try await ask(questions, for: &findings)
     }
-    return try findings.resolution(source: name).screened(for: query, by: options.privateAddresses)
+    return try findings.resolution(source: name)
+  }
+}
+
+extension DoHResolver {
+  /// Puts questions, all at once, and waits for their answers; once there are addresses to dial, not for long.
+  func ask(_ questions: [DNSQuestion], for findings: inout DoHFindings) async throws {
+    let known = findings
+    findings = try await withThrowingTaskGroup(of: (DNSQuestion, Result<DNSReply, HostError>)?.self) { group in
+      for question in questions {
+        group.addTask { (question, await self.outcome(of: question)) }
+      }
+      defer { group.cancelAll() }
+      var findings = known
+      var isHurried = false
+      while true {
+        if findings.hasAddresses, !isHurried {
+          isHurried = true
+          group.addTask {
+            try await self.clock.sleep(self.resolutionDelay)
+            return nil
+          }
+        }
+        guard let (question, result) = try await group.next() ?? nil else { break }
+        findings.add(result, to: question)
+        if questions.allSatisfy({ findings.answers[$0] != nil }) { break }
+      }
+      return findings
+    }
+    try Task.checkCancellation()
+  }
+
+  private func outcome(of question: DNSQuestion) async -> Result<DNSReply, HostError> {
+    do {
+      return .success(try await exchange(question))
+    } catch let error as HostError {
+      return .failure(error)
+    } catch {
+      return .failure(
+        HostError(
+          .resolverFailed, "\(name) did not answer: \(error.redacted)", host: question.name.description,
+          underlying: error))
+    }
+  }
+}
+
+extension DoHResolver {
+  /// One question, one answer.
+  func exchange(_ question: DNSQuestion) async throws -> DNSReply {
+    let (body, response) = try await loader.load(request(for: question))
+    let mediaType = response.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""
+    guard response.status == .ok, mediaType == Self.mediaType else {
+      throw HostError(
+        .resolverFailed,
+        "\(name) answered \(response.status.code) with the type \"\(mediaType)\" instead of a DNS message.",
+        host: question.name.description)
+    }
+    var answer = try DNSReply(to: question, in: DNSMessage(decoding: Array(body)))
+    // What a cache between has kept has used up some of its time (RFC 8484, section 5.1).
+    let age = response.fields[.age].flatMap { UInt32($0) } ?? 0
+    answer.timeToLive = answer.timeToLive > age ? answer.timeToLive - age : 0
+    return answer
+  }
+
+  private static let mediaType = "application/dns-message"
+
+  private func request(for question: DNSQuestion) throws -> URLRequest {
+    let message = Data(DNSMessage.query(question.name, question.type))
+    var request = URLRequest(url: try url(usesPOST ? nil : message))
+    request.setValue(Self.mediaType, forHTTPHeaderField: "Accept")
+    if usesPOST {
+      request.httpMethod = "POST"
+      request.setValue(Self.mediaType, forHTTPHeaderField: "Content-Type")
+      request.httpBody = message
+    }
+    return request
+  }
+
+  private func url(_ message: Data?) throws -> URL {
+    var text = url.absoluteString
+    for template in ["{?dns}", "%7B?dns%7D", "%7B%3Fdns%7D"] where text.hasSuffix(template) {
+      text.removeLast(template.count)
+    }
+    if let message { text += (text.contains("?") ? "&dns=" : "?dns=") + message.base64URL }
+    guard let url = URL(string: text) else {
+      throw HostError(.invalidResolver, "\"\(text)\" is not a URL: check the one that \(name) was made with.")
+    }
+    return url
+  }
+}
+
+extension Data {
+  /// Base64 with the alphabet for URLs and without padding (RFC 4648, section 5).
+  fileprivate var base64URL: String {
+    base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 }

@@ -1,8 +1,8 @@
-/// A clock as this module uses it: the time since whenever, the date, and waiting.
+/// A clock as this module uses it: the time since some start, the date, and waiting.
 ///
 /// Made of the clock that an app gives, which knows no date: the date goes with the time, from that of the making on.
 package struct HostClock: Clock {
-  /// The time since whenever; it never goes back, and goes on while the machine sleeps.
+  /// The time since some start; it never goes back, and goes on while the machine sleeps.
   package let time: @Sendable () -> Duration
   /// The date, for what outlives the process.
   package let date: @Sendable () -> Date
@@ -57,5 +57,23 @@ extension HostClock {
   package var minimumResolution: Duration { .nanoseconds(1) }
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try await sleep(deadline.offset - time())
+  }
+}
+
+/// Runs `work` for so long at most, and cancels it then; `work` has to heed that.
+func withTimeLimit<Value: Sendable>(
+  _ limit: Duration, on clock: HostClock, else error: @autoclosure @Sendable () -> HostError,
+  _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  try await withThrowingTaskGroup(of: Value?.self) { group in
+    group.addTask { try await work() }
+    group.addTask {
+      try await clock.sleep(limit)
+      return nil
+    }
+    defer { group.cancelAll() }
+    // The group has children, so there is a first result.
+    guard let value = try await group.next() ?? nil else { throw error() }
+    return value
   }
 }

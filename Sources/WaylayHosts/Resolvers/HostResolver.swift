@@ -2,8 +2,8 @@
 ///
 /// ### Use an existing resolver
 ///
-/// ``StaticResolver`` uses a table, ``DoHResolver`` DNS over HTTPS, ``HTTPDNSResolver`` a vendor's service, and
-/// ``SystemResolver`` the system; ``ResolverChain`` combines several in order. ``ResolutionCache`` caches the answers.
+/// ``DoHResolver`` uses DNS over HTTPS, ``SystemResolver`` the system, and ``HostRules`` are a table of their own;
+/// ``ResolverChain`` combines several in order. ``ResolutionCache`` caches the answers.
 ///
 /// ### Implement a custom resolver
 ///
@@ -11,21 +11,26 @@
 /// struct FixedResolver: HostResolver {
 ///   let address: HostAddress
 ///
-///   func resolve(_ query: HostQuery) async throws -> HostResolution {
-///     HostResolution([.init(address)], timeToLive: .seconds(60), source: name)
+///   func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+///     HostResolution([address], timeToLive: .seconds(60), source: name)
 ///   }
 /// }
 /// ```
 ///
-/// A resolver keeps no answers: the cache does. It throws ``HostError``: ``HostError/Code/notListed`` if it does not
-/// know the host, ``HostError/Code/noSuchHost`` if it knows that the host does not exist, another code if it failed. It
+/// A resolver keeps no answers: the cache does. It throws ``HostError``: `HostError.notListed` if it does not
+/// know the host, `HostError.noSuchHost` if it knows that the host does not exist, another code if it failed. It
 /// ends when its task is cancelled.
 public protocol HostResolver: Sendable {
   /// The name in events and logs. Default: the type's name.
   var name: String { get }
 
-  /// Finds the addresses of a host. It never returns an answer without candidates: it throws.
-  func resolve(_ query: HostQuery) async throws -> HostResolution
+  /// Finds the addresses of a host. It never returns without an address: it throws.
+  ///
+  /// - Parameters:
+  ///   - host: The host. Never an address literal.
+  ///   - port: The URL's port. An HTTPS record belongs to a host and a port (RFC 9460, section 9.1); addresses belong
+  ///     to the host alone.
+  func resolve(_ host: HostName, port: Int) async throws -> HostResolution
 
   /// Tells the resolver that the network has changed, which invalidates its connections and measured times. Default:
   /// does nothing.
@@ -38,4 +43,116 @@ extension HostResolver {
 
   /// Does nothing.
   public func networkChanged() {}
+
+  package func resolve(_ authority: HostAuthority) async throws -> HostResolution {
+    try await resolve(authority.host, port: authority.port)
+  }
+}
+
+/// A host and the port of its URL: what addresses are known for.
+package struct HostAuthority: Hashable, Sendable, CustomStringConvertible {
+  package let host: HostName
+  package let port: Int
+
+  package init(_ host: HostName, port: Int = 443) {
+    self.host = host
+    self.port = port
+  }
+
+  package var description: String { "\(host):\(port)" }
+}
+
+/// The answer of a resolver: where to dial a host.
+public struct HostResolution: Hashable, Sendable {
+  /// The most candidates of a host that are used, from a rule or an answer; those beyond are left out.
+  static let mostCandidates = 64
+
+  /// The addresses to dial, in the resolver's order of preference, with a port where it is not the URL's. Never empty:
+  /// a resolver without an address throws.
+  public var endpoints: [HostEndpoint]
+  /// How long the answer may be used.
+  public var timeToLive: Duration
+  /// The name of the resolver that gave the answer.
+  public var source: String
+
+  /// Makes an answer.
+  public init(_ endpoints: [HostEndpoint], timeToLive: Duration, source: String) {
+    self.endpoints = endpoints
+    self.timeToLive = timeToLive
+    self.source = source
+  }
+
+  /// Makes an answer of addresses, to be dialed at the URL's port.
+  public init(_ addresses: [HostAddress], timeToLive: Duration, source: String) {
+    self.init(addresses.map { HostEndpoint($0) }, timeToLive: timeToLive, source: source)
+  }
+}
+
+/// The screening of answers: a public name must not have a private address.
+///
+/// In a DNS rebinding attack, a web page reaches the router at home through a name that anybody can register and that
+/// leads into a private network. So the answers that a cache takes, from any resolver and from its file, lose their
+/// loopback, private, link-local, multicast and reserved addresses where the name is public.
+extension HostResolution {
+  /// The same answer without the addresses that a public name must not have.
+  ///
+  /// - Parameter exceptions: The public names that may have them.
+  /// - Throws: `HostError.answerRefused` when there are no others.
+  func screened(for query: HostAuthority, except exceptions: [HostPattern]) throws -> HostResolution {
+    guard !query.host.isLocal, !exceptions.contains(where: { $0.matches(query.host, port: query.port) }) else {
+      return self
+    }
+    var screened = self
+    screened.endpoints = endpoints.filter { $0.address.specialPurpose == nil }
+    guard screened.endpoints.isEmpty, !endpoints.isEmpty else { return screened }
+    let reasons = endpoints.map { "\($0.address) \($0.address.specialPurpose ?? "")" }
+    throw HostError(
+      .answerRefused,
+      "\(source) returned no public address for a public name: \(reasons.joined(separator: ", ")). If the name is "
+        + "yours, add it to the names that may have private addresses.",
+      host: query.host.description)
+  }
+}
+
+extension HostAddress {
+  /// What an address is for, when it is not for hosts of the internet (RFC 6890).
+  var specialPurpose: String? {
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    let bytes = bytes
+    guard isIPv6 else { return Self.specialPurpose4(UInt32(number(bytes[...]))) }
+    return Self.specialPurpose6(number(bytes[..<8]), number(bytes[8...]))
+  }
+
+  private static func specialPurpose6(_ high: UInt64, _ low: UInt64) -> String? {
+    switch (high, low) {
+    case (0, 0): return "is the unspecified address (RFC 4291, section 2.5.2)"
+    case (0, 1): return "is a loopback address (RFC 4291, section 2.5.3)"
+    // Forms that carry an IPv4 address in their last bits, or after 2002.
+    case (0, _) where low >> 32 == 0, (0x0064_FF9B << 32, _) where low >> 32 == 0:
+      return specialPurpose4(UInt32(truncatingIfNeeded: low))
+    default: break
+    }
+    if high >> 48 == 0x2002 { return specialPurpose4(UInt32(truncatingIfNeeded: high >> 16)) }
+    if high >> 54 == 0xFE80 >> 6 { return "is a link-local address (RFC 4291, section 2.5.6)" }
+    if high >> 54 == 0xFEC0 >> 6 { return "is a site-local address (RFC 3879)" }
+    if high >> 57 == 0xFC >> 1 { return "is a unique local address (RFC 4193)" }
+    if high >> 56 == 0xFF { return "is a multicast address (RFC 4291, section 2.7)" }
+    return nil
+  }
+
+  private static func specialPurpose4(_ address: UInt32) -> String? {
+    func isWithin(_ network: UInt32, _ bits: UInt32) -> Bool { address >> (32 - bits) == network >> (32 - bits) }
+    if isWithin(0, 8) { return "is an address of \"this network\" (RFC 1122, section 3.2.1.3)" }
+    if isWithin(0x7F00_0000, 8) { return "is a loopback address (RFC 1122, section 3.2.1.3)" }
+    if isWithin(0x0A00_0000, 8) || isWithin(0xAC10_0000, 12) || isWithin(0xC0A8_0000, 16) {
+      return "is a private address (RFC 1918)"
+    }
+    if isWithin(0xA9FE_0000, 16) { return "is a link-local address (RFC 3927)" }
+    if isWithin(0x6440_0000, 10) { return "is an address shared by a provider's customers (RFC 6598)" }
+    if isWithin(0xC000_0000, 24) { return "is an address for protocols (RFC 6890)" }
+    if isWithin(0xC612_0000, 15) { return "is an address for measurements (RFC 2544)" }
+    if isWithin(0xE000_0000, 4) { return "is a multicast address (RFC 5771)" }
+    if isWithin(0xF000_0000, 4) { return "is a reserved address (RFC 1112)" }
+    return nil
+  }
 }

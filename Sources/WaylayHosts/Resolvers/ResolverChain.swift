@@ -1,12 +1,13 @@
 /// Asks resolvers in turn until one answers.
 ///
 /// ```swift
-/// let resolver = ResolverChain([doh, try StaticResolver(shippedAddresses), SystemResolver()])
+/// let resolver = ResolverChain([doh, try HostRules(shippedAddresses), SystemResolver()])
 /// ```
 ///
-/// The chain asks the next resolver if one does not list the host, fails, takes too long, or gives an answer that is
-/// rejected. That a host does not exist is an answer too, and ends the search, unless you pass otherwise to
-/// ``init(_:limit:trustsAbsence:clock:)``: a name in an office network may exist only for the system's resolver.
+/// The chain asks the next resolver if one does not list the host, fails, takes too long, or gives an answer that the
+/// cache in front of it refuses. That a host does not exist is an answer too, and ends the search, unless you pass
+/// otherwise to ``init(_:limit:trustsAbsence:clock:)``: a name in an office network may exist only for the system's
+/// resolver.
 public struct ResolverChain: HostResolver {
   /// The names of its resolvers, in order.
   public let name: String
@@ -35,16 +36,23 @@ public struct ResolverChain: HostResolver {
 
   /// Returns the first answer.
   ///
-  /// - Throws: ``HostError/Code/noSuchHost`` if a resolver trusted with it says so, ``HostError/Code/notListed`` if
-  ///   none of them lists the host, otherwise ``HostError/Code/resolverFailed`` with the error of each.
-  public func resolve(_ query: HostQuery) async throws -> HostResolution {
+  /// - Throws: `HostError.noSuchHost` if a resolver trusted with it says so, `HostError.notListed` if
+  ///   none of them lists the host, otherwise `HostError.resolverFailed` with the error of each.
+  public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+    try await resolve(HostAuthority(host, port: port)) { $0 }
+  }
+
+  /// Returns the first answer that passes a check.
+  fileprivate func resolve(
+    _ query: HostAuthority, _ check: @escaping @Sendable (HostResolution) throws -> HostResolution
+  ) async throws -> HostResolution {
     var failures: [(name: String, error: HostError)] = []
     for resolver in resolvers {
       do {
         return try await withTimeLimit(
           limit, on: clock, else: HostError(.resolverTimedOut, "no answer within \(limit).")
         ) {
-          try await resolver.resolve(query)
+          try await resolver.resolve(query, checkedBy: check)
         }
       } catch {
         try Task.checkCancellation()
@@ -61,7 +69,7 @@ public struct ResolverChain: HostResolver {
     for resolver in resolvers { resolver.networkChanged() }
   }
 
-  private static func failure(_ failures: [(name: String, error: HostError)], _ query: HostQuery) -> HostError {
+  private static func failure(_ failures: [(name: String, error: HostError)], _ query: HostAuthority) -> HostError {
     let host = query.host.description
     guard failures.contains(where: { $0.error.code != .notListed }) else {
       return HostError(.notListed, "no resolver of the chain lists the host.", host: host)
@@ -71,5 +79,15 @@ public struct ResolverChain: HostResolver {
     }
     let story = failures.map { "\($0.name): \($0.error.message)" }.joined(separator: " ")
     return HostError(.resolverFailed, "no resolver answered. \(story)", host: host, underlying: failures.last?.error)
+  }
+}
+
+extension HostResolver {
+  /// The answer, if it passes a check; of a chain, the first one that does.
+  func resolve(
+    _ query: HostAuthority, checkedBy check: @escaping @Sendable (HostResolution) throws -> HostResolution
+  ) async throws -> HostResolution {
+    guard let chain = self as? ResolverChain else { return try check(await resolve(query)) }
+    return try await chain.resolve(query, check)
   }
 }

@@ -10,7 +10,6 @@ public struct SystemResolver: HostResolver {
   public let name = "system"
   private let timeToLive: Duration
   private let limit: Duration
-  private let privateAddresses: PrivateAddressPolicy
   private let clock: HostClock
   private let lookups = SystemLookups()
 
@@ -19,31 +18,26 @@ public struct SystemResolver: HostResolver {
   /// - Parameters:
   ///   - timeToLive: How long a cache keeps an answer.
   ///   - limit: The timeout for the system.
-  ///   - privateAddresses: Whether public names may have private addresses.
   ///   - clock: The clock for the limit.
   public init(
     timeToLive: Duration = .seconds(60), limit: Duration = .seconds(10),
-    privateAddresses: PrivateAddressPolicy = .refuse,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.timeToLive = timeToLive
     self.limit = limit
-    self.privateAddresses = privateAddresses
     self.clock = HostClock(clock)
   }
 
   /// Returns the addresses in the system's order (RFC 6724).
   ///
-  /// - Throws: ``HostError/Code/noSuchHost``, ``HostError/Code/resolverFailed``, ``HostError/Code/resolverTimedOut``,
-  ///   ``HostError/Code/answerRefused``.
-  public func resolve(_ query: HostQuery) async throws -> HostResolution {
-    let host = query.host.description
+  /// - Throws: `HostError.noSuchHost`, `HostError.resolverFailed`, `HostError.resolverTimedOut`.
+  public func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+    let host = host.description
     let error = HostError(.resolverTimedOut, "the system did not answer within \(limit).", host: host)
     let addresses = try await withTimeLimit(limit, on: clock, else: error) { [lookups] in
       try await lookups.addresses(of: host)
     }
-    return try HostResolution(addresses.map { HostResolution.Candidate($0) }, timeToLive: timeToLive, source: name)
-      .screened(for: query, by: privateAddresses)
+    return HostResolution(addresses, timeToLive: timeToLive, source: name)
   }
 }
 

@@ -15,7 +15,20 @@ public final class HostRuleSource: Sendable {
   /// When rules from a signed list end, and what holds then.
   struct Expiry: Sendable {
     let date: Date
-    let policy: SignedHostList.ExpiryPolicy
+    let policy: ExpiryPolicy
+  }
+
+  /// What happens if the last good list has expired and no newer one has arrived.
+  public struct ExpiryPolicy: Hashable, Sendable, CustomStringConvertible {
+    /// The policy's name.
+    public let description: String
+
+    /// Its rules stay in force.
+    public static let keep = ExpiryPolicy(description: "keep")
+    /// Its rules are dropped: the system handles the hosts.
+    public static let drop = ExpiryPolicy(description: "drop")
+    /// Requests to the hosts that it routes fail.
+    public static let fail = ExpiryPolicy(description: "fail")
   }
 
   private let state: Locked<State>
@@ -45,8 +58,8 @@ public final class HostRuleSource: Sendable {
 
   /// Returns the current rule for a host; `nil` if there is none.
   ///
-  /// - Throws: ``HostError/Code/listExpired`` for a host that the expired list routes, under
-  ///   ``SignedHostList/ExpiryPolicy/fail``.
+  /// - Throws: `HostError.listExpired` for a host that the expired list routes, under
+  ///   ``ExpiryPolicy/fail``.
   public func match(_ host: HostName, port: Int) throws -> HostRule? {
     let (rules, expiry) = state.withLock { ($0.rules, $0.expiry) }
     guard let rule = rules.match(host, port: port) else { return nil }

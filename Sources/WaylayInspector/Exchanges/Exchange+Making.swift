@@ -2,7 +2,7 @@ import Foundation
 import WaylayRecording
 
 extension Inspector.Exchange {
-  /// The entry of an exchange as its messages are: with its secrets. It is redacted before anybody sees it.
+  /// The entry of an exchange before redaction: it still has its secrets.
   static func entry(of raw: RawExchange, _ slot: Slot, now: UInt64, limit: Int) -> HAR.Entry {
     func since(_ time: UInt64) -> Duration {
       .nanoseconds(time > slot.beginning ? Int64(clamping: time - slot.beginning) : 0)
@@ -33,7 +33,7 @@ extension Inspector.Exchange {
 }
 
 extension Inspector.Exchange.Source {
-  /// What an answer says of itself: its source, and, for one that is not from the network, its `Cache-Status` field.
+  /// The source that a response names, and, if it is not from the network, its `Cache-Status` field.
   init(_ response: InterceptedResponse) {
     if response.source == .network {
       self = .network
@@ -44,7 +44,7 @@ extension Inspector.Exchange.Source {
     }
   }
 
-  /// Whether the cache that is nearest has answered (RFC 9211, section 2: the last member of the list).
+  /// Whether the nearest cache had the response (RFC 9211, section 2: the last member of the list).
   private static func isHit(_ fields: HTTPFields) -> Bool {
     guard let name = HTTPField.Name("Cache-Status"), let member = fields[name]?.split(separator: ",").last else {
       return false
@@ -63,10 +63,10 @@ extension Inspector.Exchange.Failure {
     self.init(message: message, phase: transport.phase == .unknown ? nil : transport.phase)
   }
 
-  /// The transport's error, however deep others have put it.
+  /// The transport's error, however deeply it is nested.
   static func transportError(in error: any Error) -> TransportError? {
     var next: (any Error)? = error
-    // Deeper than anybody nests errors, in case they go in a circle.
+    // A limit, in case the errors form a cycle.
     for _ in 0..<16 {
       switch next {
       case let error as TransportError: return error
@@ -91,7 +91,7 @@ extension Inspector.Exchange.Attempt {
     isConnectionReused = raw.metrics?.isConnectionReused
   }
 
-  /// The one that is known without a link that watches: the last.
+  /// The last attempt, which is known without ``Inspector/attempts``.
   init?(_ response: InterceptedResponse?, _ error: (any Error)?, _ failed: Inspector.Exchange.Failure?) {
     if let response, response.source == .network {
       guard let address = response.metrics?.address else { return nil }

@@ -12,8 +12,8 @@ extension Inspector {
   /// The exchange is a view of ``entry``, which has the same content for programs that read HTTP archives: ``init(_:)``
   /// makes an exchange from such an entry.
   public struct Exchange: Sendable, Hashable, Identifiable {
-    /// The identifier, in the order in which exchanges began.
-    public let id: ID
+    /// The number, in the order in which exchanges began, starting at 1.
+    public let id: Int
     /// The state of the exchange.
     public let state: State
     /// Where the response came from; `nil` if there is none.
@@ -25,7 +25,7 @@ extension Inspector {
     public let attempts: [Attempt]
     /// Whether the exchange reused an open connection; `nil` if unknown.
     public let isConnectionReused: Bool?
-    /// The whole exchange as an entry of an HTTP archive, with the custom fields of ``Field``.
+    /// The whole exchange as an entry of an HTTP archive, with the custom fields that ``init(_:)`` lists.
     public let entry: HAR.Entry
 
     /// The request. Its body is the part that was kept: see `HAR.Body.isTruncated`.
@@ -38,23 +38,6 @@ extension Inspector {
     public var duration: Duration { .microseconds(Int64(entry.time * 1000)) }
     /// The duration of each part.
     public var timings: HAR.Timings { entry.timings }
-
-    /// The identifier of an exchange.
-    public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
-      /// The number, starting at 1.
-      public let number: Int
-
-      /// Makes an identifier from a number.
-      public init(_ number: Int) {
-        self.number = number
-      }
-
-      /// The number as text.
-      public var description: String { String(number) }
-
-      /// Whether the first exchange began before the other.
-      public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
-    }
 
     /// The state of an exchange. A struct, so that new states can be added.
     public struct State: Sendable, Hashable, CustomStringConvertible {
@@ -137,5 +120,84 @@ extension Inspector.Exchange: CustomStringConvertible {
     text += source.map { "\(state), \($0)" } ?? state.description
     if let failure { text += ", \(failure)" }
     return text + ", \((entry.time * 10).rounded() / 10) ms, \(entry.response.body.size) B"
+  }
+}
+
+extension Inspector.Exchange {
+  /// Makes an exchange from an entry, written by an inspector or by anything else. In the latter case its state follows
+  /// from its response.
+  ///
+  /// An inspector's entry has these custom fields in addition to those of HAR 1.2. A page or another program needs
+  /// nothing else.
+  ///
+  /// | Field | In | Type | Meaning |
+  /// |---|---|---|---|
+  /// | `_id` | entry | number | ``id`` |
+  /// | `_state` | entry | text | `open`, `finished`, `failed` or `unseen` |
+  /// | `_source` | entry | text | `network`, `archive`, `mocked`, or another source; omitted if there is no response |
+  /// | `_error` | entry | text | why the exchange failed; omitted if it did not |
+  /// | `_phase` | entry | text | how far it got: `resolving`, `connecting`, `securing`, `sending`, `receiving` |
+  /// | `_attempts` | entry | array | the requests sent to the network: objects with `address`, `at`, `time` (milliseconds), `status`, `error`, `phase`, `reused`; all optional except `at` |
+  /// | `_reused` | entry | Boolean | whether the connection was reused; omitted if unknown |
+  /// | `_truncated` | entry | Boolean | `true` if only the beginning of a body is kept; otherwise omitted |
+  /// | `_resourceType` | entry | text | `websocket` for a WebSocket task |
+  /// | `_truncated` | `postData`, `content` | Boolean | `true` for the body of which only the beginning is kept |
+  /// | `_size` | `postData` | number | the full size, if only the beginning is kept; for `content` it is `size` |
+  /// | `_base64` | `postData` | text | the bytes, if they are not text |
+  /// | `_trailers` | response | array | objects with `name` and `value` |
+  public init(_ entry: HAR.Entry) {
+    let fields = entry.extensions
+    self.entry = entry
+    id = fields["_id"]?.int ?? 0
+    let error = fields["_error"]?.string
+    failure = error.map { Failure(message: $0, phase: fields["_phase"]?.string.map { TransportError.Phase($0) }) }
+    let hasAnswer = entry.response.status != 0
+    state = fields["_state"]?.string.map { State($0) } ?? (error == nil && hasAnswer ? .finished : .failed)
+    source = fields["_source"]?.string.map { Source($0) } ?? (hasAnswer ? .network : nil)
+    attempts = fields["_attempts"]?.array?.map { Attempt($0) } ?? []
+    isConnectionReused = fields["_reused"]?.bool
+  }
+
+  /// The fields of an entry that are not the format's own.
+  static func fields(
+    id: Int, state: State, source: Source?, failure: Failure?, attempts: [Attempt], isReused: Bool?, truncated: Bool
+  ) -> [String: JSONValue] {
+    var fields: [String: JSONValue] = ["_id": JSONValue(id), "_state": JSONValue(state.description)]
+    if let source { fields["_source"] = JSONValue(source.description) }
+    if let failure {
+      fields["_error"] = JSONValue(failure.message)
+      if let phase = failure.phase { fields["_phase"] = JSONValue(phase.description) }
+    }
+    if !attempts.isEmpty { fields["_attempts"] = JSONValue(attempts.map(\.json)) }
+    if let isReused { fields["_reused"] = JSONValue(isReused) }
+    if truncated { fields["_truncated"] = true }
+    if state == .unseen { fields["_resourceType"] = "websocket" }
+    return fields
+  }
+}
+
+extension Inspector.Exchange.Attempt {
+  init(_ json: JSONValue) {
+    address = json["address"]?.string
+    at = json["at"]?.double ?? 0
+    time = json["time"]?.double
+    status = json["status"]?.int
+    failure = json["error"]?.string.map {
+      Inspector.Exchange.Failure(message: $0, phase: json["phase"]?.string.map { TransportError.Phase($0) })
+    }
+    isConnectionReused = json["reused"]?.bool
+  }
+
+  var json: JSONValue {
+    var fields: [String: JSONValue] = ["at": JSONValue(at)]
+    if let address { fields["address"] = JSONValue(address) }
+    if let time { fields["time"] = JSONValue(time) }
+    if let status { fields["status"] = JSONValue(status) }
+    if let failure {
+      fields["error"] = JSONValue(failure.message)
+      if let phase = failure.phase { fields["phase"] = JSONValue(phase.description) }
+    }
+    if let isConnectionReused { fields["reused"] = JSONValue(isConnectionReused) }
+    return JSONValue(fields)
   }
 }

@@ -1,22 +1,23 @@
 import Foundation
 import WaylayRecording
 
-/// What is kept of an exchange: its entry without secrets, packed. An entry with all its lists takes ten times as much.
+/// A packed entry without secrets: an entry with all its lists takes ten times as much.
 final class KeptExchange: Sendable {
   let number: Int
   let started: Date
   let state: Inspector.Exchange.State
-  /// 0 where nothing was answered.
+  /// 0 if there is no response.
   let status: Int
   /// Milliseconds.
   let time: Double
-  /// All of its texts, then its bodies: one piece of memory, whose size is known.
+  /// All of its texts, each with a ``PackedTexts/end`` behind it, then its bodies: one allocation, whose size is known.
   let bytes: [UInt8]
-  let places: Places
+  /// Where in the bytes the host of the URL is.
+  let host: Range<Int>
   let requestBody: Body
   let responseBody: Body
   let isReused: Bool?
-  /// The bytes of the answer's body on the wire.
+  /// The bytes of the response's body on the wire.
   let wireBytes: Int?
   let source: Inspector.Exchange.Source?
   let phase: TransportError.Phase?
@@ -25,23 +26,9 @@ final class KeptExchange: Sendable {
   private let requestFields: Int
   private let trailers: Int
 
-  /// The texts that come before those of the fields, in their order.
+  /// The texts before those of the fields, in their order.
   enum Part: Int, CaseIterable {
     case method, url, requestVersion, statusText, responseVersion, address, error, comment
-  }
-
-  /// Where in the bytes what is looked for most is.
-  struct Places {
-    /// All texts, each with a ``PackedTexts/end`` behind it: see ``Part``, then names and values of the fields of both
-    /// messages. Those of the trailers come after them.
-    var texts = 0..<0
-    var url = 0..<0
-    var host = 0..<0
-    var error = 0..<0
-    /// Names and values of the fields of both messages.
-    var fields = 0..<0
-    /// The value of the answer's `Content-Type`.
-    var mediaType = 0..<0
   }
 
   /// A body as it is kept.
@@ -58,17 +45,17 @@ final class KeptExchange: Sendable {
     let blocked, dns, connect, ssl, send, wait, receive: Float
   }
 
-  /// Whether there was anything to keep.
+  /// Whether it has content: `false` for ``empty(_:_:)``.
   var isWhole: Bool { bytes.first != PackedTexts.end }
 
-  /// What is to be kept of an exchange, or, while it is open, what is known of it.
+  /// Packs an exchange, or, while it is open, what is known of it.
   convenience init(_ slot: Slot, _ raw: RawExchange, _ inspector: Inspector) {
     let entry = Inspector.Exchange.entry(of: raw, slot, now: inspector.clock.now(), limit: inspector.limits.mostOfABody)
     self.init(inspector.redaction.redacted(entry), slot.number)
   }
 
-  /// What is kept of an exchange that is not kept any more.
-  static func forgotten(_ number: Int, _ started: Date) -> KeptExchange {
+  /// The packed form of an exchange that was removed.
+  static func empty(_ number: Int, _ started: Date) -> KeptExchange {
     KeptExchange(HAR.Entry(started: started, request: HAR.Request(method: "", url: ""), response: .none), number)
   }
 
@@ -108,21 +95,14 @@ final class KeptExchange: Sendable {
     let (sent, received) = (request.body?.data ?? Data(), response.body.data)
     bytes = texts.packed(with: sent, received)
 
-    let answer = Part.allCases.count + 2 * request.headers.count
-    let beginning = texts.place(Part.comment.rawValue).upperBound + 1
-    let end = texts.beginning(answer + 2 * response.headers.count)
-    let mediaType = response.headers.firstIndex { $0.name.lowercased() == "content-type" }
-    places = Places(
-      texts: 0..<end, url: texts.place(Part.url.rawValue),
-      host: Self.host(in: bytes, texts.place(Part.url.rawValue)), error: texts.place(Part.error.rawValue),
-      fields: beginning..<end,
-      mediaType: mediaType.map { texts.place(answer + 2 * $0 + 1) } ?? 0..<0)
+    let url = request.method.utf8.count + 1
+    host = Self.host(in: bytes, url..<url + request.url.utf8.count)
     let middle = texts.size + sent.count
     requestBody = Body(isThere: request.body != nil, place: texts.size..<middle, size: request.body?.size ?? 0)
     responseBody = Body(isThere: true, place: middle..<bytes.count, size: response.body.size)
   }
 
-  /// Where the host of a URL is: behind the scheme and a user, before a port.
+  /// The place of the host in a URL: after the scheme and user, before a port.
   private static func host(in bytes: [UInt8], _ url: Range<Int>) -> Range<Int> {
     guard let scheme = bytes[url].firstRange(of: "://".utf8) else { return url.lowerBound..<url.lowerBound }
     let rest = bytes[scheme.upperBound..<url.upperBound]
@@ -194,4 +174,63 @@ extension KeptExchange.PackedTimings {
       wait: Double(wait),
       receive: Double(receive))
   }
+}
+
+/// Texts in one allocation.
+struct PackedTexts {
+  /// The end of each text: a byte that does not occur in UTF-8.
+  static let end: UInt8 = 0xFF
+
+  private var texts: [String] = []
+  /// The number of bytes they take, with their ends.
+  private(set) var size = 0
+
+  mutating func add(_ text: String) {
+    texts.append(text)
+    size += text.utf8.count + 1
+  }
+
+  /// All texts and then the bodies, in one allocation of the exact size.
+  func packed(with bodies: Data...) -> [UInt8] {
+    let count = bodies.reduce(size) { $0 + $1.count }
+    return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+      for text in texts {
+        filled = bytes[filled...].initialize(fromContentsOf: text.utf8)
+        filled = bytes[filled...].initialize(fromContentsOf: CollectionOfOne(Self.end))
+      }
+      for body in bodies { filled = bytes[filled...].initialize(fromContentsOf: body) }
+    }
+  }
+}
+
+// MARK: Cost
+
+// The memory that exchanges take, as measured with glibc on 64 bits. `inspector-sizes` compares it with what the
+// allocator says, and fails where they are far apart.
+
+extension KeptExchange {
+  /// The fixed part: the slot, its lock, this object, its place in the list.
+  private static let fixed = 512
+
+  /// The memory it takes, in bytes.
+  var cost: Int { Self.fixed + bytes.count + attempts.reduce(0) { $0 + $1.cost } }
+}
+
+extension Inspector.Exchange.Attempt {
+  var cost: Int {
+    MemoryLayout<Self>.stride + (address?.utf8.count ?? 0) + (failure?.message.utf8.count ?? 0) + 64
+  }
+}
+
+extension RawExchange {
+  /// The fixed part until it is packed: the slot, messages without their fields and bodies.
+  private static let fixed = 1_600
+
+  /// The memory it takes as it begins, without its body.
+  var cost: Int { Self.fixed + 2 * request.url.absoluteString.utf8.count + request.fields.cost }
+}
+
+extension HTTPFields {
+  /// The memory they take, in bytes.
+  var cost: Int { reduce(0) { $0 + 128 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
 }

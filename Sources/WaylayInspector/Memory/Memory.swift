@@ -1,6 +1,6 @@
 import DequeModule
 
-/// What an inspector keeps, within its limits: behind its one lock.
+/// The exchanges of an inspector, within its limits; guarded by its lock.
 struct Memory {
   private let limits: Inspector.Limits
   private(set) var bytes = 0
@@ -8,15 +8,15 @@ struct Memory {
   private(set) var last = 0
   var isRecording = true
   var watchesAttempts = false
-  var mailboxes: [Int: Mailbox] = [:]
-  /// Those that have ended, and whose messages are still as they were.
+  var buffers: [Int: EventBuffer] = [:]
+  /// The exchanges that have ended and are not packed yet.
   var unsealed: [Slot] = []
   var isSealing = false
 
-  /// Those that the limits would have had go, and that are still open; then those that came after them.
+  /// The exchanges that were still open when the limits would have removed them; all of them are older than ``slots``.
   private var open: [Slot] = []
   private var slots: Deque<Slot> = []
-  /// How many of ``open`` have ended since.
+  /// The number of exchanges in ``open`` that have ended since.
   private var endedAmongOpen = 0
 
   init(limits: Inspector.Limits) {
@@ -51,7 +51,7 @@ struct Memory {
 
   /// Adds an exchange that has begun.
   ///
-  /// - Returns: Those that had to go for it.
+  /// - Returns: The exchanges that were removed for it.
   mutating func add(_ slot: Slot, cost: Int) -> [Slot] {
     slot.listing = Slot.Listing(cost: cost, isListed: true)
     slots.append(slot)
@@ -59,23 +59,23 @@ struct Memory {
     return trim(for: slot)
   }
 
-  /// Finds room for more bytes of an exchange that is open.
+  /// Makes room for more bytes of an open exchange.
   ///
-  /// - Parameter gone: Those that had to go for it.
+  /// - Parameter removed: Receives the exchanges that were removed for it.
   /// - Returns: Whether there is room.
-  mutating func grow(_ slot: Slot, by more: Int, _ gone: inout [Slot]) -> Bool {
+  mutating func grow(_ slot: Slot, by more: Int, _ removed: inout [Slot]) -> Bool {
     guard slot.listing.isListed else { return false }
     guard more > 0 else { return true }
-    // Nobody has to go for what there is no room for anyway.
+    // Nothing is removed for what has no room anyway.
     guard slot.listing.cost + more <= limits.bytes else { return false }
-    gone += charge(slot, more)
+    removed += charge(slot, more)
     guard bytes > limits.bytes else { return true }
     slot.listing.cost -= more
     bytes -= more
     return false
   }
 
-  /// An exchange that is open has more than it had, which has to be kept.
+  /// Counts more bytes of an open exchange, which have to be kept.
   mutating func charge(_ slot: Slot, _ more: Int) -> [Slot] {
     guard slot.listing.isListed else { return [] }
     slot.listing.cost += more
@@ -83,9 +83,9 @@ struct Memory {
     return trim(for: slot)
   }
 
-  /// An exchange has ended: it may go.
+  /// Marks an exchange as ended: it may be removed.
   ///
-  /// - Parameter more: What has come to it since.
+  /// - Parameter more: The bytes that it takes in addition.
   mutating func end(_ slot: Slot, more: Int = 0) -> [Slot] {
     guard slot.listing.isListed, slot.listing.isOpen else { return [] }
     slot.listing.isOpen = false
@@ -95,7 +95,7 @@ struct Memory {
     return trim(for: nil)
   }
 
-  /// What an exchange takes is known.
+  /// Sets what a packed exchange takes.
   mutating func settle(_ slot: Slot, cost: Int) -> [Slot] {
     guard slot.listing.isListed else { return [] }
     bytes += cost - slot.listing.cost
@@ -104,35 +104,35 @@ struct Memory {
   }
 
   mutating func removeAll() -> [Slot] {
-    let gone = all
-    for slot in gone { slot.listing.isListed = false }
+    let removed = all
+    for slot in removed { slot.listing.isListed = false }
     (open, slots, unsealed, bytes, endedAmongOpen) = ([], [], [], 0, 0)
-    return gone
+    return removed
   }
 
-  /// - Parameter user: The one that the room is for: it stays.
+  /// - Parameter user: The exchange that the room is for: it stays.
   private mutating func trim(for user: Slot?) -> [Slot] {
     guard count > limits.exchanges || bytes > limits.bytes else { return [] }
-    var gone: [Slot] = []
+    var removed: [Slot] = []
     while count > limits.exchanges || bytes > limits.bytes {
       if endedAmongOpen > 0, let index = open.firstIndex(where: { !$0.listing.isOpen }) {
         endedAmongOpen -= 1
-        gone.append(remove(open.remove(at: index)))
+        removed.append(remove(open.remove(at: index)))
       } else if let first = slots.popFirst() {
         guard first.listing.isOpen || first === user else {
-          gone.append(remove(first))
+          removed.append(remove(first))
           continue
         }
         first.listing.isAmongOpen = true
         open.append(first)
       } else if count > limits.exchanges, let index = open.firstIndex(where: { $0 !== user }) {
         // All are open.
-        gone.append(remove(open.remove(at: index)))
+        removed.append(remove(open.remove(at: index)))
       } else {
         break
       }
     }
-    return gone
+    return removed
   }
 
   private mutating func remove(_ slot: Slot) -> Slot {

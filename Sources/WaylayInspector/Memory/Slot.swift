@@ -1,7 +1,7 @@
 import Foundation
 import WaylayRecording
 
-/// The place of one exchange: first for its messages as they are, then for what is kept of them.
+/// An exchange in memory: its messages at first, then what is kept of them.
 final class Slot: @unchecked Sendable {
   // Unchecked: `listing` is only touched behind the inspector's lock.
   let number: Int
@@ -12,7 +12,7 @@ final class Slot: @unchecked Sendable {
   var listing = Listing()
   private let content: Locked<Content>
 
-  /// What the inspector's accounts say of it.
+  /// What ``Memory`` knows of it.
   struct Listing {
     var cost = 0
     var isListed = false
@@ -34,13 +34,13 @@ final class Slot: @unchecked Sendable {
     content = Locked(.raw(raw))
   }
 
-  /// The place of one that somebody else has seen.
+  /// An exchange that was recorded elsewhere.
   init(_ kept: KeptExchange, at now: UInt64) {
     (number, started, beginning, attempts) = (kept.number, kept.started, now, nil)
     content = Locked(.kept(kept))
   }
 
-  /// Puts what has become of it in the place of what was kept; `false` for one that has ended, or has gone.
+  /// Replaces what is kept of an open exchange; `false` for one that has ended or was removed.
   func replace(by other: KeptExchange) -> Bool {
     content.withLock { content in
       guard case .kept(let kept) = content, kept.state == .open else { return false }
@@ -49,32 +49,32 @@ final class Slot: @unchecked Sendable {
     }
   }
 
-  /// Changes what is known of it, while it is open.
+  /// Changes the messages, until they are packed.
   func update(_ change: (RawExchange) -> Void) {
     content.withLock { content in
       if case .raw(let raw) = content { change(raw) }
     }
   }
 
-  /// What is kept of it; for an exchange that is open, what would be.
+  /// Packs what is kept of it; an open exchange stays as it is.
   func seal(by inspector: Inspector) -> KeptExchange {
     let state = content.withLock { content -> (RawExchange?, KeptExchange?) in
       switch content {
-      // A copy: it is made up outside of the lock.
+      // A copy: it is packed outside of the lock.
       case .raw(let raw): (raw.copy(), nil)
       case .kept(let kept): (nil, kept)
       case .nothing: (nil, nil)
       }
     }
     if let kept = state.1 { return kept }
-    guard let raw = state.0 else { return KeptExchange.forgotten(number, started) }
+    guard let raw = state.0 else { return KeptExchange.empty(number, started) }
     let kept = KeptExchange(self, raw, inspector)
     guard raw.end != nil else { return kept }
     attempts?.close()
     return content.withLock { content in
       switch content {
       case .raw: content = .kept(kept)
-      // Somebody else was quicker.
+      // Another thread has packed it first.
       case .kept(let kept): return kept
       case .nothing: break
       }
@@ -82,31 +82,31 @@ final class Slot: @unchecked Sendable {
     }
   }
 
-  /// Lets go of what it holds: nobody can ask for it any more.
-  func forget() {
-    let gone = content.withLock { content in
+  /// Releases what it holds: it is no longer listed.
+  func discard() {
+    let removed = content.withLock { content in
       defer { content = .nothing }
       return content
     }
     attempts?.close()
-    _ = gone
+    _ = removed
   }
 }
 
-/// The messages of an exchange as they are; changed behind the lock of its slot.
+/// The messages of an exchange before they are packed; guarded by the lock of its slot.
 final class RawExchange: @unchecked Sendable {
   // Unchecked: see above.
   let request: InterceptedRequest
   var requestBody: RawBody
-  /// The answer without its body: one that is let go of unread has to end its transfer.
+  /// The response without its body: a body that is released unread has to end its transfer.
   var response: InterceptedResponse?
   var responseBody = RawBody()
   var trailers: HTTPFields = [:]
-  /// When the head of the answer was there, and when all was.
+  /// When the head of the response was there, and when all was.
   var head: UInt64?
   var end: UInt64?
   var error: (any Error)?
-  /// Whether whoever had the body has let go of it before its end.
+  /// Whether the body was released before its end.
   var isAbandoned = false
   var isWebSocket = false
 
@@ -128,13 +128,13 @@ final class RawExchange: @unchecked Sendable {
 /// As much of a body as is kept, while it passes.
 struct RawBody: Sendable {
   private(set) var data = Data()
-  /// How many bytes there is room for: what the account says.
+  /// The number of bytes reserved.
   private(set) var capacity = 0
   /// How many bytes have passed, or how many there are where that is known.
   var size = 0
   /// The file that it is.
   var file: URL?
-  /// Whether there was no room for some of it: what comes after that is not kept either.
+  /// Whether there was no room for a part of it: what follows is not kept either.
   var isCut = false
 
   init() {}
@@ -150,8 +150,8 @@ struct RawBody: Sendable {
     }
   }
 
-  /// How much room is to be made before so many bytes are added: twice what there is, up to a limit, so that they are
-  /// seldom moved, or, where that is too much, what is needed.
+  /// The sizes by which to grow before bytes are added: to twice the capacity, up to a limit, so that they are seldom
+  /// moved, or, where that is too much, to what is needed.
   func growths(for more: Int, limit: Int) -> [Int] {
     let needed = max(capacity, data.count + more)
     return [needed == capacity ? needed : max(needed, min(limit, 2 * capacity)), needed].map { $0 - capacity }
@@ -161,7 +161,7 @@ struct RawBody: Sendable {
   mutating func append(_ bytes: Data, growth: Int) {
     if growth > 0 {
       capacity += growth
-      // `reserveCapacity` makes a quarter more than it is told to.
+      // `reserveCapacity` allocates a quarter more.
       var larger = Data(capacity: capacity)
       larger.append(data)
       data = larger
@@ -169,15 +169,15 @@ struct RawBody: Sendable {
     data.append(bytes)
   }
 
-  /// Lets go of the bytes: there was no room for them.
+  /// Drops the bytes: there was no room for them.
   mutating func drop() {
     (data, capacity) = (Data(), 0)
   }
 
-  /// What of it goes into an archive.
+  /// The body as an archive has it.
   func seen(_ limit: Int) -> SeenBody {
     guard let file, data.isEmpty else { return SeenBody(data, size: size) }
-    // A file is not read while it is sent, but here, behind.
+    // A file is read in the background, not while it is sent.
     guard let handle = try? FileHandle(forReadingFrom: file) else { return SeenBody(size: size) }
     defer { try? handle.close() }
     let beginning = (try? handle.read(upToCount: limit)) ?? Data()

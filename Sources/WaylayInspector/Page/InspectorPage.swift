@@ -34,7 +34,7 @@ public struct InspectorPage: Sendable {
     html(around: archive.data(isPretty: false))
   }
 
-  /// The page around an archive that is written already.
+  /// The page around an archive that is encoded already.
   package func html(around archive: Data) -> Data {
     var page = Data()
     page.reserveCapacity(archive.count + 80_000)
@@ -88,5 +88,20 @@ public struct InspectorPage: Sendable {
       default: escaped.unicodeScalars.append(scalar)
       }
     }
+  }
+}
+
+extension Inspector {
+  /// Returns all kept exchanges as one self-contained HTML page. See ``InspectorPage``.
+  ///
+  /// ```swift
+  /// try inspector.report(title: "Sign in").write(to: URL(fileURLWithPath: "sign-in.html"))
+  /// ```
+  ///
+  /// The page contains the kept bodies, and no secrets that ``redaction`` knows.
+  ///
+  /// - Parameter title: The title of the page.
+  public func report(title: String = "Waylay") -> Data {
+    InspectorPage(title: title).html(showing: HAR(entries: exchanges.map(\.entry)))
   }
 }

@@ -3,9 +3,9 @@
 
 enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
-  static let styleHash = "sha256-0m/Gz51HhvX1R8KXE2+17UjuOGScCsC/5IXCFy00lps="
+  static let styleHash = "sha256-HT+lLVFjSwWS5mwG1e6dKTGu+44TiKB+Cbr60azrGmo="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-txL/qZadQk4d7A0ot1BQWWkRUYGXYWmQPyO6wayDGBk="
+  static let scriptHash = "sha256-nY/IOGqQWvvSnI4u80K7tV5fNerJ9TUk/YXouH3WNRE="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -39,7 +39,10 @@ enum PageSource {
         <button id="help" class="icon" title="Search language and keys (?)" aria-label="Help">?</button>
       </nav>
     </header>
-    <div id="chips" class="chips" role="group" aria-label="Common filters"></div>
+    <div class="filters">
+      <div id="mistakes" class="mistakes" role="alert" hidden></div>
+      <div id="chips" class="chips" role="group" aria-label="Common filters"></div>
+    </div>
     <main id="main">
       <section id="list" class="list" aria-label="Requests">
         <div id="head" class="row head"></div>
@@ -135,6 +138,9 @@ enum PageSource {
     }
     .search input::placeholder { color: var(--faint); opacity: 1; }
     .search.wrong { border-color: var(--bad); box-shadow: 0 0 0 3px var(--bad-soft); }
+    .mistakes { padding: 0 14px 8px; font-size: 12px; color: var(--bad); overflow-wrap: anywhere; }
+    .mistakes p { margin: 0; } .mistakes p:last-child { color: var(--quiet); }
+    .filters { min-width: 0; }
 
     .chips { display: flex; gap: 6px; padding: 0 14px 10px; overflow-x: auto; scrollbar-width: none; }
     .chips button { border-radius: 99px; padding: 1px 10px; font-size: 12px; background: transparent; }
@@ -478,12 +484,12 @@ enum PageSource {
         return parts;
       }
     }
-    // The search language of the Inspector: terms that must all hold, `name:value` or free text, `-` before one for "not".
+    // The search language of the page: terms that must all hold, `name:value` or free text, `-` before one for "not".
 
     const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
     const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-    /** ASCII letters alone have no case, as for the Inspector. */
+    /** ASCII letters alone have no case. */
     const folded = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
     /** `>500ms`, `<=2s`, `100kb`: a comparison of numbers, "not less" by itself; null where it is none. */
@@ -561,9 +567,19 @@ enum PageSource {
     /** Those that have several values with commas between them, of which one is enough. */
     const lists = ['host', 'method', 'type', 'source', 'state', 'phase', 'status'];
 
+    /** How the value of a term is written, for one that makes no sense. */
+    const examples = {
+      status: 'write status:404, status:4xx, status:400-499 or status:>=400',
+      duration: 'write duration:>500ms; the units are us, ms, s and min',
+      size: 'write size:>100kb; the units are b, kb, mb and gb',
+    };
+
+    /** Words of other search languages, which nobody looks for here. */
+    const operators = ['OR', 'AND', 'NOT', '||', '&&', '|'];
+
     /**
-     * The words of a query, read as the Inspector's `QueryReader` does. What that calls a mistake is what somebody is still
-     * writing here: a quote without an end holds all that follows, and a name that is not known is text.
+     * The words of a query: each with its term, if it has one, its value, and how it was written. What somebody is still
+     * writing is no mistake: a quote without an end holds all that follows.
      */
     function words(text) {
       const found = [];
@@ -593,33 +609,38 @@ enum PageSource {
         if (isNot) at += 1;
         const word = at;
         while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
-        const key = text.slice(word, at);
-        const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && Object.hasOwn(terms, key);
+        const key = folded(text.slice(word, at));
+        // A URL is no term, and neither is an address with a port.
+        const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && /^[a-z]+$/.test(key);
         at = isTerm ? at + 1 : word;
-        const read = value();
+        const read = folded(value());
         found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });
       }
       return found;
     }
 
-    /** What a query asks of a row: a function, and the words that could not be understood. */
+    /** The test that a word asks for, or why there is none. */
+    function understood({ name, value, raw }) {
+      if (operators.includes(raw)) {
+        return { why: 'all words must match; of several values with commas one must, as in status:404,503; - before a word means not' };
+      }
+      if (!name) return { test: (row) => row.head.includes(value) };
+      if (!Object.hasOwn(terms, name)) return { why: `there is no term ${name}: to look for this text, put it in quotes` };
+      const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
+      const tests = values.map(terms[name]);
+      if (tests.some((test) => !test)) return { why: examples[name] };
+      return { test: tests.length > 0 && ((row) => tests.some((test) => test(row))) };
+    }
+
+    /** What a query asks of a row: a function, and the words that could not be understood, each with the reason. */
     function compile(text) {
       const tests = [];
       const wrong = [];
-      for (const { isNot, name, value, raw } of words(folded(text))) {
-        if (value === '') continue;
-        let test;
-        if (name) {
-          const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
-          if (!values.length) continue;
-          const tries = values.map(terms[name]);
-          if (tries.some((one) => !one)) {
-            wrong.push(raw);
-            continue;
-          }
-          test = (row) => tries.some((one) => one(row));
-        } else test = (row) => row.head.includes(value);
-        tests.push(isNot ? (row) => !test(row) : test);
+      for (const word of words(text)) {
+        if (word.value === '' && (!word.name || Object.hasOwn(terms, word.name))) continue;
+        const { test, why } = understood(word);
+        if (why) wrong.push({ raw: word.raw, why });
+        else if (test) tests.push(word.isNot ? (row) => !test(row) : test);
       }
       return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };
     }
@@ -1326,14 +1347,23 @@ enum PageSource {
         failed ? make('span', { class: 'tone-bad' }, `${grouped(failed)} failed`) : '',
         make('span', { class: 'extra' }, shown.length ? `over ${duration(view.to - view.from)}` : ''),
         make('span', { class: 'spring' }),
-        asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.join(' ')}`)
+        asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
           : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
+    }
+
+    /** Says what of the query was not understood, and which terms there are. */
+    function showMistakes() {
+      $('mistakes').hidden = !asked.wrong.length;
+      document.querySelector('.search').classList.toggle('wrong', asked.wrong.length > 0);
+      $('mistakes').replaceChildren(
+        ...asked.wrong.map(({ raw, why }) => make('p', {}, make('b', {}, raw), ` is not understood: ${why}.`)),
+        make('p', {}, `The terms are ${Object.keys(terms).map((name) => `${name}:`).join(' ')}; anything else is text to look for.`));
     }
 
     function setQuery(text) {
       $('query').value = text;
       asked = compile(text);
-      document.querySelector('.search').classList.toggle('wrong', asked.wrong.length > 0);
+      showMistakes();
       refresh();
     }
 

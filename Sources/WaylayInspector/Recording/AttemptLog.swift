@@ -1,20 +1,20 @@
 import Foundation
 
-/// The attempts of one exchange, as the link that stands last sees them.
+/// The attempts of one exchange, recorded by the last interceptor of the chain.
 final class AttemptLog: Sendable {
-  /// What a server that never answers and a link that never gives up can add.
+  /// The limit for a request that is retried forever.
   private static let most = 100
-  /// `nil` once the exchange has been made up.
+  /// `nil` once the exchange is packed.
   private let attempts = Locked<[RawAttempt]?>([])
 
-  /// Where a request carries the log of its exchange.
+  /// The key of a request under which it carries the log of its exchange.
   enum Note: InterceptedRequest.Key {
     static let defaultValue: AttemptLog? = nil
   }
 
   /// Adds an attempt that begins.
   ///
-  /// - Returns: Which one it is, for when it has ended.
+  /// - Returns: Its index, for ``end(_:_:)``.
   func begin(_ attempt: RawAttempt) -> Int? {
     attempts.withLock { attempts in
       guard let count = attempts?.count, count < Self.most else { return nil }
@@ -30,7 +30,7 @@ final class AttemptLog: Sendable {
     }
   }
 
-  /// A request may be kept by others for long: what it carries is empty then.
+  /// Empties the log: the request that carries it may live on.
   func close() {
     attempts.withLock { $0 = nil }
   }
@@ -60,7 +60,7 @@ extension Inspector {
   }
 }
 
-/// Stands last, and sees what goes out.
+/// Records each request that goes to the network.
 private struct AttemptLink: RequestInterceptor {
   let clock: LoadClock
 

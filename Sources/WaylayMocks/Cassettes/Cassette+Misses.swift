@@ -3,7 +3,7 @@ import WaylayHAR
 
 extension Cassette {
   /// What is said to a request that no entry is for, or no more.
-  func miss(_ asked: Question, in state: State) -> MockError {
+  func miss(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
     let fitting = state.tracks.filter { $0.accepts(asked, options.matching) }
     guard fitting.isEmpty else {
@@ -31,7 +31,7 @@ extension Cassette {
   }
 
   /// The entries that differ least.
-  private func nearest(to asked: Question, in tracks: [Track]) -> [(Track, [Mismatch])] {
+  private func nearest(to asked: ComparedRequest, in tracks: [Track]) -> [(Track, [Mismatch])] {
     let all = tracks.map { ($0, $0.mismatches(asked, options.matching)) }
     return Array(all.sorted { ($0.1.distance, $0.0.number) < ($1.1.distance, $1.0.number) }.prefix(3))
   }
@@ -47,7 +47,7 @@ extension Track: CustomStringConvertible {
   }
 
   /// How a request differs from what was recorded.
-  func mismatches(_ asked: Question, _ aspects: Set<Cassette.Aspect>) -> [Mismatch] {
+  func mismatches(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [Mismatch] {
     let order: [Cassette.Aspect] = [.method, .url, .host, .path, .query]
     let headers = aspects.filter { if case .header = $0.kind { true } else { false } }
     let ordered = order.filter(aspects.contains) + headers.sorted { "\($0.kind)" < "\($1.kind)" }
@@ -55,7 +55,7 @@ extension Track: CustomStringConvertible {
     return all.filter { !accepts(asked, [$0]) }.flatMap { mismatches(asked, $0.kind) }
   }
 
-  private func mismatches(_ asked: Question, _ aspect: Cassette.Aspect.Kind) -> [Mismatch] {
+  private func mismatches(_ asked: ComparedRequest, _ aspect: Cassette.Aspect.Kind) -> [Mismatch] {
     let (recorded, other) = (question.url, asked.url)
     switch aspect {
     case .method: return [Mismatch("method", expected: question.method, actual: asked.method, distance: 1)]
@@ -85,7 +85,7 @@ extension Track: CustomStringConvertible {
     }
   }
 
-  private func queryMismatches(_ asked: Question) -> [Mismatch] {
+  private func queryMismatches(_ asked: ComparedRequest) -> [Mismatch] {
     let names = Set(question.query.map(\.name)).union(asked.query.map(\.name)).sorted()
     return names.compactMap { name in
       let (one, other) = (question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
@@ -97,9 +97,9 @@ extension Track: CustomStringConvertible {
     }
   }
 
-  private func bodyMismatches(_ asked: Question) -> [Mismatch] {
+  private func bodyMismatches(_ asked: ComparedRequest) -> [Mismatch] {
     if case .json(let recorded) = question.content, case .json(let other) = asked.content {
-      let differences = other.differences(from: recorded, asSubset: false).filter { !$0.expected.contains(mark) }
+      let differences = JSONComparison().differences(other, recorded).filter { !$0.expected.contains(mark) }
       if !differences.isEmpty {
         return differences.prefix(5).map {
           Mismatch(

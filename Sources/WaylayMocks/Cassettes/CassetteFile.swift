@@ -68,7 +68,7 @@ package enum CassetteFile {
 extension CassetteFile {
   /// Puts data in the place of a file, all of it or nothing.
   ///
-  /// - Throws: ``MockError/Code/unwritableFile``. What was there is there then.
+  /// - Throws: `MockError.unwritableFile`. What was there is there then.
   static func replace(_ file: URL, by data: Data, _ writing: Writing) throws(MockError) {
     let folder = file.deletingLastPathComponent()
     removeDrafts(of: file)

@@ -3,7 +3,7 @@ import WaylayHAR
 import WaylayRecording
 
 /// A request as it is compared: redacted, and taken apart.
-final class Question: Sendable {
+final class ComparedRequest: Sendable {
   let url: ParsedURL
   let method: String
   let query: [QueryItems.Item]
@@ -41,7 +41,7 @@ final class Question: Sendable {
 
   /// The body as what it says that it is.
   enum Content {
-    case json(JSONNode)
+    case json(JSONValue)
     case form([QueryItems.Item])
     case parts([MultipartForm.Part])
     case text(String)
@@ -49,7 +49,7 @@ final class Question: Sendable {
   }
 
   var content: Content {
-    if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONNode(parsing: body)
+    if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONValue(reading: body)
     {
       return .json(json)
     }
@@ -67,7 +67,7 @@ struct Track: Sendable {
   let entry: HAR.Entry
   /// Which entry of the file it is, from 1.
   let number: Int
-  let question: Question
+  let question: ComparedRequest
   /// What stands in place of secrets: it stands for anything when it was recorded. A secret may have been found by
   /// what came back, which is not known yet when a request is asked.
   let mark: String
@@ -77,7 +77,7 @@ struct Track: Sendable {
   ///   browsers.
   init?(_ entry: HAR.Entry, number: Int, _ redaction: Redaction) {
     // Files of browsers are not redacted, and what is asked is.
-    guard let question = Question(redaction.redacted(entry).request),
+    guard let question = ComparedRequest(redaction.redacted(entry).request),
       !["data", "blob", "about", "ws", "wss"].contains(question.url.scheme),
       question.method != "CONNECT", entry.response.status != 101, entry.extensions["_webSocketMessages"] == nil
     else { return nil }
@@ -88,11 +88,11 @@ struct Track: Sendable {
   }
 
   /// Whether the entry is for a request.
-  func accepts(_ asked: Question, _ aspects: Set<Cassette.Aspect>) -> Bool {
+  func accepts(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> Bool {
     aspects.allSatisfy { accepts(asked, $0.kind) }
   }
 
-  private func accepts(_ asked: Question, _ aspect: Cassette.Aspect.Kind) -> Bool {
+  private func accepts(_ asked: ComparedRequest, _ aspect: Cassette.Aspect.Kind) -> Bool {
     switch aspect {
     case .method: question.method == asked.method
     case .url:
@@ -113,7 +113,7 @@ struct Track: Sendable {
       && zip(recorded, asked).allSatisfy { $0.name == $1.name && accepts($0.value, $1.value) }
   }
 
-  private func accepts(_ recorded: Question.Content, _ asked: Question.Content) -> Bool {
+  private func accepts(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
     switch (recorded, asked) {
     case (.json(let recorded), .json(let asked)): accepts(recorded, asked)
     case (.form(let recorded), .form(let asked)): accepts(recorded, asked)
@@ -132,15 +132,15 @@ struct Track: Sendable {
 
   private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 
-  private func accepts(_ recorded: JSONNode, _ asked: JSONNode) -> Bool {
-    switch (recorded.value, asked.value) {
+  private func accepts(_ recorded: JSONValue, _ asked: JSONValue) -> Bool {
+    switch (recorded.kind, asked.kind) {
     case (.string(let text), _) where text == mark: true
     case (.string(let recorded), .string(let asked)): accepts(recorded, asked)
     case (.array(let recorded), .array(let asked)):
       recorded.count == asked.count && zip(recorded, asked).allSatisfy { accepts($0, $1) }
     case (.object(let members), .object(let others)):
       members.count == others.count
-        && members.allSatisfy { member in asked[member.name].map { accepts(member.node, $0) } ?? false }
+        && members.allSatisfy { member in asked[member.name].map { accepts(member.value, $0) } ?? false }
     default: recorded == asked
     }
   }

@@ -8,7 +8,7 @@ extension Redaction {
   /// The names, in lower case, whose values a mock's author wants to see although they sound secret.
   @TaskLocal static var shownNames: Set<String> = []
 
-  /// Whether a text is for nobody to read.
+  /// Whether secrets are left in.
   @TaskLocal static var hidesNothing = false
 
   /// Whether the value of a header field, a query item, a form field or a JSON member is a secret by that name.
@@ -54,34 +54,34 @@ extension Redaction {
   }
 
   /// A JSON value with a mark in place of secrets.
-  static func masked(_ node: JSONNode) -> JSONNode {
-    switch node.value {
+  static func masked(_ node: JSONValue) -> JSONValue {
+    switch node.kind {
     case .object(let members):
-      JSONNode(
+      JSONValue(
         .object(
           members.map {
-            JSONNode.Member(name: $0.name, node: hides($0.name) ? JSONNode(.string(mark)) : masked($0.node))
+            JSONValue.Member(name: $0.name, value: hides($0.name) ? JSONValue(.string(mark)) : masked($0.value))
           }))
-    case .array(let elements): JSONNode(.array(elements.map(masked)))
+    case .array(let elements): JSONValue(.array(elements.map(masked)))
     default: node
     }
   }
 
   /// A JSON value without the members that are secrets.
-  static func withoutSecrets(_ node: JSONNode) -> JSONNode {
-    switch node.value {
+  static func withoutSecrets(_ node: JSONValue) -> JSONValue {
+    switch node.kind {
     case .object(let members):
-      JSONNode(
+      JSONValue(
         .object(
-          members.filter { !hides($0.name) }.map { JSONNode.Member(name: $0.name, node: withoutSecrets($0.node)) }))
-    case .array(let elements): JSONNode(.array(elements.map(withoutSecrets)))
+          members.filter { !hides($0.name) }.map { JSONValue.Member(name: $0.name, value: withoutSecrets($0.value)) }))
+    case .array(let elements): JSONValue(.array(elements.map(withoutSecrets)))
     default: node
     }
   }
 }
 
 extension Redaction {
-  /// A text of whatever kind without what is a secret by the name that stands before it: a form, JSON that was cut off,
+  /// A text of any kind without the values whose names indicate a secret: a form, JSON that was cut off,
   /// XML, a log line.
   static func scrubbed(_ text: String) -> String {
     guard !hidesNothing else { return text }
@@ -95,7 +95,7 @@ extension Redaction {
     let regex: TextRegex
     /// One of these has to be in a text that it is looked for in.
     let marks: [Character]
-    /// Whether the value is a secret whatever the name.
+    /// Whether the value is a secret with any name.
     var isAlwaysSecret = false
 
     func isPossible(in text: String) -> Bool { marks.isEmpty || text.contains { marks.contains($0) } }

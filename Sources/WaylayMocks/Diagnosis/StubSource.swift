@@ -1,8 +1,43 @@
-import WaylayHAR
+public import WaylayHAR
+
+extension Stub {
+  /// Returns Swift source of a stub that reproduces an exchange of an HTTP archive, ready to paste into a test.
+  ///
+  /// ```swift
+  /// print(Stub.source(for: Redaction.standard.redacted(entry)) ?? "// was not answered")
+  /// ```
+  ///
+  /// The request is written as in reports on unmatched requests: fields and form items with names that indicate a
+  /// secret match any value. The response is written unchanged: redact the entry first. A body of more than 64 KiB is
+  /// omitted, with a comment that says so.
+  ///
+  /// - Parameters:
+  ///   - entry: The exchange.
+  ///   - showsSecrets: Whether to write values of secret names too.
+  /// - Returns: `nil` for an exchange without a response, or whose request is not HTTP.
+  public static func source(for entry: HAR.Entry, showsSecrets: Bool = false) -> String? {
+    let (recorded, response) = (entry.request, entry.response)
+    guard 200...999 ~= response.status, let method = HTTPRequest.Method(recorded.method),
+      let url = URL(string: recorded.url),
+      url.host != nil
+    else { return nil }
+    var fields = HTTPFields()
+    for field in recorded.headers {
+      if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
+    }
+    let body = recorded.body?.data ?? Data()
+    let request = InterceptedRequest(method, url, fields: fields, body: body.isEmpty ? .empty : .data(body))
+    let facts = RequestFacts(request, body: body)
+    return Redaction.$hidesNothing.withValue(showsSecrets) {
+      let source = SwiftSource.answer(response, isHead: method == .head) { Redaction.hides($0) }
+      return StubSource.text(for: facts, response: source)
+    }
+  }
+}
 
 /// A stub for a request as Swift source, ready to be pasted. Secrets are not in it.
 enum StubSource {
-  /// Fields that the loading system sets, or that say nothing about what is asked for.
+  /// Fields that the loading system sets, or that do not identify the request.
   private static let noise: Set<String> = [
     "accept-encoding", "accept-language", "connection", "content-length", "host", "user-agent", "content-type",
     "accept",
@@ -10,16 +45,20 @@ enum StubSource {
 
   /// - Parameters:
   ///   - facts: The request.
-  ///   - answer: What it is answered with, as source, line by line.
-  static func text(for facts: RequestFacts, answer: [String] = [".status(200)"]) -> String {
-    let head = "Stub(\(SwiftSource.method(facts.method)), \(swift(pattern(facts.url)))) {"
-    var lines = answer.count == 1 ? ["\(head) \(answer[0]) }"] : [head] + answer.map { "  " + $0 } + ["}"]
+  ///   - response: The response as source, line by line.
+  static func text(for facts: RequestFacts, response: [String] = [".status(200)"]) -> String {
+    var lines = SwiftSource.stub(facts.method, swift(pattern(facts.url)), response)
     let fields = facts.request.fields.sorted { $0.name.canonicalName < $1.name.canonicalName }
-    for field in fields where !noise.contains(field.name.canonicalName) {
+    var conditions = fields.filter { !noise.contains($0.name.canonicalName) }.map { field in
       let (name, value) = (field.name.rawName, field.value)
-      lines.append("  .header(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")"))
+      return ".header(\(swift(name))" + (Redaction.field(name, value) == value ? ", \(swift(value)))" : ")")
     }
-    if let body = body(facts) { lines.append("  .body(\(body))") }
+    if let body = body(facts) { conditions.append(".body(\(body))") }
+    switch conditions.count {
+    case 0: break
+    case 1: lines.append("  .where(\(conditions[0]))")
+    default: lines += ["  .where(", "    " + conditions.joined(separator: ",\n    ") + ")"]
+    }
     return lines.joined(separator: "\n")
   }
 
@@ -77,15 +116,15 @@ enum StubSource {
     return "\(swift(part.name)): .text(\(swift(text)))"
   }
 
-  private static func swift(_ node: JSONNode) -> String {
-    switch node.value {
+  private static func swift(_ node: JSONValue) -> String {
+    switch node.kind {
     case .null: "nil"
     case .string(let text): swift(text)
     case .array(let values): "[" + values.map(swift).joined(separator: ", ") + "]"
     case .object(let members):
       members.isEmpty
-        ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.node))" }.joined(separator: ", ") + "]"
-    case .bool, .number: node.text
+        ? "[:]" : "[" + members.map { "\(swift($0.name)): \(swift($0.value))" }.joined(separator: ", ") + "]"
+    case .bool, .number: node.description
     }
   }
 

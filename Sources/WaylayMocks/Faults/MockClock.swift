@@ -2,15 +2,15 @@
 ///
 /// ```swift
 /// let clock = MockClock()
-/// let mock = MockInterceptor(clock: clock) { Stub(.get, "/slow") { .text("done").delay(.seconds(30)) } }
+/// let mock = MockInterceptor(.init(clock: clock)) { Stub(.get, "/slow", .text("done").delay(.seconds(30))) }
 /// async let answer = session.data(from: url)
 /// try await clock.waitForSleepers()
 /// clock.advance(by: .seconds(30))
 /// let (data, _) = try await answer
 /// ```
 ///
-/// A clock made with ``init(isAutomatic:)`` advances by itself, at once, whenever somebody sleeps. Use a manual clock
-/// to examine what happens before the time is up, an automatic one if only the answer matters. The clock drives the
+/// A clock made with ``init(isAutomatic:)`` advances by itself, at once, whenever a task sleeps. Use a manual clock
+/// to examine what happens before the time is up, an automatic one if only the response matters. The clock drives the
 /// delays of mocks, not the timeouts of the loading system, which are real.
 public final class MockClock: Clock, Sendable {
   /// A point in time of a ``MockClock``.
@@ -85,7 +85,7 @@ public final class MockClock: Clock, Sendable {
         }
         if isOver { promise.settle(.success(())) }
         for waiter in waiters { waiter.settle(.success(())) }
-        // Whoever cancels now finds the sleeper; whoever did before has been too early.
+        // A cancellation from now on finds the sleeper; an earlier one did not.
         if Task.isCancelled { giveUp(promise) }
       }
     } onCancel: {
@@ -108,12 +108,6 @@ public final class MockClock: Clock, Sendable {
       return due.sorted { $0.deadline < $1.deadline }
     }
     for sleeper in due { sleeper.promise.settle(.success(())) }
-  }
-
-  /// Advances the time to the earliest deadline; does nothing if nobody sleeps.
-  public func advanceToNextSleeper() {
-    let next = state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
-    if let next { advance(by: next) }
   }
 
   /// Waits until at least the given number of sleepers sleep at the same time, when the delay that a test is about has

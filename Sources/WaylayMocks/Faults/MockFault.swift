@@ -1,10 +1,10 @@
-import Foundation
+public import Foundation
 
 /// A network failure of an exchange, by the phase in which it happens.
 ///
 /// ```swift
-/// Stub(.get, "/users") { .fault(.offline) }
-/// Stub(.get, "/photo") { .file(photo).fault(.connectionReset(afterBytes: 1000)) }
+/// Stub(.get, "/users", .fault(.offline))
+/// Stub(.get, "/photo", .file(photo).fault(.connectionReset(afterBytes: 1000)))
 /// ```
 ///
 /// A fault is thrown as the `TransportError` that a real transport throws, with the phase and the number of bytes sent,
@@ -23,7 +23,7 @@ import Foundation
 /// | ``connectionReset`` | `networkConnectionLost` | receiving | yes |
 /// | ``emptyResponse`` | `networkConnectionLost` | receiving | yes |
 /// | ``malformedResponse`` | `badServerResponse` | receiving | yes |
-/// | ``connectionResetAfterHead``, ``connectionReset(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
+/// | ``connectionReset(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``truncated(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``malformedChunk(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body stalls | receiving | yes |
@@ -33,7 +33,7 @@ public struct MockFault: Sendable, CustomStringConvertible {
     let code: URLError.Code
     let phase: TransportError.Phase
     let message: String
-    var cause: TransportError.Cause?
+    var cause: ErrorCode<TransportError>?
 
     /// The error that a transport throws; only once it receives has it sent the request.
     func error(for request: InterceptedRequest) -> TransportError {
@@ -74,7 +74,7 @@ public struct MockFault: Sendable, CustomStringConvertible {
   private init(
     _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil,
     _ message: String,
-    cause: TransportError.Cause? = nil
+    cause: ErrorCode<TransportError>? = nil
   ) {
     description = name
     stage = bytes.map(Stage.body) ?? .head
@@ -94,7 +94,7 @@ public struct MockFault: Sendable, CustomStringConvertible {
       .invalidResponse, "the fault \(description) begins after a negative number of bytes: use 0 or more.")
   }
 
-  /// What happens to the body of an answer to `request`.
+  /// What happens to the body of a response to `request`.
   func body(for request: InterceptedRequest) -> Body? {
     guard case .body(let bytes) = stage else { return nil }
     return Body(bytes: bytes, ending: failure.map { .error($0.error(for: request)) } ?? .stall)
@@ -149,9 +149,6 @@ extension MockFault {
 
   // MARK: After the head
 
-  /// The head arrives, then the connection is reset.
-  public static let connectionResetAfterHead = connectionReset(afterBytes: 0)
-
   /// The head and the given number of body bytes arrive, then the connection is reset. With a shorter body, it is reset
   /// at the body's end.
   public static func connectionReset(afterBytes bytes: Int) -> MockFault {
@@ -187,10 +184,109 @@ extension MockFault {
 }
 
 extension InterceptedRequest {
-  /// About how many bytes the request takes in HTTP/1.1: what a transport has sent once it waits for the answer.
+  /// About how many bytes the request takes in HTTP/1.1: what a transport has sent once it waits for the response.
   fileprivate var bytesOnTheWire: Int64 {
     let line = method.rawValue.utf8.count + url.absoluteString.utf8.count + 12
     let fields = fields.reduce(2) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
     return Int64(line + fields).saturating(adding: body.length ?? 0)
+  }
+}
+
+extension MockFault {
+  /// A reason why a TLS handshake fails. A struct, so that new reasons can be added.
+  public struct TLSFailure: Hashable, Sendable, CustomStringConvertible {
+    /// The reason's name.
+    public let description: String
+    let code: URLError.Code
+    let message: String
+
+    private init(_ name: String, _ code: URLError.Code, _ message: String) {
+      description = name
+      self.code = code
+      self.message = message
+    }
+
+    /// No version or cipher in common: `secureConnectionFailed`.
+    public static let handshake = TLSFailure(
+      "handshake", .secureConnectionFailed, "the client and the server share no TLS version or cipher.")
+    /// The certificate is for another host, or not trusted: `serverCertificateUntrusted`.
+    public static let untrusted = TLSFailure(
+      "untrusted", .serverCertificateUntrusted, "the server's certificate is not trusted.")
+    /// The certificate comes from an unknown authority: `serverCertificateHasUnknownRoot`.
+    public static let unknownRoot = TLSFailure(
+      "unknownRoot", .serverCertificateHasUnknownRoot, "the server's certificate comes from an unknown authority.")
+    /// The certificate has expired: `serverCertificateHasBadDate`.
+    public static let expired = TLSFailure(
+      "expired", .serverCertificateHasBadDate, "the server's certificate has expired.")
+    /// The certificate is not valid yet: `serverCertificateNotYetValid`.
+    public static let notYetValid = TLSFailure(
+      "notYetValid", .serverCertificateNotYetValid, "the server's certificate is not valid yet.")
+    /// The server requires a client certificate: `clientCertificateRequired`.
+    public static let clientCertificateRequired = TLSFailure(
+      "clientCertificateRequired", .clientCertificateRequired, "the server requires a client certificate.")
+    /// The server rejects the client's certificate: `clientCertificateRejected`.
+    public static let clientCertificateRejected = TLSFailure(
+      "clientCertificateRejected", .clientCertificateRejected, "the server refused the client's certificate.")
+    /// The system does not allow a plaintext connection: `appTransportSecurityRequiresSecureConnection`.
+    public static let plainTextForbidden = TLSFailure(
+      "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
+      "the system does not allow connections without TLS.")
+  }
+}
+
+extension MockResponse {
+  /// A failure with the given code, thrown like a transport does: with the phase that belongs to the code.
+  ///
+  /// ```swift
+  /// Stub(.post, "/orders", .error(.networkConnectionLost))
+  /// ```
+  public static func error(_ code: URLError.Code) -> MockResponse {
+    MockResponse(.failure(MockFault.Failure(code: code, phase: .of(code), message: "a stub failed the load.")))
+  }
+
+  /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying
+  /// error of one.
+  public static func error(_ error: any Error) -> MockResponse {
+    MockResponse(.error(error))
+  }
+
+  /// A network failure. A fault after the head follows an empty response with the status 200.
+  public static func fault(_ fault: MockFault) -> MockResponse {
+    MockResponse(.message(Message())).fault(fault)
+  }
+
+  /// No response, until the load is cancelled or times out.
+  public static var never: MockResponse { MockResponse(.never) }
+
+  /// The same response, failing: instead of arriving, or while its body arrives.
+  public func fault(_ fault: MockFault) -> MockResponse {
+    with { copy in
+      copy.note(fault.defect)
+      switch (fault.stage, fault.failure) {
+      case (.head, let failure?): copy.content = .failure(failure)
+      default: copy.bodyFault = fault
+      }
+    }
+  }
+}
+
+extension TransportError.Phase {
+  /// How far an exchange has come that fails with `code`.
+  fileprivate static func of(_ code: URLError.Code) -> TransportError.Phase {
+    switch code {
+    case .cannotFindHost, .dnsLookupFailed: .resolving
+    case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+      .connecting
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot,
+      .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+      .appTransportSecurityRequiresSecureConnection:
+      .securing
+    case .timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource,
+      .cannotDecodeRawData,
+      .cannotDecodeContentData:
+      .receiving
+    default: .unknown
+    }
   }
 }

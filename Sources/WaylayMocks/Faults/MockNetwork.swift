@@ -3,7 +3,7 @@ import Foundation
 /// The simulated conditions of a network: latency, bandwidth and packet loss.
 ///
 /// ```swift
-/// Stub(.get, "/photo.jpg") { .file(photo).network(.threeG) }
+/// Stub(.get, "/photo.jpg", .file(photo).network(.threeG))
 /// ```
 ///
 /// The model: the first byte arrives after the upstream latency, the time to send the request's body, and the
@@ -12,15 +12,12 @@ import Foundation
 /// lost, no response arrives. Connections count as open, so DNS, TCP and TLS cost nothing: add a `delay(_:)` for a
 /// first contact. The request body itself is not slowed down, only the response to it.
 ///
-/// The values for 2G are those of "Regular 2G" in Firefox's developer tools, the others those of Apple's Network Link
-/// Conditioner.
+/// The values for 3G are those of Apple's Network Link Conditioner.
 public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   /// The network's name.
   public let description: String
-  /// The latency of a packet to the server.
-  public var latencyUp: Duration
-  /// The latency of a packet from the server.
-  public var latencyDown: Duration
+  /// The latency of a packet, each way.
+  public var latency: Duration
   /// Bytes per second to the server.
   public var upstream: Double
   /// Bytes per second from the server.
@@ -40,39 +37,14 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
     _ name: String = "custom", latency: Duration, downstream: Double, upstream: Double? = nil, loss: Double = 0
   ) {
     description = name
-    latencyUp = latency
-    latencyDown = latency
+    self.latency = latency
     self.downstream = downstream
     self.upstream = upstream ?? downstream
     self.loss = loss
   }
 
-  private init(
-    _ name: String, down: (kilobits: Double, milliseconds: Int), up: (kilobits: Double, milliseconds: Int),
-    loss: Double = 0
-  ) {
-    description = name
-    latencyUp = .milliseconds(up.milliseconds)
-    latencyDown = .milliseconds(down.milliseconds)
-    downstream = down.kilobits * 1000 / 8
-    upstream = up.kilobits * 1000 / 8
-    self.loss = loss
-  }
-
-  /// 2G: 250 kbit/s down, 50 up, 150 ms each way.
-  public static let twoG = MockNetwork("2G", down: (250, 150), up: (50, 150))
-  /// EDGE: 240 kbit/s down, 200 up, 400 and 440 ms.
-  public static let edge = MockNetwork("EDGE", down: (240, 400), up: (200, 440))
   /// 3G: 780 kbit/s down, 330 up, 100 ms each way.
-  public static let threeG = MockNetwork("3G", down: (780, 100), up: (330, 100))
-  /// LTE: 50 Mbit/s down, 10 up, 50 and 65 ms.
-  public static let lte = MockNetwork("LTE", down: (50_000, 50), up: (10_000, 65))
-  /// DSL: 2 Mbit/s down, 256 kbit/s up, 5 ms each way.
-  public static let dsl = MockNetwork("DSL", down: (2_000, 5), up: (256, 5))
-  /// Wi-Fi: 40 Mbit/s down, 33 up, 1 ms each way.
-  public static let wifi = MockNetwork("Wi-Fi", down: (40_000, 1), up: (33_000, 1))
-  /// A network at the edge of coverage: 1 Mbit/s and 500 ms each way, with every tenth packet lost.
-  public static let veryBad = MockNetwork("very bad", down: (1_000, 500), up: (1_000, 500), loss: 0.1)
+  public static let threeG = MockNetwork("3G", latency: .milliseconds(100), downstream: 97_500, upstream: 41_250)
 
   /// The same network with the given fraction of packets lost, from 0 to 1.
   public func loss(_ part: Double) -> MockNetwork {
@@ -83,7 +55,7 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
 
   /// What is wrong with it, if anything is.
   var defect: MockError? {
-    guard latencyUp >= .zero, latencyDown >= .zero else {
+    guard latency >= .zero else {
       return MockError(.invalidTiming, "the network \(description) has a latency below zero.")
     }
     if let mistake = Self.bandwidthDefect(downstream) ?? Self.bandwidthDefect(upstream) { return mistake }
@@ -100,11 +72,11 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
       .invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second is invalid: use a positive number.")
   }
 
-  /// From sending a request with a body of so many bytes to the first byte of its answer.
+  /// From sending a request with a body of so many bytes to the first byte of its response.
   func timeToFirstByte(sending bytes: Int64, _ random: MockRandom) -> Duration {
     let sending = Duration.ofSeconds(Double(max(0, bytes)) / upstream)
     let lost = lostTime(of: bytes.addingReportingOverflow(Self.segment).partialValue, random)
-    return (latencyUp.upToAYear + latencyDown.upToAYear + sending + lost).upToAYear
+    return (latency.upToAYear * 2 + sending + lost).upToAYear
   }
 
   /// What losses add to the time of so many bytes.
@@ -119,7 +91,7 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   }
 
   private var retransmissionTimeout: Duration {
-    max(.milliseconds(200), (latencyUp.upToAYear + latencyDown.upToAYear) * 2)
+    max(.milliseconds(200), latency.upToAYear * 4)
   }
 
   /// The bytes of a full packet on Ethernet (RFC 6691).

@@ -1,20 +1,17 @@
 /// A condition on a request's body. The body is read once, however many stubs inspect it.
 ///
 /// ```swift
-/// Stub(.post, "/orders") { .status(201) }.body(.json(["id": 42, "paid": true]))
-/// Stub(.post, "/orders") { .status(402) }.body(.jsonPath("$.card.number", equals: "4000"))
-/// Stub(.post, "/login") { .status(200) }.body(.form(["user": "ada", "password": "*"]))
+/// Stub(.post, "/orders", .status(201)).where(.body(.json(["id": 42, "paid": true])))
+/// Stub(.post, "/orders", .status(402)).where(.body(.jsonPath("$.card.number", equals: "4000")))
+/// Stub(.post, "/login", .status(200)).where(.body(.form(["user": "ada", "password": "*"])))
 /// ```
 public struct BodyMatcher: Sendable {
   indirect enum Kind: Sendable {
     case data(Data)
     case text(String)
     case regex(TextRegex)
-    case json(JSONNode)
-    case jsonSubset(JSONNode)
-    /// With lists in any order.
-    case jsonSet(JSONNode, JSONComparison)
-    case jsonPath(JSONPath, JSONNode?)
+    case json(JSONValue, JSONComparison)
+    case jsonPath(JSONPath, JSONValue?)
     case form(QueryPattern)
     case multipart([PartPattern], isExact: Bool)
     case empty
@@ -46,38 +43,53 @@ public struct BodyMatcher: Sendable {
     return BodyMatcher(.regex(regex), problem: regex.problem)
   }
 
-  /// JSON equal to this value, regardless of member order, whitespace and number notation.
-  public static func json(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.json(value.node)) }
-
-  /// JSON equal to this value, with the order of arrays ignored or not.
+  /// JSON equal to this value, regardless of member order, whitespace and number notation, and of the order of arrays
+  /// if that is ignored.
   ///
   /// ```swift
-  /// Stub(.post, "/tags") { .status(204) }.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true))
+  /// Stub(.post, "/tags", .status(204)).where(.body(.json(["tags": ["a", "b"]], ignoringArrayOrder: true)))
   /// ```
-  public static func json(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
-    ignoringArrayOrder
-      ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: false))) : .json(value)
+  public static func json(_ value: JSONValue, ignoringArrayOrder: Bool = false) -> BodyMatcher {
+    BodyMatcher(.json(value, JSONComparison(ignoresOrder: ignoringArrayOrder)))
   }
 
-  /// JSON that contains at least these members; if the order of arrays is ignored, arrays may have other elements too.
-  public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool) -> BodyMatcher {
-    ignoringArrayOrder
-      ? BodyMatcher(.jsonSet(value.node, JSONComparison(ignoresOrder: true, ignoresExtras: true))) : .jsonSubset(value)
+  /// JSON equal to a literal with variables in it.
+  @_disfavoredOverload
+  public static func json(_ value: JSONLiteral, ignoringArrayOrder: Bool = false) -> BodyMatcher {
+    .json(value.jsonValue, ignoringArrayOrder: ignoringArrayOrder)
   }
 
   /// JSON equal to the encoded form of `value`.
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
-    make { () throws(MockError) in .json(try JSONValue(encoding: value).node) }
+    make { () throws(MockError) in
+      do { return .json(try JSONValue(encoding: value), JSONComparison()) } catch {
+        throw MockError(
+          .invalidJSON, "\(type(of: value)) cannot be encoded as JSON: \(error.redacted)", underlying: error)
+      }
+    }
   }
 
   /// JSON equal to the value of this text. Text that is not JSON is reported at the line of the stub.
   public static func json(parsing text: String) -> BodyMatcher {
-    make { () throws(MockError) in .json(try JSONValue(parsing: text).node) }
+    make { () throws(MockError) in
+      do { return .json(try JSONValue(reading: text.utf8), JSONComparison()) } catch {
+        throw MockError(.invalidJSON, "this is not JSON: \(error)", underlying: error)
+      }
+    }
   }
 
-  /// JSON that contains at least these members, at every depth. Arrays are compared element by element.
-  public static func jsonSubset(_ value: JSONValue) -> BodyMatcher { BodyMatcher(.jsonSubset(value.node)) }
+  /// JSON that contains at least these members, at every depth. Arrays are compared element by element; if their order
+  /// is ignored, they may have other elements too.
+  public static func jsonSubset(_ value: JSONValue, ignoringArrayOrder: Bool = false) -> BodyMatcher {
+    BodyMatcher(.json(value, JSONComparison(ignoresOrder: ignoringArrayOrder, ignoresExtras: true)))
+  }
+
+  /// JSON that contains at least the members of a literal with variables in it.
+  @_disfavoredOverload
+  public static func jsonSubset(_ value: JSONLiteral, ignoringArrayOrder: Bool = false) -> BodyMatcher {
+    .jsonSubset(value.jsonValue, ignoringArrayOrder: ignoringArrayOrder)
+  }
 
   /// JSON with the given value at a path.
   ///
@@ -85,7 +97,13 @@ public struct BodyMatcher: Sendable {
   ///   - path: A path such as `$.items[0].name`; `[*]` stands for every element, at least one of which must match.
   ///   - value: The value.
   public static func jsonPath(_ path: String, equals value: JSONValue) -> BodyMatcher {
-    make { () throws(MockError) in .jsonPath(try JSONPath(path), value.node) }
+    make { () throws(MockError) in .jsonPath(try JSONPath(path), value) }
+  }
+
+  /// JSON with the value of a variable at a path.
+  @_disfavoredOverload
+  public static func jsonPath(_ path: String, equals value: some JSONConvertible) -> BodyMatcher {
+    .jsonPath(path, equals: value.jsonValue)
   }
 
   /// JSON with any value at a path.
@@ -105,21 +123,11 @@ public struct BodyMatcher: Sendable {
     BodyMatcher(.form(QueryPattern(fields.map { ($0.key, .exactly($0.value)) }, isExact: exactly)))
   }
 
-  /// A multipart form with these parts in any order, with any boundary. A part without a file name or media type does
-  /// not require one.
-  ///
-  /// - Parameters:
-  ///   - parts: The parts.
-  ///   - exactly: Whether other parts are disallowed.
-  public static func multipart(_ parts: [MultipartForm.Part], exactly: Bool = true) -> BodyMatcher {
-    BodyMatcher(.multipart(parts.map { PartPattern($0) }, isExact: exactly))
-  }
-
-  /// A multipart form with parts of these names in any order, each of which satisfies a condition.
+  /// A multipart form with parts of these names in any order, with any boundary, each of which satisfies a condition.
   ///
   /// ```swift
-  /// Stub(.post, "/photos") { .status(201) }
-  ///   .body(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present]))
+  /// Stub(.post, "/photos", .status(201))
+  ///   .where(.body(.multipart(["meta": .jsonSubset(["album": 7]), "photo": .present])))
   /// ```
   ///
   /// - Parameters:
@@ -144,9 +152,7 @@ extension BodyMatcher {
     case .data(let data): facts.body == data
     case .text(let text): facts.text == text
     case .regex(let regex): facts.text.map { regex.matches($0) } ?? false
-    case .json(let value): facts.json == value
-    case .jsonSubset(let value): facts.json?.contains(value) ?? false
-    case .jsonSet(let value, let comparison): facts.json.map { comparison.accepts($0, value) } ?? false
+    case .json(let value, let comparison): facts.json.map { comparison.accepts($0, value) } ?? false
     case .jsonPath(let path, let value): Self.matches(path, value, facts)
     case .form(let pattern): facts.mayBeForm && pattern.matches(facts.form)
     case .multipart(let parts, let isExact): PartPattern.matches(parts, isExact, facts)
@@ -156,7 +162,7 @@ extension BodyMatcher {
     }
   }
 
-  private static func matches(_ path: JSONPath, _ value: JSONNode?, _ facts: RequestFacts) -> Bool {
+  private static func matches(_ path: JSONPath, _ value: JSONValue?, _ facts: RequestFacts) -> Bool {
     guard let json = facts.json else { return false }
     let found = path.values(in: json)
     return value.map { found.contains($0) } ?? !found.isEmpty
@@ -168,15 +174,14 @@ extension BodyMatcher: CustomStringConvertible {
   public var description: String {
     switch kind {
     case .data(let data): "body of \(data.count) given bytes"
-    case .text(let text): "body \(JSONNode.quoted(Redaction.scrubbed(text)))"
+    case .text(let text): "body \(JSONValue(Redaction.scrubbed(text)).description)"
     case .regex(let regex): "body matching \(regex)"
-    case .json(let value): "JSON body \(Redaction.masked(value).text)"
-    case .jsonSubset(let value): "JSON body with \(Redaction.masked(value).text)"
+    case .json(let value, let comparison):
+      "JSON body \(comparison.ignoresExtras ? "with " : "")\(Redaction.masked(value).description)"
+        + (comparison.ignoresOrder ? ", arrays in any order" : "")
     case .jsonPath(let path, let value?): "JSON body with \(path.shown(value)) at \(path)"
     case .jsonPath(let path, nil): "JSON body with \(path)"
     case .form(let pattern): "form \(pattern)"
-    case .jsonSet(let value, let comparison):
-      "JSON body \(comparison.ignoresExtras ? "with " : "")\(Redaction.masked(value).text), lists in any order"
     case .multipart(let parts, _): "multipart form with \(parts.map(\.name).joined(separator: ", "))"
     case .empty: "no body"
     case .present: "a body"

@@ -1,100 +1,162 @@
-/// How JSON values are compared where their lists' order, or their extras, do not count.
+/// How two JSON values are compared: as the same JSON, or with the order of arrays or what is additional left out.
 struct JSONComparison: Sendable {
-  let ignoresOrder: Bool
-  let ignoresExtras: Bool
-  /// Whether the placeholders of JsonUnit, as in `${json-unit.ignore}`, stand for values.
-  var knowsPlaceholders = false
+  /// Whether the order of arrays does not count.
+  var ignoresOrder = false
+  /// Whether members may be there that are not wanted, and, where the order does not count, elements.
+  var ignoresExtras = false
 
-  private static let placeholders = [
-    "${json-unit.ignore}", "${json-unit.ignore-element}", "${json-unit.any-string}", "${json-unit.any-number}",
-    "${json-unit.any-boolean}",
-  ]
-
-  /// A placeholder of JsonUnit that is not known here.
-  static func unknownPlaceholder(in node: JSONNode) -> String? {
-    switch node.value {
-    case .string(let text): text.hasPrefix("${json-unit.") && !placeholders.contains(text) ? text : nil
-    case .array(let elements): elements.lazy.compactMap { unknownPlaceholder(in: $0) }.first
-    case .object(let members): members.lazy.compactMap { unknownPlaceholder(in: $0.node) }.first
-    default: nil
+  /// Whether a value is what is wanted.
+  func accepts(_ actual: JSONValue, _ wanted: JSONValue) -> Bool {
+    if let members = actual.object, let wanted = wanted.object {
+      guard ignoresExtras || members.count == wanted.count else { return false }
+      return wanted.allSatisfy { name, value in members[name].map { accepts($0, value) } ?? false }
     }
-  }
-
-  func accepts(_ actual: JSONNode, _ wanted: JSONNode) -> Bool {
-    if knowsPlaceholders, let placeholder = wanted.string, Self.stands(placeholder, for: actual) { return true }
-    switch (actual.value, wanted.value) {
-    case (.object(let members), .object(let wanted)):
-      return wanted.allSatisfy { member in
-        guard let value = actual[member.name] else {
-          return knowsPlaceholders && member.node.string == "${json-unit.ignore-element}"
-        }
-        return accepts(value, member.node)
-      } && (ignoresExtras || members.allSatisfy { member in wanted.contains { $0.name == member.name } })
-    case (.array(let elements), .array(let wanted)): return accepts(elements, wanted)
-    default: return actual == wanted
+    guard let elements = actual.array, let wanted = wanted.array else { return actual == wanted }
+    guard ignoresOrder else {
+      return elements.count == wanted.count && zip(elements, wanted).allSatisfy { accepts($0, $1) }
     }
-  }
-
-  private static func stands(_ placeholder: String, for actual: JSONNode) -> Bool {
-    switch (actual.value, placeholder) {
-    case (_, "${json-unit.ignore}"), (_, "${json-unit.ignore-element}"): true
-    case (.string, "${json-unit.any-string}"), (.number, "${json-unit.any-number}"),
-      (.bool, "${json-unit.any-boolean}"):
-      true
-    default: false
-    }
-  }
-
-  private func accepts(_ elements: [JSONNode], _ wanted: [JSONNode]) -> Bool {
     guard elements.count == wanted.count || ignoresExtras && elements.count > wanted.count else { return false }
-    guard ignoresOrder else { return zip(elements, wanted).allSatisfy { accepts($0, $1) } }
-    return Assignment(of: wanted.count, among: elements.count) { accepts(elements[$0], wanted[$1]) }.isComplete
+    return assignment(elements, wanted).isComplete
+  }
+
+  private func assignment(_ elements: [JSONValue], _ wanted: [JSONValue]) -> Assignment {
+    Assignment(of: wanted.count, among: elements.count) { accepts(elements[$0], wanted[$1]) }
   }
 }
 
+// MARK: Differences, for reports
+
 extension JSONComparison {
-  /// Where a value differs from `expected`, for a report; secrets are masked.
+  /// Where one value differs from what was expected of it.
+  struct Difference: Sendable, Equatable {
+    /// The place, as in `$.items[0].name`.
+    let path: String
+    /// What was expected there, and what was there; secrets are masked.
+    let expected: String
+    let actual: String
+
+    init(path: String, expected: String, actual: String) {
+      self.path = path
+      self.expected = expected
+      self.actual = actual
+    }
+
+    /// A value in place of another; `nil` for none.
+    init(path: String, isSecret: Bool, expected: JSONValue?, actual: JSONValue?) {
+      func text(_ value: JSONValue?) -> String {
+        value.map { isSecret ? Redaction.mark : Redaction.masked($0).description } ?? "nothing"
+      }
+      self.init(path: path, expected: text(expected), actual: text(actual))
+    }
+  }
+
+  /// Where a value differs from `expected`.
+  ///
+  /// - Parameters:
+  ///   - path: Where the value stands.
+  ///   - isSecret: Whether it is below a name that says it is a secret.
   func differences(
-    _ actual: JSONNode, _ expected: JSONNode, at path: String = "$", isSecret: Bool = false
-  ) -> [JSONNode.Difference] {
-    if let elements = actual.elements, let wanted = expected.elements {
-      guard ignoresOrder else {
-        return actual.differences(from: expected, asSubset: ignoresExtras, at: path, isSecret: isSecret)
-      }
-      let assignment = Assignment(of: wanted.count, among: elements.count) { accepts(elements[$0], wanted[$1]) }
-      var found = assignment.missing.map { index in
-        let text = isSecret ? Redaction.mark : Redaction.masked(wanted[index]).text
-        return JSONNode.Difference(path: "\(path)[*]", expected: text, actual: "no element like it")
-      }
-      guard !ignoresExtras else { return found }
-      for position in elements.indices where assignment.owners[position] == nil {
-        found.append(
-          JSONNode.Difference(
-            path: "\(path)[\(position)]", isSecret: isSecret, expected: nil, actual: elements[position]))
-      }
-      return found
+    _ actual: JSONValue, _ expected: JSONValue, at path: String = "$", isSecret: Bool = false
+  ) -> [Difference] {
+    if let elements = actual.array, let wanted = expected.array {
+      return differences(elements, wanted, at: path, isSecret: isSecret)
     }
-    guard let members = actual.members, let wanted = expected.members else {
-      return accepts(actual, expected)
-        ? [] : [JSONNode.Difference(path: path, isSecret: isSecret, expected: expected, actual: actual)]
+    guard let members = actual.object, let wanted = expected.object else {
+      return actual == expected
+        ? [] : [Difference(path: path, isSecret: isSecret, expected: expected, actual: actual)]
     }
-    var found: [JSONNode.Difference] = []
-    for member in wanted.sorted(by: { $0.name < $1.name }) {
-      let place = JSONNode.member(member.name, of: path)
-      let isSecret = isSecret || Redaction.hides(member.name)
-      if let value = actual[member.name] {
-        found += differences(value, member.node, at: place, isSecret: isSecret)
+    var found: [Difference] = []
+    for (name, value) in wanted.sorted(by: { $0.key < $1.key }) {
+      let place = Self.member(name, of: path)
+      let isSecret = isSecret || Redaction.hides(name)
+      if let actual = members[name] {
+        found += differences(actual, value, at: place, isSecret: isSecret)
       } else {
-        found.append(JSONNode.Difference(path: place, isSecret: isSecret, expected: member.node, actual: nil))
+        found.append(Difference(path: place, isSecret: isSecret, expected: value, actual: nil))
       }
     }
     guard !ignoresExtras else { return found }
-    for member in members where expected[member.name] == nil {
-      let isSecret = isSecret || Redaction.hides(member.name)
-      found.append(
-        JSONNode.Difference(
-          path: JSONNode.member(member.name, of: path), isSecret: isSecret, expected: nil, actual: member.node))
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) where wanted[name] == nil {
+      let isSecret = isSecret || Redaction.hides(name)
+      found.append(Difference(path: Self.member(name, of: path), isSecret: isSecret, expected: nil, actual: value))
     }
     return found
+  }
+
+  private func differences(
+    _ elements: [JSONValue], _ wanted: [JSONValue], at path: String, isSecret: Bool
+  ) -> [Difference] {
+    guard ignoresOrder else {
+      let found = zip(elements, wanted).enumerated().flatMap { index, pair in
+        differences(pair.0, pair.1, at: "\(path)[\(index)]", isSecret: isSecret)
+      }
+      guard elements.count != wanted.count else { return found }
+      return found + [Difference(path: path, expected: "\(wanted.count) elements", actual: "\(elements.count)")]
+    }
+    let assignment = assignment(elements, wanted)
+    let missing = assignment.missing.map { index in
+      let text = isSecret ? Redaction.mark : Redaction.masked(wanted[index]).description
+      return Difference(path: "\(path)[*]", expected: text, actual: "no element like it")
+    }
+    guard !ignoresExtras else { return missing }
+    return missing
+      + elements.indices.filter { assignment.owners[$0] == nil }.map {
+        Difference(path: "\(path)[\($0)]", isSecret: isSecret, expected: nil, actual: elements[$0])
+      }
+  }
+
+  private static func member(_ name: String, of path: String) -> String {
+    let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    return isPlain ? "\(path).\(name)" : "\(path)[\(JSONValue(name))]"
+  }
+}
+
+extension JSONValue {
+  /// The value with a merge patch applied (RFC 7396): members of the patch replace those here, `null` removes one,
+  /// anything but an object replaces the whole.
+  func merging(_ patch: JSONValue) -> JSONValue {
+    guard case .object(let changes) = patch.kind else { return patch }
+    var result = members ?? []
+    for change in changes {
+      let position = result.lastIndex { $0.name == change.name }
+      if change.value.isNull {
+        result.removeAll { $0.name == change.name }
+      } else if let position {
+        result[position].value = result[position].value.merging(change.value)
+      } else {
+        result.append(Member(name: change.name, value: JSONValue(.null).merging(change.value)))
+      }
+    }
+    return JSONValue(.object(result))
+  }
+}
+
+/// Which of the given things stands for which of the wanted ones, each for one at most, whatever their order.
+struct Assignment {
+  /// For each thing given, the wanted one that it stands for.
+  private(set) var owners: [Int: Int] = [:]
+  /// The wanted ones that nothing stands for.
+  private(set) var missing: [Int] = []
+
+  /// Gives each wanted thing one of its own; it may take another's when that one finds another (an augmenting path).
+  init(of wanted: Int, among given: Int, accepts: (_ given: Int, _ wanted: Int) -> Bool) {
+    for index in 0..<wanted {
+      var tried: Set<Int> = []
+      if !place(index, given, accepts, &tried) { missing.append(index) }
+    }
+  }
+
+  var isComplete: Bool { missing.isEmpty }
+
+  private mutating func place(
+    _ index: Int, _ given: Int, _ accepts: (Int, Int) -> Bool, _ tried: inout Set<Int>
+  ) -> Bool {
+    for position in 0..<given where !tried.contains(position) && accepts(position, index) {
+      tried.insert(position)
+      if let owner = owners[position], !place(owner, given, accepts, &tried) { continue }
+      owners[position] = index
+      return true
+    }
+    return false
   }
 }

@@ -55,28 +55,28 @@ struct JSONPath: Sendable, CustomStringConvertible {
   }
 
   /// The values the path leads to, as a report shows them.
-  func shownValues(in root: JSONNode) -> String {
+  func shownValues(in root: JSONValue) -> String {
     let found = values(in: root)
     guard !found.isEmpty else { return "nothing" }
     // A value knows its name in its parent alone, so the parents are masked.
     let shown = leadsToSecret ? [] : values(in: Redaction.masked(root))
-    return shown.isEmpty ? Redaction.mark : Excerpt.of(shown.map(\.text).joined(separator: ", "))
+    return shown.isEmpty ? Redaction.mark : Excerpt.of(shown.map(\.description).joined(separator: ", "))
   }
 
   /// A value that is expected there, as a report shows it.
-  func shown(_ value: JSONNode) -> String { leadsToSecret ? Redaction.mark : Redaction.masked(value).text }
+  func shown(_ value: JSONValue) -> String { leadsToSecret ? Redaction.mark : Redaction.masked(value).description }
 
   /// The values the path leads to; a negative index counts from the end.
-  func values(in root: JSONNode) -> [JSONNode] {
+  func values(in root: JSONValue) -> [JSONValue] {
     steps.reduce([root]) { values, step in
-      values.flatMap { node -> [JSONNode] in
-        switch (step, node.value) {
+      values.flatMap { node -> [JSONValue] in
+        switch (step, node.kind) {
         case (.member(let name), .object): node[name].map { [$0] } ?? []
         case (.element(let index), .array(let elements)):
           elements.indices.contains(index)
             ? [elements[index]] : index < 0 && index >= -elements.count ? [elements[elements.count + index]] : []
         case (.all, .array(let elements)): elements
-        case (.all, .object(let members)): members.map(\.node)
+        case (.all, .object(let members)): members.map(\.value)
         default: []
         }
       }

@@ -1,26 +1,13 @@
 /// A parsed multipart body (RFC 7578, RFC 2046 section 5.1), independent of its boundary.
-public enum MultipartForm {
+enum MultipartForm {
   /// One part of a form.
-  public struct Part: Sendable, Hashable {
-    /// The field's name.
-    public let name: String
+  struct Part: Hashable {
+    let name: String
     /// The file name, if the part is a file.
-    public let filename: String?
+    let filename: String?
     /// The media type, if the part states one.
-    public let contentType: String?
-    /// The bytes.
-    public let body: Data
-
-    /// Makes a part.
-    public init(name: String, filename: String? = nil, contentType: String? = nil, body: Data) {
-      self.name = name
-      self.filename = filename
-      self.contentType = contentType
-      self.body = body
-    }
-
-    /// Makes a text field.
-    public static func field(_ name: String, _ value: String) -> Part { Part(name: name, body: Data(value.utf8)) }
+    let contentType: String?
+    let body: Data
   }
 
   /// The parts of a body; `nil` when `type` is no multipart type, or the body is not what it says.
@@ -86,5 +73,174 @@ public enum MultipartForm {
       if isWanted { return value }
     }
     return nil
+  }
+}
+
+/// What is wanted of one part of a multipart form.
+struct PartPattern: Sendable {
+  let name: String
+  let body: BodyMatcher
+
+  init(_ name: String, _ body: BodyMatcher) {
+    self.name = name
+    self.body = body
+  }
+
+  /// What is different about a request's part; nothing when it is what is wanted.
+  ///
+  /// - Parameter facts: The part as if it were a request.
+  func mismatches(_ facts: RequestFacts) -> [Mismatch] {
+    if body.matches(facts) { return [] }
+    if Redaction.hides(name) {
+      return [Mismatch("part \(name)", expected: Redaction.mark, actual: Redaction.mark, distance: 0.3)]
+    }
+    return body.mismatches(facts).map {
+      Mismatch(
+        "part \(name)\($0.aspect == "body" ? "" : ", \($0.aspect)")", expected: $0.expected, actual: $0.actual,
+        distance: 0.3)
+    }
+  }
+
+  func accepts(_ part: MultipartForm.Part, _ facts: RequestFacts) -> Bool {
+    name == part.name && body.matches(facts)
+  }
+}
+
+extension PartPattern {
+  /// Whether the parts of a request, in whatever order, are what is wanted.
+  static func matches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> Bool {
+    guard let parts = facts.multipart, isExact ? parts.count == wanted.count : parts.count >= wanted.count else {
+      return false
+    }
+    return assignment(wanted, parts, facts.multipartFacts).isComplete
+  }
+
+  /// The parts that differ, are missing, or are too many.
+  static func mismatches(_ wanted: [PartPattern], _ isExact: Bool, _ facts: RequestFacts) -> [Mismatch] {
+    guard let parts = facts.multipart else {
+      return [
+        Mismatch(
+          "parts", expected: wanted.map(\.name).joined(separator: ", "), actual: "no multipart form", distance: 0.6)
+      ]
+    }
+    let details = facts.multipartFacts
+    let assignment = assignment(wanted, parts, details)
+    var rest = parts.indices.filter { assignment.owners[$0] == nil }
+    var found: [Mismatch] = []
+    for index in assignment.missing {
+      let pattern = wanted[index]
+      // The part of that name which nobody else wants is most likely the one that was meant.
+      if let place = rest.firstIndex(where: { parts[$0].name == pattern.name }) {
+        let position = rest.remove(at: place)
+        found += pattern.mismatches(details[position])
+      } else {
+        found.append(
+          Mismatch("part \(pattern.name)", expected: pattern.description, actual: "no such part", distance: 0.3))
+      }
+    }
+    if isExact, !rest.isEmpty {
+      found.append(
+        Mismatch(
+          "parts", expected: "no other parts", actual: rest.map { parts[$0].shown }.joined(separator: ", "),
+          distance: 0.3))
+    }
+    return found
+  }
+
+  private static func assignment(
+    _ wanted: [PartPattern], _ parts: [MultipartForm.Part], _ details: [RequestFacts]
+  ) -> Assignment {
+    Assignment(of: wanted.count, among: parts.count) { wanted[$1].accepts(parts[$0], details[$0]) }
+  }
+}
+
+extension PartPattern: CustomStringConvertible {
+  var description: String { "\(name): \(Redaction.hides(name) ? Redaction.mark : body.description)" }
+}
+
+extension MultipartForm.Part {
+  /// The part as a report shows it.
+  var shown: String { "\(name): " + (filename.map { "the file \($0), " } ?? "") + shownBody }
+
+  /// Its bytes as a report shows them.
+  var shownBody: String {
+    if Redaction.hides(name) { return Redaction.mark }
+    guard filename == nil, let text = String(data: body, encoding: .utf8) else { return "\(body.count) bytes" }
+    if let json = try? JSONValue(reading: body) { return Excerpt.of(Redaction.masked(json).description) }
+    return JSONValue(Excerpt.ofText(text)).description
+  }
+}
+
+/// A form's body as a value.
+enum FormBody {
+  /// Decodes a form (`application/x-www-form-urlencoded`).
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: Data, contentType: String?, _ decoder: JSONDecoder
+  ) throws -> Value {
+    if let contentType, !contentType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
+      throw MockError(.invalidForm, "the body is not a form: its media type is \"\(contentType)\".")
+    }
+    guard let text = String(data: body, encoding: .utf8) else {
+      throw MockError(.invalidForm, "the body is not a form: it is not UTF-8.")
+    }
+    var fields: [String: Field] = [:]
+    for item in QueryItems(text).items { fields[item.name, default: Field()].values.append(item.value ?? "") }
+    // A form has texts alone. Where the type wants something else, that is what the text is read as, field by field.
+    while true {
+      let object = JSONValue(.object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.node) }))
+      do { return try decoder.decode(type, from: Data(object.description.utf8)) } catch DecodingError.typeMismatch(
+        let wanted, let context)
+      {
+        guard let name = context.codingPath.first?.stringValue, fields[name]?.readDifferently() == true else {
+          throw DecodingError.typeMismatch(wanted, context)
+        }
+      }
+    }
+  }
+
+  /// The values of a field, and what they are read as.
+  private struct Field {
+    private enum Reading { case texts, list, literals, listOfLiterals }
+
+    var values: [String] = []
+    private var reading = Reading.texts
+
+    var node: JSONValue {
+      let isLiteral = reading == .literals || reading == .listOfLiterals
+      let nodes = values.map { isLiteral ? Self.literal($0) : JSONValue(.string($0)) }
+      return nodes.count == 1 && (reading == .texts || reading == .literals) ? nodes[0] : JSONValue(.array(nodes))
+    }
+
+    /// Goes on to the next way of reading; `false` when there is none.
+    mutating func readDifferently() -> Bool {
+      switch reading {
+      case .texts: reading = .literals
+      case .literals: reading = .list
+      case .list: reading = .listOfLiterals
+      case .listOfLiterals: return false
+      }
+      return true
+    }
+
+    private static func literal(_ text: String) -> JSONValue {
+      if let node = try? JSONValue(reading: text.utf8), node.double != nil || node.bool != nil { return node }
+      return JSONValue(.string(text))
+    }
+  }
+}
+
+extension MockRequest {
+  /// Decodes the body, a form: strings, numbers and Booleans by name, arrays for repeated names.
+  ///
+  /// ```swift
+  /// let login = try request.form(Login.self)
+  /// let fields = try mock.requests(.post, "/login").only().form([String: String].self)
+  /// ```
+  ///
+  /// - Throws: `MockError.invalidForm` for a body of another media type; what the decoder throws.
+  public func form<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    try FormBody.decode(type, from: body, contentType: header("Content-Type"), decoder)
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let beta: RequestMatcher = .header("X-Beta") && (.query("page") || !.body(.empty))
-/// Stub(.get, "/search") { .json([]) }.where(beta)
+/// Stub(.get, "/search", .json([])).where(beta)
 /// ```
 ///
 /// For custom code, use ``predicate(_:_:)``: it runs only for requests that match everything else of the stub.
@@ -125,7 +125,7 @@ extension RequestMatcher {
     }
   }
 
-  /// Whether it runs code of whoever wrote it.
+  /// Whether it runs a closure of the caller's.
   var runsForeignCode: Bool {
     switch kind {
     case .predicate: true

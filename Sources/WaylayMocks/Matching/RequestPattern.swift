@@ -1,8 +1,8 @@
 /// A pattern for requests: method, URL and any number of conditions.
 ///
 /// ```swift
-/// let orders = RequestPattern(.post, "/orders").header("X-Tenant", "acme")
-/// #expect(mock.calls(to: orders).count == 1)
+/// let orders = RequestPattern(.post, "/orders").where(.header("X-Tenant", "acme"))
+/// #expect(mock.requests(orders).count == 1)
 /// ```
 public struct RequestPattern: Sendable {
   /// The method; `nil` for any.
@@ -26,7 +26,14 @@ public struct RequestPattern: Sendable {
     self.init(nil, url)
   }
 
-  /// Adds a condition. Those that run code of whoever wrote them come last: they are asked when everything else fits.
+  /// The same pattern, restricted to requests that fulfil all of these conditions as well.
+  public func `where`(_ conditions: RequestMatcher...) -> RequestPattern {
+    var copy = self
+    for condition in conditions { copy.add(condition) }
+    return copy
+  }
+
+  /// Adds a condition. Those that run a closure come last: they are evaluated when everything else fits.
   mutating func add(_ condition: RequestMatcher) {
     let position =
       condition.runsForeignCode
@@ -37,7 +44,7 @@ public struct RequestPattern: Sendable {
   /// What is wrong with the pattern.
   var problems: [MockError] { [url.problem].compactMap { $0 } + conditions.flatMap(\.problems) }
 
-  /// Whether it runs code of whoever wrote it.
+  /// Whether it runs a closure of the caller's.
   var runsForeignCode: Bool { conditions.contains(where: \.runsForeignCode) }
 
   /// Whether a request matches; fills in the values of the URL's names.
@@ -57,5 +64,349 @@ extension RequestPattern: CustomStringConvertible {
   public var description: String {
     let head = "\(method ?? "ANY") \(url.shown)"
     return conditions.isEmpty ? head : head + " where " + conditions.map(\.description).joined(separator: " and ")
+  }
+}
+
+/// A pattern for the URLs that a stub matches.
+///
+/// | part | pattern | matches |
+/// |---|---|---|
+/// | scheme | `https://…` | that scheme; `*://…` any scheme; without scheme and host, any origin |
+/// | host | `api.example.com` | a `HostPattern` without port: letter case, `xn--` form and percent-encoding make no difference |
+/// | | `*.example.com` | every host below it, but not the host itself |
+/// | | `*` , `api-*.example.com` | any host; any text within a label |
+/// | port | none | the scheme's default; `:8080` that port, `:*` any port |
+/// | path | `/users/42` | these segments, with or without percent-encoding |
+/// | | `:id`, `:id(\d+)` | one segment, which becomes a parameter; optionally with a regular expression |
+/// | | `*`, `img-*.png` | one segment; any text within one |
+/// | | `**` | any number of segments, including none |
+/// | query | none | any query |
+/// | | `?page=2&sort` | exactly these items in any order, repeated names in the given order; `a=*` any value |
+///
+/// `*` alone matches every URL. `%2A` and `%3A` are a literal star and colon. A pattern that cannot be parsed matches
+/// nothing and is reported at the line of the stub. To match more than the URL, add conditions to the stub:
+/// ``RequestMatcher``.
+public struct URLPattern: Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
+  /// The pattern as written.
+  public let description: String
+  var scheme: String?
+  var host = StubHost.any
+  var port = Port.any
+  /// `nil` for any path.
+  var path: PathPattern?
+  /// `nil` for any query.
+  var query: QueryPattern?
+  var regex: TextRegex?
+  /// Why the pattern could not be parsed.
+  package internal(set) var problem: MockError?
+
+  enum Port: Sendable, Hashable {
+    case any
+    case schemeDefault
+    case number(Int)
+  }
+
+  /// Parses a pattern.
+  public init(_ text: String) {
+    description = text
+    guard !parsePlain(text) else { return }
+    do throws(MockError) { try parse(text) } catch { problem = error }
+  }
+
+  /// Parses a literal.
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  init(any: Void) {
+    description = "any URL"
+  }
+
+  init(regex pattern: String) {
+    description = "/\(pattern)/"
+    regex = TextRegex(pattern)
+    problem = regex?.problem
+  }
+
+  init(literally url: URL) {
+    description = url.absoluteString
+    let parsed = ParsedURL(url.absoluteURL)
+    scheme = parsed.scheme.isEmpty ? nil : parsed.scheme
+    host = parsed.host.isEmpty ? .any : .literal(parsed.host)
+    port = parsed.host.isEmpty ? .any : .number(parsed.port)
+    path = PathPattern(literally: parsed.segments)
+    query = QueryPattern(QueryItems(parsed.query ?? ""), isExact: true)
+  }
+
+  /// Whether a URL matches; fills in the values of the names.
+  func matches(_ url: ParsedURL, _ parameters: inout [String: String]) -> Bool {
+    guard problem == nil else { return false }
+    if let regex { return regex.matches(url.url.absoluteString, &parameters) }
+    return matchesOrigin(url) && (query?.matches(url.items) ?? true)
+      && (path?.matches(url.segments, &parameters) ?? true)
+  }
+
+  func matchesOrigin(_ url: ParsedURL) -> Bool {
+    matchesScheme(url) && matchesPort(url) && host.matches(url.host)
+  }
+
+  func matchesScheme(_ url: ParsedURL) -> Bool { scheme == nil || scheme == url.scheme }
+
+  func matchesPort(_ url: ParsedURL) -> Bool {
+    switch port {
+    case .any: true
+    case .schemeDefault: url.port == ParsedURL.defaultPort(of: url.scheme)
+    case .number(let number): url.port == number
+    }
+  }
+}
+
+extension URLPattern {
+  /// The pattern as reports show it: without user, password and the secrets of its query.
+  var shown: String {
+    guard regex == nil else { return description }
+    var text = description
+    if let mark = PathExpressions.first("?", in: text[...]) {
+      let query = text[text.index(after: mark)...]
+      text = text[...mark] + Redaction.shownQuery(query)
+    }
+    if let start = text.range(of: "://")?.upperBound {
+      let authority = text[start...].prefix { $0 != "/" && $0 != "?" }
+      if let at = authority.lastIndex(of: "@") { text.removeSubrange(start...at) }
+    }
+    return text
+  }
+}
+
+extension ParsedURL {
+  /// The query's items. Parsed anew each time: only patterns that name some ask for them.
+  var items: QueryItems { QueryItems(query ?? "") }
+}
+
+/// A type that can be written as a stub's URL: a `String` is parsed as a ``URLPattern``, a `URL` is taken literally, a
+/// ``URLPattern`` is used unchanged.
+///
+/// ```swift
+/// Stub(.get, "/users/:id", .text("a pattern"))
+/// Stub(.get, url, .text("this URL alone"))
+/// Stub(.get, .regex(#"/v\d+/users$"#), .text("an expression"))
+/// ```
+public protocol URLPatternConvertible {
+  /// The corresponding pattern.
+  var urlPattern: URLPattern { get }
+}
+
+extension String: URLPatternConvertible {
+  /// The pattern parsed from this text.
+  public var urlPattern: URLPattern { URLPattern(self) }
+}
+
+extension URL: URLPatternConvertible {
+  /// A pattern for this URL and those equal to it: scheme, host, port, path, and exactly these query items in any
+  /// order.
+  public var urlPattern: URLPattern { URLPattern(literally: self) }
+}
+
+extension URLPattern: URLPatternConvertible {
+  /// The pattern itself.
+  public var urlPattern: URLPattern { self }
+}
+
+extension URLPatternConvertible where Self == URLPattern {
+  /// Every URL.
+  public static var any: URLPattern { URLPattern(any: ()) }
+
+  /// URLs in whose text the regular expression (ICU syntax) finds a match, with `^` and `$` for the ends; named groups
+  /// become ``MockRequest/parameters``.
+  public static func regex(_ pattern: String) -> URLPattern { URLPattern(regex: pattern) }
+}
+
+extension URLPattern {
+  mutating func parse(_ text: String) throws(MockError) {
+    if text == "*" || text == "**" { return }
+    var rest = Substring(text)
+    if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
+    if let mark = PathExpressions.first("?", in: rest) {
+      query = try QueryPattern(pattern: rest[rest.index(after: mark)...], of: text)
+      rest = rest[..<mark]
+    }
+    var hasScheme = false
+    if let separator = rest.range(of: "://") {
+      let scheme = rest[..<separator.lowerBound].lowercased()
+      guard scheme == "*" || Self.isScheme(scheme) else {
+        throw Self.invalid(text, "\"\(scheme)\" is not a valid scheme: write https:// or *://.")
+      }
+      self.scheme = scheme == "*" ? nil : scheme
+      hasScheme = true
+      rest = rest[separator.upperBound...]
+    }
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    let authority = rest[..<slash]
+    if authority.isEmpty {
+      guard !hasScheme else { throw Self.invalid(text, "there is no host after the scheme: write \"*\" for any host.") }
+    } else {
+      try parseAuthority(authority, of: text, hasScheme: hasScheme)
+    }
+    let written = rest[slash...]
+    if authority.isEmpty, written.isEmpty, query == nil {
+      throw Self.invalid(text, "it is empty: write a path such as \"/users/:id\", a URL, or .any.")
+    }
+    // An origin alone is its root; a query alone is for any path.
+    if !authority.isEmpty || !written.isEmpty { path = try PathPattern(pattern: written, of: text) }
+  }
+
+  private mutating func parseAuthority(_ authority: Substring, of text: String, hasScheme: Bool) throws(MockError) {
+    var name = authority
+    if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
+    port = .schemeDefault
+    if let colon = name.lastIndex(of: ":"), !name[colon...].contains("]") {
+      let digits = name[name.index(after: colon)...]
+      if digits == "*" {
+        port = .any
+      } else if let number = Int(digits), (1...65535).contains(number) {
+        port = .number(number)
+      } else if !digits.isEmpty {
+        throw Self.invalid(text, "\"\(digits)\" is not a valid port: write a number from 1 to 65535, or \"*\" for any.")
+      }
+      name = name[..<colon]
+    }
+    // `users/:id` would otherwise be a host named "users".
+    guard
+      hasScheme || name == "localhost" || name.contains(".") || name.contains("*") || name.hasPrefix("[")
+        || port != .schemeDefault
+    else {
+      throw Self.invalid(
+        text, "\"\(name)\" is not a host: begin a path with a slash, \"/\(authority)…\", and a host with its scheme.")
+    }
+    guard !name.isEmpty else { throw Self.invalid(text, "there is no host before the port.") }
+    host = try StubHost(name, of: text)
+    if name == "*", port == .schemeDefault { port = .any }
+  }
+
+  private static func isScheme(_ text: String) -> Bool {
+    guard let first = text.first, first.isASCII, first.isLetter else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+  }
+
+  static func invalid(_ text: String, _ reason: String) -> MockError {
+    MockError(.invalidPattern, "the URL pattern \"\(text)\" cannot be parsed: \(reason)")
+  }
+}
+
+extension URLPattern {
+  /// Parses a pattern in which every character stands for itself, as most do: an origin and a path, or a path alone.
+  /// Byte by byte, because suites make stubs by the thousand.
+  ///
+  /// - Returns: Whether it was one. If not, nothing has changed.
+  mutating func parsePlain(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      var position = 0
+      var scheme: String?
+      var host: HostPattern?
+      if bytes.first != UInt8(ascii: "/") {
+        for name in ["https", "http"] where scheme == nil && bytes.starts(with: "\(name)://".utf8) { scheme = name }
+        guard let scheme else { return false }
+        position = scheme.utf8.count + 3
+        let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+        let name = bytes[position..<end]
+        guard name.allSatisfy(Self.isPlainInHost), let pattern = try? HostPattern(String(decoding: name, as: UTF8.self))
+        else {
+          return false
+        }
+        host = pattern
+        position = end
+      }
+      let path = bytes[position...].dropFirst()
+      guard path.allSatisfy({ $0 == UInt8(ascii: "/") || Self.isPlainInPath($0) }) else { return false }
+      if let host {
+        self.scheme = scheme
+        self.host = .pattern(host)
+        port = .schemeDefault
+      }
+      let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      self.path = PathPattern(literally: segments.map { String(decoding: $0, as: UTF8.self) })
+      return true
+    }
+  }
+
+  private static func isPlainInHost(_ byte: UInt8) -> Bool {
+    byte >= 0x61 && byte <= 0x7A || byte >= 0x30 && byte <= 0x39 || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "-")
+  }
+
+  private static func isPlainInPath(_ byte: UInt8) -> Bool {
+    isPlainInHost(byte) || byte >= 0x41 && byte <= 0x5A || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+  }
+}
+
+/// Which hosts a stub is for: a `HostPattern`, or what the URL patterns of stubs have beyond it.
+enum StubHost: Sendable {
+  case pattern(HostPattern)
+  /// The host of a URL, in the form in which hosts are compared.
+  case literal(String)
+  /// Any text in place of each star, within a label.
+  case glob(TextRegex, String)
+
+  /// Parses the host of a pattern, without its port.
+  init(_ text: Substring, of pattern: String) throws(MockError) {
+    let stars = text.count { $0 == "*" }
+    guard stars == 0 || text == "*" || text == "**" || stars == 1 && text.hasPrefix("*.") else {
+      let labels = try text.split(separator: ".", omittingEmptySubsequences: false).map { label throws(MockError) in
+        guard label.contains("*") else { return HostName.comparable(String(label)) }
+        guard label.utf8.allSatisfy({ $0 < 0x80 }) else {
+          throw URLPattern.invalid(
+            pattern, "\"\(label)\" has a wildcard in a non-ASCII label: write \"*\" for the whole label.")
+        }
+        return label.lowercased()
+      }
+      let parts = labels.joined(separator: ".").split(separator: "*", omittingEmptySubsequences: false)
+      let regex = TextRegex(
+        "^" + parts.map { NSRegularExpression.escapedPattern(for: String($0)) }.joined(separator: "[^.]*") + "$")
+      if let problem = regex.problem { throw problem }
+      self = .glob(regex, String(text))
+      return
+    }
+    do throws(WaylayError) {
+      // As in a URL, octets may be percent-encoded; a star that is stands for itself, and no host has one.
+      let host = text == "**" ? "*" : PercentCoding.decoded(String(text))
+      self = .pattern(try HostPattern(stars == 0 && host.contains("*") ? String(text) : host))
+    } catch {
+      throw URLPattern.invalid(pattern, "the host is invalid: \(error.message)")
+    }
+  }
+
+  /// Any host.
+  static let any: StubHost = {
+    guard let pattern = try? HostPattern("*") else { preconditionFailure("every host is a pattern") }
+    return .pattern(pattern)
+  }()
+
+  /// The one host that it is for; `nil` where it is for many.
+  var exactHost: String? {
+    switch self {
+    case .pattern(let pattern): pattern.exactHost
+    case .literal(let host): host
+    case .glob: nil
+    }
+  }
+
+  /// Whether it is for a host, given in the form in which hosts are compared.
+  func matches(_ host: String) -> Bool {
+    switch self {
+    case .pattern(let pattern): pattern.matches(comparable: host, port: nil)
+    case .literal(let name): name == host
+    case .glob(let regex, _): regex.matches(host)
+    }
+  }
+}
+
+extension StubHost: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .pattern(let pattern): pattern.description
+    case .literal(let name): name
+    case .glob(_, let text): text
+    }
   }
 }

@@ -1,140 +1,150 @@
 /// A rule of a mock: which requests it matches, what it answers, and how often.
 ///
 /// ```swift
-/// Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
+/// Stub(.get, "https://api.example.com/users/:id", .json(["id": 42]))
+///
+/// Stub(.get, "/status", .status(503), .json(["state": "up"]))
 ///
 /// Stub(.post, "/users") { request in .data(request.body).status(201) }
-///   .header("Content-Type", "application/json")
-///   .body(.jsonSubset(["name": "Ada"]))
+///   .where(.header("Content-Type", "application/json"), .body(.jsonSubset(["name": "Ada"])))
 ///   .once
 /// ```
 ///
-/// A closure without an argument lists the answers, which are given one after the other; it runs once, in the
-/// initializer. A closure with an argument runs for each request.
+/// Responses in the argument list are made and checked once, and are given one after the other; the last one repeats. A
+/// closure, with or without an argument, runs for each request.
 ///
 /// A stub is a value: you can give the same stub to any number of mocks, each of which counts separately. A mistake in
 /// it, such as a pattern that cannot be parsed, is kept and reported at the line of the stub; nothing traps.
 public struct Stub: Sendable {
-  /// What a stub does with a request.
-  enum Answer: Sendable {
-    case declared([MockResponse])
+  /// Where a stub's responses come from.
+  enum Responses: Sendable {
+    case listed([MockResponse])
     case computed(@Sendable (MockRequest) async throws -> MockResponse)
   }
 
   /// The requests the stub is for.
   var pattern: RequestPattern
-  var answer: Answer
+  let responses: Responses
   var life = Life()
-  /// What is wrong with the stub whatever the request.
+  /// What is wrong with the stub, independent of any request.
   package internal(set) var problems: [MockError]
   /// Where the stub was written.
   public internal(set) var location: MockSourceLocation
 
-  /// Makes a stub with the listed answers; an empty list answers `200 OK` without a body.
+  /// Makes a stub with responses that are given one after the other, the last one for all further requests; without
+  /// any, it answers `200 OK` without a body.
   ///
   /// - Parameters:
   ///   - method: The method.
   ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
   ///     also available.
-  ///   - answers: The answers; the closure runs once.
+  ///   - responses: The responses.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public init(
-    _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, fileID: StaticString = #fileID,
-    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
-    @MockResponseBuilder _ answers: () throws -> [MockResponse] = { [] }
+    _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, _ responses: MockResponse...,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     self.init(
-      RequestPattern(method, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
-      answers)
+      RequestPattern(method, url), responses: responses,
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub for any method with the listed answers.
+  /// Makes a stub for any method with responses that are given one after the other.
   public init(
-    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line,
-    column: UInt = #column, @MockResponseBuilder _ answers: () throws -> [MockResponse] = { [] }
+    _ url: some URLPatternConvertible, _ responses: MockResponse..., fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     self.init(
-      RequestPattern(nil, url), MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column),
-      answers)
+      RequestPattern(url), responses: responses,
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub that computes its answer from each request.
+  /// Makes a stub that computes its response for each request.
+  ///
+  /// ```swift
+  /// Stub(.get, "/time") { .text("\(Date())") }
+  /// ```
+  ///
+  /// A `URLError` that the closure throws fails the load as it is. Any other error is a mistake of the stub: the load
+  /// fails with a ``MockError`` that has the stub's location and the error beneath it. To fail a load on purpose, return
+  /// `MockResponse.error(_:)`.
   ///
   /// - Parameters:
   ///   - method: The method.
-  ///   - url: As above.
-  ///   - answer: Returns the answer. An error that it throws fails the load.
+  ///   - url: A `String` is a pattern (see ``URLPattern``), a `URL` is taken literally; `.regex("…")` and `.any` are
+  ///     also available.
   ///   - fileID: The file to report issues at: the caller's.
   ///   - filePath: The path of that file.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
+  ///   - response: Returns the response. It runs for each request.
   public init(
     _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
-    _ answer: @escaping @Sendable (MockRequest) async throws -> MockResponse
+    _ response: @escaping @Sendable () async throws -> MockResponse
   ) {
     self.init(
-      RequestPattern(method, url), .computed(answer),
+      RequestPattern(method, url), .computed { _ in try await response() },
       at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub for any method that computes its answer from each request.
+  /// Makes a stub that computes its response from each request.
+  public init(
+    _ method: HTTPRequest.Method, _ url: some URLPatternConvertible, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    _ response: @escaping @Sendable (MockRequest) async throws -> MockResponse
+  ) {
+    self.init(
+      RequestPattern(method, url), .computed(response),
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  /// Makes a stub for any method that computes its response for each request.
   public init(
     _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line,
-    column: UInt = #column, _ answer: @escaping @Sendable (MockRequest) async throws -> MockResponse
+    line: UInt = #line, column: UInt = #column, _ response: @escaping @Sendable () async throws -> MockResponse
   ) {
     self.init(
-      RequestPattern(nil, url), .computed(answer),
+      RequestPattern(url), .computed { _ in try await response() },
       at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  private init(_ pattern: RequestPattern, _ location: MockSourceLocation, _ answers: () throws -> [MockResponse]) {
-    self.init(pattern, .declared([]), at: location)
-    declare(answers)
+  /// Makes a stub for any method that computes its response from each request.
+  public init(
+    _ url: some URLPatternConvertible, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column,
+    _ response: @escaping @Sendable (MockRequest) async throws -> MockResponse
+  ) {
+    self.init(
+      RequestPattern(url), .computed(response),
+      at: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stub for whatever pattern there is, as a reader of fixtures wants.
+  /// Makes a stub for any pattern with a list of responses.
   package init(_ pattern: RequestPattern, responses: [MockResponse], at location: MockSourceLocation) {
-    self.init(pattern, .declared([]), at: location)
-    declare { responses }
+    self.init(pattern, .listed(responses.isEmpty ? [.status(200)] : responses), at: location)
+    problems += responses.compactMap(\.defect).map { $0.located(at: location) }
   }
 
-  init(_ pattern: RequestPattern, _ answer: Answer, at location: MockSourceLocation) {
+  private init(_ pattern: RequestPattern, _ responses: Responses, at location: MockSourceLocation) {
     self.pattern = pattern
-    self.answer = answer
+    self.responses = responses
     self.location = location
     problems = pattern.problems.map { $0.located(at: location) }
   }
 
-  /// Replaces the stub's answers with the listed ones.
-  public func respond(@MockResponseBuilder _ answers: () throws -> [MockResponse]) -> Stub {
-    with { $0.declare(answers) }
-  }
-
-  /// Replaces the stub's answers with one computed from each request.
-  public func respond(_ answer: @escaping @Sendable (MockRequest) async throws -> MockResponse) -> Stub {
-    with { $0.answer = .computed(answer) }
-  }
-
-  private mutating func declare(_ answers: () throws -> [MockResponse]) {
-    do {
-      let answers = try answers()
-      answer = .declared(answers.isEmpty ? [.status(200)] : answers)
-      problems += answers.compactMap(\.defect).map { $0.located(at: location) }
-    } catch let error as URLError {
-      answer = .declared([.error(error)])
-    } catch {
-      let problem =
-        error as? MockError
-        ?? MockError(
-          .invalidResponse, "the closure that lists the stub's responses threw \(error.redacted).", underlying: error)
-      problems.append(problem.located(at: location))
-      answer = .declared([.error(problem.located(at: location))])
+  /// The same stub, restricted to requests that fulfil all of these conditions as well.
+  ///
+  /// ```swift
+  /// Stub(.get, "/search", .json([])).where(.query("q", "swift"), .header("X-Beta") || !.query("page"))
+  /// ```
+  public func `where`(_ conditions: RequestMatcher...) -> Stub {
+    with { stub in
+      for condition in conditions { stub.pattern.add(condition) }
+      stub.problems += conditions.flatMap(\.problems).map { $0.located(at: stub.location) }
     }
   }
 
@@ -149,7 +159,108 @@ public struct Stub: Sendable {
   }
 }
 
+extension Stub {
+  /// The stub's list of responses; `nil` if a closure computes them.
+  var listed: [MockResponse]? { if case .listed(let responses) = responses { responses } else { nil } }
+}
+
 extension Stub: CustomStringConvertible {
   /// Method, URL pattern and conditions.
   public var description: String { pattern.description }
+}
+
+extension Stub {
+  /// How often and in which order a stub answers.
+  struct Life: Sendable {
+    /// The fewest and the most uses; `nil` for any number.
+    var minimum: Int?
+    var maximum: Int?
+    var requirement: Requirement?
+    var priority = 0
+    /// Whether the listed responses start over after the last one, which otherwise repeats.
+    var cycles = false
+  }
+
+  /// Whether an unused stub is an issue.
+  package enum Requirement: Sendable {
+    case required
+    case optional
+  }
+
+  /// The same stub for one request, after which older stubs answer again. Several such stubs in one list for the same
+  /// requests answer in the order they are written.
+  public var once: Stub { times(1) }
+
+  /// The same stub for exactly the given number of requests. A required stub that was used less often is reported.
+  public func times(_ count: Int) -> Stub {
+    guard count > 0 else {
+      return with {
+        $0.note(
+          .invalidCount,
+          "times(\(count)): a stub must be used at least once. Omit the stub, or verify that there were no calls.")
+      }
+    }
+    return with {
+      $0.life.minimum = count
+      $0.life.maximum = count
+    }
+  }
+
+  /// The same stub for a number of requests in the given range.
+  public func times(_ counts: ClosedRange<Int>) -> Stub {
+    guard counts.lowerBound >= 0, counts.upperBound > 0 else {
+      return with {
+        $0.note(.invalidCount, "times(\(counts)): counts must not be negative, and the last must be at least 1.")
+      }
+    }
+    return with {
+      $0.life.minimum = counts.lowerBound
+      $0.life.maximum = counts.upperBound
+    }
+  }
+
+  /// The same stub, which is not reported if it stays unused.
+  public var optional: Stub { with { $0.life.requirement = .optional } }
+
+  /// The same stub, reported if it stays unused. By default, a stub is required of the mock it was given to.
+  public var required: Stub { with { $0.life.requirement = .required } }
+
+  /// Whether an unused stub is an issue; `nil` for the default.
+  package var requirement: Requirement? { life.requirement }
+
+  /// The same stub with the given priority: the highest priority is asked first, and among equal ones the newest.
+  /// Default: 0.
+  public func priority(_ priority: Int) -> Stub { with { $0.life.priority = priority } }
+
+  /// The same stub, whose listed responses start over after the last one; by default the last one repeats.
+  public var cycling: Stub { with { $0.life.cycles = true } }
+
+  /// How many uses there must be.
+  var needed: Int {
+    if life.requirement == .optional { return 0 }
+    return life.minimum ?? 1
+  }
+
+  /// Whether the mistakes in it, if any, are in its responses alone.
+  var canMatch: Bool { pattern.problems.isEmpty && !problems.contains { $0.code == .invalidCount } }
+
+  /// Which of the listed responses belongs to the use of that number, from 0.
+  func position(of use: Int, in count: Int) -> Int { life.cycles ? use % count : min(use, count - 1) }
+}
+
+extension Stub {
+  /// Method and URL pattern as they were written, to find the stub in its source file.
+  package var written: (method: String?, url: String) { (pattern.method, pattern.url.description) }
+
+  /// The same stub with a better idea of where it was written.
+  package func relocated(to location: MockSourceLocation) -> Stub {
+    with { stub in
+      stub.location = location
+      stub.problems = problems.map { problem in
+        var problem = problem
+        if problem.location == self.location { problem.location = location }
+        return problem
+      }
+    }
+  }
 }

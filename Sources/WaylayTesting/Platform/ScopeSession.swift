@@ -6,7 +6,7 @@
   ///
   /// Making a task in an invalidated session ends the process (platform fact U17), and a client that invalidates its
   /// session in its `deinit` does not know that it has the session of others. So this one is never invalidated: it ends
-  /// with its scope, and frees what it holds when it is let go.
+  /// with its scope, and frees its resources when it is released.
   ///
   /// Unchecked, as its superclass is, to whose state it adds nothing.
   final class ScopeSession: URLSession, @unchecked Sendable {
@@ -23,7 +23,7 @@
       }
     }
 
-    /// Whether it goes on when somebody has invalidated it.
+    /// Whether it continues to work after it is invalidated.
     static let outlivesInvalidation = true
 
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {
@@ -31,12 +31,12 @@
     }
   }
 #else
-  /// The session of a scope. The system gives no class to derive from, so invalidating it ends it: whoever asks for one
-  /// gets one of their own.
+  /// The session of a scope. The system has no class to derive from, so invalidating it ends it: each use
+  /// makes one.
   ///
   /// Source: https://developer.apple.com/documentation/foundation/urlsession/finishtasksandinvalidate()
   enum ScopeSession {
-    /// Whether it goes on when somebody has invalidated it.
+    /// Whether it continues to work after it is invalidated.
     static let outlivesInvalidation = false
 
     static func make(_ configuration: URLSessionConfiguration) -> URLSession {

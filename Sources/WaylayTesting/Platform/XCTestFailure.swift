@@ -7,7 +7,7 @@ import IssueReporting
   /// run in a host application, unless it finds the test's own function on the stack. On Linux there are no host
   /// applications, and it never finds one.
   enum XCTestFailure {
-    /// Runs what reports without the remark. Reporters that somebody has chosen are left as they are.
+    /// Runs code that reports, without the remark. Reporters that a test has chosen are left as they are.
     static func withoutRemark<Result>(_ report: () throws -> Result) rethrows -> Result {
       try withIssueReporters(reporters, operation: report)
     }

@@ -37,7 +37,7 @@ struct AttributeSource {
       var rest = Self.code(lines[number])[...]
       // What continues a stub on a further line belongs to it.
       if let last = occurrences.indices.last {
-        occurrences[last].code += rest[..<(rest.range(of: "Stub(")?.lowerBound ?? rest.endIndex)]
+        occurrences[last].code += rest[..<(rest.range(of: "Stub(")?.lowerBound ?? rest.endIndex)].drop { $0 == " " }
       }
       while let found = rest.range(of: "Stub(") {
         let end = rest[found.upperBound...].range(of: "Stub(")?.lowerBound ?? rest.endIndex
@@ -57,8 +57,8 @@ struct AttributeSource {
     return stubs.map { stub in
       guard isInAttribute(stub) else { return stub }
       defer { position += 1 }
-      let candidates = occurrences.filter { $0.code.contains("\"\(stub.written.url)\"") }
-      let sameMethod = candidates.filter { occurrence in
+      let sameURL = occurrences.filter { $0.code.contains("\"\(stub.written.url)\"") }
+      let sameMethod = sameURL.filter { occurrence in
         stub.written.method.map { occurrence.code.contains("Stub(.\($0.lowercased())") } ?? true
       }
       guard

@@ -75,7 +75,7 @@ extension MockScope {
     (error as? URLError)?.cause(as: MockError.self) ?? error as? MockError
   }
 
-  /// What the code threw, without the report that has been made already: somebody may print it.
+  /// The thrown error without the report that has been made already: the error may be printed.
   func reported(_ error: any Error) -> any Error {
     guard let urlError = error as? URLError, let miss = Self.miss(error),
       miss.code == .unmatched || miss.code == .usedUp,

@@ -1,24 +1,23 @@
 import Testing
-import WaylayMocks
+public import WaylayMocks
 
-/// The sessions that the code under test takes from nowhere, while one scope answers their requests.
+/// The sessions that the code under test hard-codes, while one scope answers their requests.
 ///
-/// Whose a request is, the platform tells where the request is made in the task of a test: then it is answered by the
-/// mock of that test's scope, and what another test asks of the session goes its own way. What comes from no task, from
-/// a queue for example, belongs to the scope whose turn it is. Where the platform tells nothing, on Apple platforms,
-/// that holds for all requests.
+/// On Linux, a request that is made in the task of a test is answered by the mock of that test's scope, and requests of
+/// other tests to the same session are not affected. A request from outside any task, for example from a queue, belongs
+/// to the scope that holds the permit. On Apple platforms, where the task is not known, that holds for all requests.
 final class HardWiredSessions: Sendable {
   private struct State {
-    var turn: SessionTurns.Turn?
+    var permit: SessionQueue.Permit?
     var isEnded = false
     var interceptions: [SharedSessionInterception] = []
-    var registries: [InterceptorRegistry] = []
+    var unattributed: InterceptorRegistry?
   }
 
-  /// The scope's own, and those of the scopes round it.
+  /// The scope's own, and those of the outer scopes.
   let sessions: [URLSession]
   private let location: MockSourceLocation
-  /// Whether a scope round this one has the turn.
+  /// Whether an outer scope holds the permit.
   private let isInside: Bool
   private let test = Test.current?.id
   private let state = Locked(State())
@@ -29,19 +28,19 @@ final class HardWiredSessions: Sendable {
     for session in own where !sessions.contains(where: { $0 === session }) { sessions.append(session) }
     self.sessions = sessions
     self.location = location
-    isInside = outer?.hasTurn ?? false
+    isInside = outer?.hasPermit ?? false
   }
 
-  /// Whether this scope or one round it has its turn.
-  private var hasTurn: Bool { isInside || state.withLock { $0.turn != nil } }
+  /// Whether this scope or an outer one holds the permit.
+  private var hasPermit: Bool { isInside || state.withLock { $0.permit != nil } }
 
   /// Waits until no other scope has such sessions.
-  func waitForTurn() async {
+  func waitForPermit() async {
     guard !sessions.isEmpty, !isInside else { return }
     do {
-      let turn = try await SessionTurns.shared.take(for: location)
-      state.withLock { $0.turn = turn }
-    } catch let stuck as SessionTurns.Stuck {
+      let permit = try await SessionQueue.shared.take(for: location)
+      state.withLock { $0.permit = permit }
+    } catch let stuck as SessionQueue.Stuck {
       IssueReport.report(
         """
         This test waited \(stuck.limit) for its turn with the hard-wired sessions, which the mock made at \
@@ -49,16 +48,16 @@ final class HardWiredSessions: Sendable {
         for another test that needs them.
         """, at: location)
     } catch {
-      // Cancelled: whoever did it has said why.
+      // Cancelled: the test has ended, and says why.
     }
   }
 
   /// The same for code that cannot wait.
-  func takeTurnAtOnce() {
+  func takePermitAtOnce() {
     guard !sessions.isEmpty, !isInside else { return }
-    do throws(SessionTurns.Stuck) {
-      let turn = try SessionTurns.shared.takeAtOnce(for: location)
-      state.withLock { $0.turn = turn }
+    do throws(SessionQueue.Stuck) {
+      let permit = try SessionQueue.shared.takeAtOnce(for: location)
+      state.withLock { $0.permit = permit }
     } catch {
       IssueReport.report(
         """
@@ -69,48 +68,42 @@ final class HardWiredSessions: Sendable {
     }
   }
 
-  /// Has the scope answer its sessions.
+  /// Makes the scope answer its sessions.
   func begin(_ scope: MockScope) {
     guard !sessions.isEmpty else { return }
-    intercept(sessions, for: scope)
-  }
-
-  /// Has the scope answer these sessions too, until it ends.
-  func intercept(_ sessions: [URLSession], for scope: MockScope) {
     LateRequests.refuse(of: sessions)
-    let strays = InterceptorRegistry(configuration: .ephemeral)
-    strays.register(InterceptorChain(.default, for: .any) { StrayAnswers(mock: scope.mock) })
-    let isStray: @Sendable (URLRequest) -> Bool = { [test] _ in
-      // What another test asks is none of this one's business.
+    let unattributed = InterceptorRegistry(configuration: .ephemeral)
+    unattributed.register(InterceptorChain(.default, for: .any) { UnattributedRequests(mock: scope.mock) })
+    let isUnattributed: @Sendable (URLRequest) -> Bool = { [test] _ in
+      // A request of another test is not for this mock.
       MockScope.current == nil && (Test.current == nil || Test.current?.id == test)
     }
-    let (ofNobody, isComplete) = strays.intercept(sessions, where: isStray)
+    let (others, isComplete) = unattributed.intercept(sessions, where: isUnattributed)
     let (own, _) = scope.registry.intercept(sessions) { [weak scope] _ in
       scope.map { MockScope.current === $0 } ?? false
     }
     let isLate = state.withLock { state in
       guard !state.isEnded else { return true }
-      state.interceptions += [ofNobody, own]
-      state.registries.append(strays)
+      (state.interceptions, state.unattributed) = ([others, own], unattributed)
       return false
     }
     if isLate {
-      for interception in [ofNobody, own] { interception.end() }
-      strays.invalidate()
+      for interception in [others, own] { interception.end() }
+      unattributed.invalidate()
     }
     if !isComplete { IssueReport.report(Self.unreachable, at: location) }
   }
 
-  /// Gives the sessions back as they were.
+  /// Ends the interception and releases the permit.
   func end() {
     let ended = state.withLock { state in
       state.isEnded = true
-      defer { (state.turn, state.interceptions, state.registries) = (nil, [], []) }
+      defer { (state.permit, state.interceptions, state.unattributed) = (nil, [], nil) }
       return state
     }
     for interception in ended.interceptions.reversed() { interception.end() }
-    for registry in ended.registries { registry.invalidate() }
-    if let turn = ended.turn { SessionTurns.shared.giveBack(turn) }
+    ended.unattributed?.invalidate()
+    if let permit = ended.permit { SessionQueue.shared.release(permit) }
   }
 
   private static let unreachable = """
@@ -120,8 +113,8 @@ final class HardWiredSessions: Sendable {
     """
 }
 
-/// Answers what came from no task of a test, and says so where no stub is for it.
-private struct StrayAnswers: InlineAnswering, WebSocketValidating {
+/// Answers requests that come from no task of a test, and says so in the report of one that no stub matches.
+private struct UnattributedRequests: InlineAnswering, WebSocketValidating {
   let mock: MockInterceptor
 
   var name: String { mock.name }
@@ -136,7 +129,7 @@ private struct StrayAnswers: InlineAnswering, WebSocketValidating {
 
   private func noted(_ request: InterceptedRequest) -> InterceptedRequest {
     var request = request
-    request[MissRemark.self] = """
+    request[UnmatchedRemark.self] = """
       The request came from a hard-wired session, outside any test's task, so it was attributed to this test, which \
       currently holds such sessions. If a test that runs in parallel made the request, give that test \
       `.mocked(hardWiredSessions: …)` as well: the tests then take turns, and each gets its own requests. If this \
@@ -147,7 +140,7 @@ private struct StrayAnswers: InlineAnswering, WebSocketValidating {
   }
 }
 
-/// Requests of hard-wired sessions by code that was left running by a scope that has ended: they fail.
+/// Requests of hard-wired sessions by code that still runs after its scope has ended: they fail.
 private enum LateRequests {
   private struct Known {
     weak var session: URLSession?
@@ -160,7 +153,7 @@ private enum LateRequests {
     return registry
   }()
 
-  /// Has the sessions refuse such requests, for as long as they live: the code may go on for as long.
+  /// Makes the sessions refuse such requests for as long as they exist: the code may run as long.
   static func refuse(of sessions: [URLSession]) {
     let new = known.withLock { known in
       known = known.filter { $0.value.session != nil }
@@ -186,10 +179,54 @@ private enum LateRequests {
 
   private struct Refusal: InlineAnswering {
     func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
-      let cause = WaylayError(
-        .outsideMockScope, message(request.url), interceptor: name, url: request.url, requestID: request.id)
-      throw URLError(
-        .resourceUnavailable, userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])
+      throw URLError.outsideMockScope(message(request.url), name, request)
+    }
+  }
+}
+
+extension URLSession {
+  /// Returns the sessions in the stored properties of a value, including private and nested ones.
+  ///
+  /// Use it for the sessions that a client makes itself and does not expose:
+  ///
+  /// ```swift
+  /// @Test(.mocked(hardWiredSessions: URLSession.stored(in: CatalogClient.shared)) { Stub(.get, "/catalog", .json(["items": 3])) })
+  /// func catalog() async throws { … }
+  /// ```
+  ///
+  /// A lazy property that was not used yet holds no session, and sessions captured by closures are not found. The
+  /// search goes eight levels deep. If it finds no session, that is an issue of the running test.
+  ///
+  /// - Parameter value: A client, or a value that contains one.
+  /// - Returns: Each session once, in the order of the properties.
+  public static func stored(in value: Any) -> [URLSession] {
+    var found: [URLSession] = []
+    var seen: Set<ObjectIdentifier> = []
+    search(value, depth: 0, &found, &seen)
+    if found.isEmpty {
+      IssueReport.report(
+        """
+        No session was found in a \(type(of: value)): a lazy property holds none before its first use, and sessions \
+        that closures capture are not found.
+        """)
+    }
+    return found
+  }
+
+  private static func search(_ value: Any, depth: Int, _ found: inout [URLSession], _ seen: inout Set<ObjectIdentifier>)
+  {
+    if let session = value as? URLSession {
+      if !found.contains(where: { $0 === session }) { found.append(session) }
+      return
+    }
+    guard depth < 8 else { return }
+    if type(of: value) is AnyClass {
+      guard seen.insert(ObjectIdentifier(value as AnyObject)).inserted else { return }
+    }
+    var mirror: Mirror? = Mirror(reflecting: value)
+    while let level = mirror {
+      for child in level.children { search(child.value, depth: depth + 1, &found, &seen) }
+      mirror = level.superclassMirror
     }
   }
 }

@@ -1,14 +1,15 @@
+import Testing
 public import WaylayMocks
 
 /// The mock of one test, with its registry and its session.
 ///
 /// The trait
-/// ``Testing/Trait/mocked(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:_:)`` and
+/// ``Testing/Trait/mocked(_:hardWiredSessions:fileID:filePath:line:column:_:)`` and
 /// `withMock` make a scope for the test or closure that they wrap, and end it afterwards. Inside, ``current`` finds it,
 /// including in child tasks and unstructured tasks:
 ///
 /// ```swift
-/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"])) })
 /// func name() async throws {
 ///   let client = UserClient(session: .mocked)
 ///   #expect(try await client.name(of: 1) == "Ada")
@@ -29,7 +30,7 @@ public import WaylayMocks
 /// ```
 ///
 /// If nothing can wrap the test, make a scope manually:
-/// ``init(unmatched:clock:bodyLimit:showing:hardWiredSessions:fileID:filePath:line:column:endingWith:_:)``.
+/// ``init(_:hardWiredSessions:fileID:filePath:line:column:teardown:_:)``.
 public final class MockScope: Sendable {
   private struct State {
     var session: URLSession?
@@ -52,7 +53,7 @@ public final class MockScope: Sendable {
   /// The chain of the scope's sessions: its mock, then its cassette, and nothing else. Direct loads through the
   /// registry (`registry.data(for:)`) are mocked as well.
   public let registry: InterceptorRegistry
-  /// The sessions that the code takes from nowhere.
+  /// The sessions that the code under test hard-codes.
   let hardWired: HardWiredSessions
   private let state = Locked(State())
 
@@ -66,20 +67,20 @@ public final class MockScope: Sendable {
     hardWired = HardWiredSessions(hardWiredSessions, location: mock.location)
   }
 
-  /// - Parameter cassette: The cassette of this scope, or of the one round it.
+  /// - Parameter cassette: The cassette of this scope, or of the outer one.
   convenience init(
     _ mock: MockInterceptor, hardWiredSessions: [URLSession] = [], cassette: Cassette? = MockScope.surrounding?.cassette
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
     let links: [any RequestInterceptor] = [mock] + (cassette.map { [$0] } ?? [])
-    // Whatever the scheme, and whoever asks, the stubs' own closures too: what is not answered here must not leave.
+    // Every scheme, and requests of the stubs' own closures too: what is not answered here must not be sent.
     registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { links })
     self.init(mock: mock, registry: registry, hardWiredSessions: hardWiredSessions, cassette: cassette)
     watchForLateUse()
   }
 
-  /// The scope round the current task, while it lasts.
+  /// The scope of the current task, unless it has ended.
   static var surrounding: MockScope? { current.flatMap { $0.isEnded ? nil : $0 } }
 
   deinit {
@@ -134,7 +135,7 @@ extension MockScope {
     cassette: Cassette? = nil,
     finish: () -> Void = {}
   ) async rethrows -> Result {
-    await hardWired.waitForTurn()
+    await hardWired.waitForPermit()
     do {
       let result = try await Self.$current.withValue(self) {
         begin()
@@ -154,7 +155,7 @@ extension MockScope {
 
   /// The same for what is not asynchronous.
   func surround<Result>(_ operation: () throws -> Result, cassette: Cassette? = nil) rethrows -> Result {
-    hardWired.takeTurnAtOnce()
+    hardWired.takePermitAtOnce()
     do {
       let result = try Self.$current.withValue(self) {
         begin()
@@ -168,7 +169,7 @@ extension MockScope {
     }
   }
 
-  /// Has the scope answer, in the tasks that begin here.
+  /// Begins to answer, in the tasks that start here.
   func begin() {
     let number = OpenScopes.add(mock.location)
     let isLate = state.withLock { state in
@@ -189,9 +190,9 @@ extension MockScope {
   /// Whether the scope has ended: its sessions then fail their loads.
   public var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Ends what the scope holds. Loads that run fail; so do later ones, without the network.
+  /// Ends the scope. Loads that run fail; so do later ones, without the network.
   ///
-  /// The session is let go rather than invalidated: a task that outlives its test would end the process by using an
+  /// The session is released rather than invalidated: a task that outlives its test would end the process by using an
   /// invalidated one (platform fact U17).
   func close() {
     let (isFirst, number) = state.withLock { state in
@@ -207,5 +208,61 @@ extension MockScope {
     hardWired.end()
     registry.invalidate()
     mock.environment.context?.end()
+  }
+}
+
+/// What a scope's mock is made of.
+struct ScopeSettings: Sendable {
+  /// Called for each scope.
+  var options: @Sendable () -> MockInterceptor.Options = { MockInterceptor.Options() }
+  var location: MockSourceLocation
+
+  /// The same at the attribute of a test: the compiler puts a trait that is written in it at the declaration.
+  func located(at test: Test) -> ScopeSettings {
+    var copy = self
+    copy.location = MockSourceLocation(
+      fileID: location.fileID, filePath: location.filePath, line: UInt(clamping: test.sourceLocation.line),
+      column: UInt(clamping: test.sourceLocation.column))
+    return copy
+  }
+
+  /// The same for a trait without a location: reports name the test.
+  func named(after test: Test) -> ScopeSettings {
+    var copy = self
+    copy.location.test = "\(test.sourceLocation.fileID):\(test.sourceLocation.line)"
+    return copy
+  }
+
+  /// A mock inside the current scope's, if there is one: its stubs are asked first.
+  func makeMock(_ stubs: [Stub]) -> MockInterceptor {
+    let outer = MockScope.surrounding
+    var options = options()
+    // Requests that no stub matches are for the cassette.
+    if outer?.cassette != nil { options.unmatched = .passThrough }
+    return MockInterceptor(
+      options, within: outer?.mock, context: TaskContext(), location: location, stubs: stubs)
+  }
+}
+
+extension MockScope {
+  /// Counts requests of this scope's sessions after its end: the scope in which they are made reports them.
+  func watchForLateUse() {
+    registry.afterInvalidation = { [location = mock.location] _ in
+      // Outside a scope, and in code that this one left running, the error of the request is enough.
+      guard let current = Self.current, !current.isEnded else { return }
+      current.noteLateUse(of: location)
+    }
+  }
+
+  /// The reports on sessions of scopes that have ended.
+  func lateUseReports(_ uses: [MockSourceLocation: Int]) -> [String] {
+    uses.sorted { "\($0.key)" < "\($1.key)" }.map { location, count in
+      """
+      A session of the mock made at \(location) was used \(count == 1 ? "once" : "\(count) times") after its scope \
+      ended, so its requests fail. A global, a static or an object that outlives its test holds the session. Create \
+      the session in each test, or pass it to the code as a parameter. If a client in a `static let` cannot be \
+      changed, create it with its own session, and pass that session to each test with `.mocked(hardWiredSessions: …)`.
+      """
+    }
   }
 }

@@ -5,7 +5,7 @@ public import WaylayMocks
 /// ```swift
 /// func testName() async throws {
 ///   try await withMock {
-///     Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
+///     Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"]))
 ///   } operation: {
 ///     let name = try await UserClient(session: .mocked).name(of: 1)
 ///     XCTAssertEqual(name, "Ada")
@@ -17,10 +17,7 @@ public import WaylayMocks
 /// precedence over those of the enclosing scope. Sessions made outside are not affected.
 ///
 /// - Parameters:
-///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
-///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time.
-///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
-///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
 ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. The call waits until no other test has such sessions; see the guide on mocks in large suites.
 ///   - stubs: The stubs; later ones take precedence.
@@ -33,16 +30,13 @@ public import WaylayMocks
 /// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
-  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28,
-  showing: Set<String> = [],
-  hardWiredSessions: [URLSession] = [],
+  _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () async throws -> Result
 ) async rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-  let settings = ScopeSettings(
-    unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
+  let settings = ScopeSettings(options: { options }, location: location)
   return try await MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
 }
 
@@ -54,7 +48,7 @@ public func withMock<Result>(
 /// final class UserTests: XCTestCase {
 ///   override func invokeTest() {
 ///     withMock {
-///       Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) }
+///       Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"]))
 ///     } operation: {
 ///       super.invokeTest()
 ///     }
@@ -63,10 +57,7 @@ public func withMock<Result>(
 /// ```
 ///
 /// - Parameters:
-///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
-///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time.
-///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
-///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
 ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
 ///     too. If another test has such sessions at the time, that is an issue, because this call cannot wait. It does not
 ///     happen in XCTest, which runs one test at a time.
@@ -80,15 +71,57 @@ public func withMock<Result>(
 /// - Throws: Errors of the stubs' closure or the operation. In that case, unused stubs are not reported.
 @discardableResult
 public func withMock<Result>(
-  unmatched: UnmatchedPolicy = .fail, clock: any Clock<Duration> = ContinuousClock(), bodyLimit: Int = 1 << 28,
-  showing: Set<String> = [],
-  hardWiredSessions: [URLSession] = [],
+  _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
   @StubBuilder _ stubs: () throws -> [Stub] = { [] },
   operation: () throws -> Result
 ) rethrows -> Result {
   let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-  let settings = ScopeSettings(
-    unmatched: unmatched, clock: { clock }, bodyLimit: bodyLimit, showing: showing, location: location)
+  let settings = ScopeSettings(options: { options }, location: location)
   return try MockScope(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions).surround(operation)
+}
+
+extension MockScope {
+  /// Makes a scope that ends and reports in a hook of the test library.
+  ///
+  /// ```swift
+  /// final class UserTests: XCTestCase {
+  ///   private var client: UserClient?
+  ///
+  ///   override func setUp() {
+  ///     let scope = MockScope(teardown: { self.addTeardownBlock($0) }) {
+  ///       Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"]))
+  ///     }
+  ///     client = UserClient(session: scope.session)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The scope does not become ``current``, so `URLSession.mocked` does not find it: use ``session`` or
+  /// ``configuration(_:)``. Prefer ``MockTrait`` and `withMock` where they can wrap the test.
+  ///
+  /// - Parameters:
+  ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
+  ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
+  ///     too, until the scope ends. If another scope has such sessions at the time, that is an issue, because this call
+  ///     cannot wait.
+  ///   - teardown: Called once, immediately, with the closure to call when the test ends.
+  ///   - stubs: The stubs; later ones take precedence.
+  ///   - fileID: The file to report issues at: the caller's.
+  ///   - filePath: The path of that file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Throws: Errors of the stubs' closure.
+  public convenience init(
+    _ options: MockInterceptor.Options = MockInterceptor.Options(), hardWiredSessions: [URLSession] = [],
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    teardown: (@escaping @Sendable () -> Void) -> Void, @StubBuilder _ stubs: () throws -> [Stub] = { [] }
+  ) rethrows {
+    let location = MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+    let settings = ScopeSettings(options: { options }, location: location)
+    self.init(settings.makeMock(try stubs()), hardWiredSessions: hardWiredSessions)
+    hardWired.takePermitAtOnce()
+    begin()
+    teardown { self.end() }
+  }
 }

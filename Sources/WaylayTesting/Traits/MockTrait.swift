@@ -1,10 +1,11 @@
+import IssueReporting
 public import Testing
 public import WaylayMocks
 
 /// A trait that gives each test its own mock.
 ///
 /// ```swift
-/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+/// @Test(.mocked { Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"])) })
 /// func name() async throws {
 ///   #expect(try await UserClient(session: .mocked).name(of: 1) == "Ada")
 /// }
@@ -72,19 +73,17 @@ extension Trait where Self == MockTrait {
   /// A mock for the test, or for each test in the suite.
   ///
   /// ```swift
-  /// @Suite(.mocked { Stub(.get, "https://api.example.com/session") { .json(["user": 1]) } })
+  /// @Suite(.mocked { Stub(.get, "https://api.example.com/session", .json(["user": 1])) })
   /// struct UserTests {
-  ///   @Test(.mocked { Stub(.get, "https://api.example.com/users/1") { .json(["name": "Ada"]) } })
+  ///   @Test(.mocked { Stub(.get, "https://api.example.com/users/1", .json(["name": "Ada"])) })
   ///   func name() async throws { … }
   /// }
   /// ```
   ///
   /// - Parameters:
-  ///   - unmatched: What to do with a request that no stub matches. By default, it fails and is reported.
-  ///   - clock: The clock that delayed answers wait on. With a `MockClock` they take no time. Evaluated anew for each
-  ///     test, and for each case of a parameterized test; to share one clock, pass an existing one.
-  ///   - bodyLimit: The maximum number of bytes to read of a request's body; a longer body fails its load.
-  ///   - showing: Names whose values reports show although the names sound secret, such as `sort_key` or `pin`.
+  ///   - options: What to do with requests that no stub matches, the clock of delays, and other settings of the mock.
+  ///     Evaluated anew for each test, and for each case of a parameterized test; to share one clock, pass an existing
+  ///     one.
   ///   - hardWiredSessions: Sessions that the code under test hard-codes, such as `[.shared]`: this mock answers them
   ///     too. Tests with such sessions take turns, and their waiting time counts toward their time limits; see the
   ///     guide on mocks in large suites. Evaluated for each test.
@@ -95,17 +94,73 @@ extension Trait where Self == MockTrait {
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   public static func mocked(
-    unmatched: UnmatchedPolicy = .fail,
-    clock: @autoclosure @escaping @Sendable () -> any Clock<Duration> = ContinuousClock(),
-    bodyLimit: Int = 1 << 28, showing: Set<String> = [],
+    _ options: @autoclosure @escaping @Sendable () -> MockInterceptor.Options = MockInterceptor.Options(),
     hardWiredSessions: @autoclosure @escaping @Sendable () -> [URLSession] = [],
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     @StubBuilder _ stubs: @escaping @Sendable () throws -> [Stub] = { [] }
   ) -> MockTrait {
     MockTrait(
       settings: ScopeSettings(
-        unmatched: unmatched, clock: clock, bodyLimit: bodyLimit, showing: showing,
-        location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
+        options: options, location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
       hardWiredSessions: hardWiredSessions, stubs: stubs)
+  }
+}
+
+/// Which stubs of a suite's trait were of use, over all tests of one run of the suite.
+final class SuiteLedger: Sendable {
+  /// A stub, each time it is made: a loop makes several on one line.
+  private struct Key: Hashable {
+    var location: MockSourceLocation
+    var description: String
+  }
+
+  /// The ledgers of the suites round the current task, by trait.
+  @TaskLocal private static var ledgers: [ObjectIdentifier: SuiteLedger] = [:]
+
+  private let uses = Locked<[Key: Int]>([:])
+
+  /// The ledger of a suite's trait; `nil` for a trait that stands on a test itself.
+  static func current(of trait: MockTrait.Identity) -> SuiteLedger? { ledgers[ObjectIdentifier(trait)] }
+
+  /// Runs the tests of a suite, and warns of stubs that none of them used.
+  static func open(
+    for trait: MockTrait.Identity, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    // A nested suite inherits the trait: its tests count for the suite that the trait stands on.
+    guard current(of: trait) == nil else { return try await function() }
+    let ledger = SuiteLedger()
+    var open = ledgers
+    open[ObjectIdentifier(trait)] = ledger
+    try await $ledgers.withValue(open) { try await function() }
+    ledger.report()
+  }
+
+  /// Adds the stubs to one test's mock. Those that do not say whether they are required are the suite's matter, not the
+  /// test's.
+  ///
+  /// - Returns: What writes down, at the end of the test, how often they were used.
+  func enter(_ stubs: [Stub], into mock: MockInterceptor) -> @Sendable () -> Void {
+    let handles = stubs.compactMap { stub -> (Key, StubHandle)? in
+      guard stub.requirement == nil else {
+        mock.add(stub)
+        return nil
+      }
+      return (Key(location: stub.location, description: stub.description), mock.add(stub.optional))
+    }
+    return {
+      self.uses.withLock { uses in
+        for (key, handle) in handles { uses[key, default: 0] += handle.count }
+      }
+    }
+  }
+
+  private func report() {
+    for (stub, count) in uses.withLock({ $0 }) where count == 0 {
+      IssueReport.report(
+        """
+        No test of this suite used the stub \(stub.description) in this run. Remove the stub, or mark it .optional. If \
+        every test must use it, mark it .required.
+        """, severity: .warning, at: stub.location)
+    }
   }
 }

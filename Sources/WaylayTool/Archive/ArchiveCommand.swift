@@ -1,165 +1,170 @@
-import ArgumentParser
-import Foundation
-import WaylayArchive
-import WaylayCore
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayArchive
+  import WaylayCore
 
-/// `waylay archive`.
-struct ArchiveCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "archive", abstract: "Look into an archive of an app, and change it.",
-    discussion:
-      "ls, show, explain, export and verify only read: they take no lock and change nothing, also while the app runs.",
-    subcommands: [List.self, Show.self, Explain.self, Remove.self, Export.self, Import.self, Verify.self])
-}
-
-extension ArchiveCommand {
-  struct List: AsyncParsableCommand {
+  /// `waylay archive`.
+  struct ArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "ls", abstract: "List what is stored, oldest first.",
-      discussion: """
-        With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", \
-        "hits", "tags", "isPinned", \
-        "partition", "isFresh", "isWhole"}], "count", "bytes"}.
-        """)
-    @OptionGroup var archive: ArchiveOptions
-    @OptionGroup var filter: FilterOptions
-    @OptionGroup var common: CommonOptions
-
-    func run() async throws {
-      let store = try archive.forReading()
-      let now = Date()
-      let totals = Locked((count: 0, bytes: Int64(0)))
-      let list = Locked(try common.json ? JSONList("entries") : nil)
-      try await store.visit(filter.filter()) { entry in
-        totals.withLock { $0 = ($0.count + 1, $0.bytes.addingReportingOverflow(entry.storedBytes).partialValue) }
-        let row = EntryRow(entry, now)
-        if common.json { try list.withLock { try $0?.append(row) } } else { try Output.line(row.text) }
-        return true
-      }
-      let (count, bytes) = totals.withLock { $0 }
-      if let list = list.withLock({ $0 }) {
-        try list.end(Totals(count: count, bytes: bytes))
-      } else {
-        try Output.line("\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes.")
-      }
-      await store.close()
-    }
-
-    private struct Totals: Encodable {
-      let count: Int
-      let bytes: Int64
-    }
+      commandName: "archive", abstract: "Look into an archive of an app, and change it.",
+      discussion:
+        "ls, show, explain, export and verify only read: they take no lock and change nothing, also while the app runs.",
+      subcommands: [List.self, Show.self, Explain.self, Remove.self, Export.self, Import.self, Verify.self])
   }
 
-  struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show what is stored for a URL: heads, how long they may be used, and with --body a body.",
-      discussion: """
-        With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "facts": [{"name", \
-        "value"}]]}. \
-        Status 1 when nothing is stored.
-        """)
-    @OptionGroup var archive: ArchiveOptions
-    @Argument(help: "The URL, or the number of an entry as ls shows it.") var what: String
-    @Flag(help: "Print the body of the newest entry, and nothing else.") var body = false
-    @OptionGroup var target: FileOptions
-    @OptionGroup var common: CommonOptions
+  extension ArchiveCommand {
+    struct List: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "List what is stored, oldest first.",
+        discussion: """
+          With --json: {"entries": [{"id", "url", "host", "status", "mediaType", "bytes", "storedBytes", "stored", \
+          "hits", "tags", "isPinned", \
+          "partition", "isFresh", "isWhole"}], "count", "bytes"}.
+          """)
+      @OptionGroup var archive: ArchiveOptions
+      @OptionGroup var filter: FilterOptions
+      @OptionGroup var common: CommonOptions
 
-    func run() async throws {
-      let output = try target.file()
-      let store = try archive.forReading()
-      let entries = try await store.list(
-        UInt64(what).map { number in .matching { $0.id.number == number } } ?? .url(Addresses.url(what)))
-      guard let newest = entries.last else {
-        throw ToolFailure(
-          .failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")
+      func run() async throws {
+        let store = try archive.forReading()
+        let now = Date()
+        let totals = Locked((count: 0, bytes: Int64(0)))
+        let list = Locked(common.json ? JSONList("entries") : nil)
+        try await store.visit(filter.filter()) { entry in
+          totals.withLock { $0 = ($0.count + 1, $0.bytes.addingReportingOverflow(entry.storedBytes).partialValue) }
+          let row = EntryRow(entry, now)
+          if common.json { try list.withLock { try $0?.append(row) } } else { try Output.line(row.text) }
+          return true
+        }
+        let (count, bytes) = totals.withLock { $0 }
+        if let list = list.withLock({ $0 }) {
+          try list.end(Totals(count: count, bytes: bytes))
+        } else {
+          try Output.line("\(count) entr\(count == 1 ? "y" : "ies"), \(bytes) bytes.")
+        }
+        await store.close()
       }
-      if body || output != nil {
-        try await BodyPrinter.print(newest.body(isStreamed: true), to: output)
-      } else if common.json {
-        try Output.json(["entries": entries.map { EntryRow($0, Date(), isWhole: true) }])
-      } else {
-        try Output.line(entries.map { EntryRow($0, Date(), isWhole: true).details }.joined(separator: "\n\n"))
+
+      private struct Totals: Encodable {
+        let count: Int
+        let bytes: Int64
       }
-      await store.close()
+    }
+
+    struct Show: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Show what is stored for a URL: heads, how long they may be used, and with --body a body.",
+        discussion: """
+          With --json: {"entries": [what ls prints of it, with "fields": [{"name", "value"}] and "facts": [{"name", \
+          "value"}]]}. \
+          Status 1 when nothing is stored.
+          """)
+      @OptionGroup var archive: ArchiveOptions
+      @Argument(help: "The URL, or the number of an entry as ls shows it.") var what: String
+      @Flag(help: "Print the body of the newest entry, and nothing else.") var body = false
+      @OptionGroup var target: FileOptions
+      @OptionGroup var common: CommonOptions
+
+      func run() async throws {
+        let output = try target.file()
+        let store = try archive.forReading()
+        let entries = try await store.list(
+          UInt64(what).map { number in .entries { $0.id.number == number } } ?? .url(Addresses.url(what)))
+        guard let newest = entries.last else {
+          throw ToolFailure(
+            .failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")
+        }
+        if body || output != nil {
+          try await BodyPrinter.print(newest.body(isStreamed: true), to: output)
+        } else if common.json {
+          try Output.json(["entries": entries.map { EntryRow($0, Date(), isWhole: true) }])
+        } else {
+          try Output.line(entries.map { EntryRow($0, Date(), isWhole: true).details }.joined(separator: "\n\n"))
+        }
+        await store.close()
+      }
+    }
+
+    struct Explain: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Say what the archive would do with a request now, and why.",
+        discussion: """
+          An app that has key rules, lifetimes or partitions of its own may do otherwise: the tool knows what is stored, \
+          not how the app is \
+          set up. With --json: {"rows": [{"name", "text"}], "stored": ["…"]}; "decision" and "reason" are among the names.
+          """)
+      @OptionGroup var archive: ArchiveOptions
+      @Argument(help: "The URL.") var url: String
+      @Option(
+        name: [.customShort("H"), .long], help: ArgumentHelp("A header field of the request.", valueName: "name: value")
+      )
+      var header: [String] = []
+      @Option(help: "online, preferArchive, offline, record or replayOnly.") var mode: Mode = .online
+      @Option(help: ArgumentHelp("The partition that the request belongs to.", valueName: "name")) var partition:
+        String?
+      @OptionGroup var common: CommonOptions
+
+      enum Mode: String, ExpressibleByArgument, CaseIterable {
+        case online, preferArchive, offline, record, replayOnly
+      }
+
+      func run() async throws {
+        var request = URLRequest(url: try Addresses.url(url))
+        for (name, value) in try Addresses.fields(header) { request.addValue(value, forHTTPHeaderField: name) }
+        let store = try archive.forReading()
+        let cache = ArchiveCache(store: store) { configuration in
+          configuration.mode = ArchiveMode(rawValue: mode.rawValue) ?? .online
+          if let partition { configuration.partition = { _ in partition } }
+        }
+        let explanation = await cache.explain(request)
+        if common.json {
+          try Output.json(
+            Report(
+              rows: explanation.rows.map { Report.Row(name: $0.name, text: $0.text) }, stored: explanation.variants))
+        } else {
+          try Output.line(explanation.description)
+        }
+        await cache.close()
+      }
+
+      private struct Report: Encodable {
+        struct Row: Encodable {
+          let name: String
+          let text: String
+        }
+
+        let rows: [Row]
+        let stored: [String]
+      }
+    }
+
+    struct Remove: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Remove entries.",
+        discussion: """
+          No app may have the archive open meanwhile. Status 1 when there was nothing to remove. With --json: \
+          {"removed": 3}.
+          """)
+      @OptionGroup var archive: ArchiveOptions
+      @OptionGroup var filter: FilterOptions
+      @Flag(help: "Remove every entry.") var all = false
+      @OptionGroup var common: CommonOptions
+
+      func validate() throws {
+        if filter.isEmpty != all {
+          throw ValidationError(
+            all ? "--all excludes a selection: leave one out." : "Select entries, or pass --all.")
+        }
+      }
+
+      func run() async throws {
+        let store = try await archive.forWriting(isMade: false)
+        let count = try await store.removeAll(filter.filter())
+        await store.close()
+        if common.json { try Output.json(["removed": count]) } else { try Output.line("\(count) removed.") }
+        if count == 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+      }
     }
   }
-
-  struct Explain: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Say what the archive would do with a request now, and why.",
-      discussion: """
-        An app that has key rules, lifetimes or partitions of its own may do otherwise: the tool knows what is stored, \
-        not how the app is \
-        set up. With --json: {"rows": [{"name", "text"}], "stored": ["…"]}; "decision" and "reason" are among the names.
-        """)
-    @OptionGroup var archive: ArchiveOptions
-    @Argument(help: "The URL.") var url: String
-    @Option(
-      name: [.customShort("H"), .long], help: ArgumentHelp("A header field of the request.", valueName: "name: value"))
-    var header: [String] = []
-    @Option(help: "online, preferArchive, offline, record or replayOnly.") var mode: Mode = .online
-    @Option(help: ArgumentHelp("The partition that the request belongs to.", valueName: "name")) var partition: String?
-    @OptionGroup var common: CommonOptions
-
-    enum Mode: String, ExpressibleByArgument, CaseIterable {
-      case online, preferArchive, offline, record, replayOnly
-    }
-
-    func run() async throws {
-      var request = URLRequest(url: try Addresses.url(url))
-      for (name, value) in try Addresses.fields(header) { request.addValue(value, forHTTPHeaderField: name) }
-      let store = try archive.forReading()
-      let cache = ArchiveCache(store: store) { configuration in
-        configuration.mode = ArchiveMode(rawValue: mode.rawValue) ?? .online
-        if let partition { configuration.partition = { _ in partition } }
-      }
-      let explanation = await cache.explain(request)
-      if common.json {
-        try Output.json(
-          Report(rows: explanation.rows.map { Report.Row(name: $0.name, text: $0.text) }, stored: explanation.variants))
-      } else {
-        try Output.line(explanation.description)
-      }
-      await cache.close()
-    }
-
-    private struct Report: Encodable {
-      struct Row: Encodable {
-        let name: String
-        let text: String
-      }
-
-      let rows: [Row]
-      let stored: [String]
-    }
-  }
-
-  struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "rm", abstract: "Remove entries.",
-      discussion: """
-        No app may have the archive open meanwhile. Status 1 when there was nothing to remove. With --json: \
-        {"removed": 3}.
-        """)
-    @OptionGroup var archive: ArchiveOptions
-    @OptionGroup var filter: FilterOptions
-    @Flag(help: "Remove every entry.") var all = false
-    @OptionGroup var common: CommonOptions
-
-    func validate() throws {
-      if filter.isEmpty != all {
-        throw ValidationError(
-          all ? "--all excludes a selection: leave one out." : "Select entries, or pass --all.")
-      }
-    }
-
-    func run() async throws {
-      let store = try await archive.forWriting(isMade: false)
-      let count = try await store.removeAll(filter.filter())
-      await store.close()
-      if common.json { try Output.json(["removed": count]) } else { try Output.line("\(count) removed.") }
-      if count == 0 { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-  }
-}
+#endif

@@ -1,60 +1,62 @@
-import ArgumentParser
-import Foundation
-import WaylayHAR
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayHAR
 
-/// What every command takes.
-struct CommonOptions: ParsableArguments {
-  @Flag(help: "Print one JSON object, for programs.") var json = false
-}
-
-/// A file that is written in place of standard output.
-struct FileOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, whole or not at all.", valueName: "file"))
-  var output: String?
-  @Flag(help: "Replace files that are there already.") var force = false
-
-  /// The file, if one is wanted.
-  func file() throws -> OutputFile? { try output.map { try OutputFile($0, mayReplace: force) } }
-}
-
-/// What is taken out of traffic before it is printed or written.
-struct RedactionOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Hide the values of this name too: a header field, a query item, a JSON member.", valueName: "name"))
-  var hide: [String] = []
-  @Option(help: ArgumentHelp("Show the values of this name, though it sounds secret.", valueName: "name")) var show:
-    [String] = []
-  @Flag(help: "Take nothing out: credentials are printed and written as they are.") var noRedaction = false
-
-  var redaction: Redaction {
-    guard !noRedaction else { return .none }
-    var redaction = Redaction.standard
-    for name in hide { redaction.hide(name) }
-    for name in show { redaction.show(name) }
-    return redaction
+  /// What every command takes.
+  struct CommonOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object, for programs.") var json = false
   }
-}
 
-/// Which entries of a file are meant.
-struct EntryOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Only this entry, counted from 1. May be given several times.", valueName: "number"))
-  var entry: [Int] = []
-  @Option(help: ArgumentHelp("Only entries whose URL contains this text.", valueName: "text")) var url: String?
+  /// A file that is written in place of standard output.
+  struct FileOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, whole or not at all.", valueName: "file"))
+    var output: String?
+    @Flag(help: "Replace files that are there already.") var force = false
 
-  func validate() throws {
-    if let wrong = entry.first(where: { $0 < 1 }) {
-      throw ValidationError("--entry counts from 1: \(wrong) is not valid.")
+    /// The file, if one is wanted.
+    func file() throws -> OutputFile? { try output.map { try OutputFile($0, mayReplace: force) } }
+  }
+
+  /// What is taken out of traffic before it is printed or written.
+  struct RedactionOptions: ParsableArguments {
+    @Option(
+      help: ArgumentHelp(
+        "Hide the values of this name too: a header field, a query item, a JSON member.", valueName: "name"))
+    var hide: [String] = []
+    @Option(help: ArgumentHelp("Show the values of this name, though it sounds secret.", valueName: "name")) var show:
+      [String] = []
+    @Flag(help: "Take nothing out: credentials are printed and written as they are.") var noRedaction = false
+
+    var redaction: Redaction {
+      guard !noRedaction else { return .none }
+      var redaction = Redaction.standard
+      for name in hide { redaction.hide(name) }
+      for name in show { redaction.show(name) }
+      return redaction
     }
   }
 
-  func picks(_ number: Int, _ entry: HAR.Entry) -> Bool {
-    (self.entry.isEmpty || self.entry.contains(number)) && (url.map { entry.request.url.contains($0) } ?? true)
-  }
+  /// Which entries of a file are meant.
+  struct EntryOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only this entry, counted from 1. May be given several times.", valueName: "number"))
+    var entry: [Int] = []
+    @Option(help: ArgumentHelp("Only entries whose URL contains this text.", valueName: "text")) var url: String?
 
-  /// That no entry was meant.
-  func nothing(in file: String, of count: Int) -> ToolFailure {
-    ToolFailure(
-      .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
+    func validate() throws {
+      if let wrong = entry.first(where: { $0 < 1 }) {
+        throw ValidationError("--entry counts from 1: \(wrong) is not valid.")
+      }
+    }
+
+    func picks(_ number: Int, _ entry: HAR.Entry) -> Bool {
+      (self.entry.isEmpty || self.entry.contains(number)) && (url.map { entry.request.url.contains($0) } ?? true)
+    }
+
+    /// That no entry was meant.
+    func nothing(in file: String, of count: Int) -> ToolFailure {
+      ToolFailure(
+        .failed, "nothingMatched", "none of the \(count) entries of \(file) matches: check --entry and --url.")
+    }
   }
-}
+#endif

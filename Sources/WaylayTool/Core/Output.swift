@@ -1,81 +1,214 @@
-import Foundation
+#if CommandLineTool
+  import Foundation
+  import WaylayCore
+  import WaylayInspector
 
-/// What the program prints: results to standard output, everything else to standard error.
-///
-/// Without a buffer, and not by `print`: that goes on forever when nobody reads any more.
-enum Output {
-  /// Nobody reads standard output any more: whoever did has had enough.
-  struct Closed: Error {}
+  /// What the program prints: results to standard output, everything else to standard error.
+  ///
+  /// Without a buffer, and not by `print`: that goes on forever when nobody reads any more.
+  enum Output {
+    /// The reader of standard output has closed its end.
+    struct Closed: Error {}
 
-  /// Writes bytes to standard output.
-  static func write(_ data: Data) throws {
-    try data.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        if count >= 0 {
-          rest = rest.dropFirst(count)
-        } else if errno == EPIPE {
-          throw Closed()
-        } else if errno != EINTR && errno != EAGAIN {
-          throw ToolFailure(.files, "output", "standard output cannot be written: \(String(cString: strerror(errno))).")
+    /// Writes bytes to standard output.
+    static func write(_ data: Data) throws {
+      try data.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let count = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+          if count >= 0 {
+            rest = rest.dropFirst(count)
+          } else if errno == EPIPE {
+            throw Closed()
+          } else if errno != EINTR && errno != EAGAIN {
+            throw ToolFailure(
+              .files, "output", "standard output cannot be written: \(String(cString: strerror(errno))).")
+          }
         }
+      }
+    }
+
+    /// Writes a line for people: what a terminal would act on is not in it.
+    static func line(_ text: String = "") throws { try write(Data((shown(text) + "\n").utf8)) }
+
+    /// Writes a text as it is, source for example.
+    static func text(_ text: String) throws { try write(Data(text.utf8)) }
+
+    /// Writes one JSON object, with its keys in order.
+    static func json(_ value: some Encodable) throws { try write(try encoded(value) + Data("\n".utf8)) }
+
+    /// A value as JSON on one line.
+    static func encoded(_ value: some Encodable) throws -> Data {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      encoder.dateEncodingStrategy = .iso8601
+      return try encoder.encode(value)
+    }
+
+    /// Says something to standard error; what nobody reads is lost.
+    static func complain(_ text: String) {
+      FileHandle.standardError.write(Data("waylay: \(shown(text))\n".utf8))
+    }
+
+    /// A text without what a terminal acts on, or shows in another order than it is.
+    static func shown(_ text: String) -> String {
+      guard text.unicodeScalars.contains(where: isHostile) else { return text }
+      var result = String.UnicodeScalarView()
+      for scalar in text.unicodeScalars { result.append(isHostile(scalar) ? "\u{FFFD}" : scalar) }
+      return String(result)
+    }
+
+    private static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
+      if scalar == "\n" || scalar == "\t" { return false }
+      // Marks that turn the direction of what follows.
+      if (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value) { return true }
+      return scalar.properties.generalCategory == .control
+    }
+  }
+
+  /// A JSON object with one long list, written element by element: `{"entries":[…],"count":2}`.
+  struct JSONList {
+    /// What stands before the next element. Nothing is printed before the first: what fails until then prints an error.
+    private var separator: String
+
+    init(_ name: String) { separator = "{\"\(name)\":[" }
+
+    mutating func append(_ element: some Encodable) throws {
+      try Output.write(Data(separator.utf8) + Output.encoded(element))
+      separator = ",\n"
+    }
+
+    /// Ends the object with what comes after the list.
+    func end(_ rest: some Encodable) throws {
+      let members = try Output.encoded(rest).dropFirst()
+      let opening = separator == ",\n" ? "" : separator
+      try Output.write(Data((opening + (members.count > 1 ? "]," : "]")).utf8) + members + Data("\n".utf8))
+    }
+  }
+
+  /// Rows of cells as lines with columns.
+  enum Table {
+    static func lines(_ rows: [[String]]) -> [String] {
+      guard let columns = rows.map(\.count).max() else { return [] }
+      let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+      return rows.map { row in
+        let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+        return cells.joined(separator: "  ").replacing(/\ +$/, with: "")
       }
     }
   }
 
-  /// Writes a line for people: what a terminal would act on is not in it.
-  static func line(_ text: String = "") throws { try write(Data((shown(text) + "\n").utf8)) }
+  /// A file that a command writes: it is there when it is whole, and takes nobody's place unless it may.
+  struct OutputFile {
+    let url: URL
+    let mayReplace: Bool
+    /// Where it is written until it is whole: beside its place.
+    let draft: URL
 
-  /// Writes a text as it is, source for example.
-  static func text(_ text: String) throws { try write(Data(text.utf8)) }
+    /// Prepares a file.
+    ///
+    /// - Throws: ``ToolFailure`` when there is one already and it must not be replaced, or the folder is missing.
+    init(_ path: String, mayReplace: Bool) throws {
+      url = URL(fileURLWithPath: path)
+      self.mayReplace = mayReplace
+      let folder = url.deletingLastPathComponent()
+      draft = folder.appendingPathComponent(".\(url.lastPathComponent.prefix(100)).\(UUID().uuidString)")
+      var isFolder: ObjCBool = false
+      if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
+        if isFolder.boolValue { throw ToolFailure(.files, "file.exists", "\(path) is a folder: name a file in it.") }
+        if !mayReplace { throw Self.exists(path) }
+      }
+      guard FileManager.default.fileExists(atPath: folder.path) else {
+        throw ToolFailure(.files, "file.noFolder", "the folder of \(path) does not exist: create it first.")
+      }
+    }
 
-  /// Writes one JSON object, with its keys in order.
-  static func json(_ value: some Encodable) throws { try write(try encoded(value) + Data("\n".utf8)) }
+    private static func exists(_ path: String) -> ToolFailure {
+      ToolFailure(.files, "file.exists", "\(path) already exists: name another file, or replace it with --force.")
+    }
 
-  /// A value as JSON on one line.
-  static func encoded(_ value: some Encodable) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    return try encoder.encode(value)
+    /// Puts the draft in its place.
+    func place() throws {
+      defer { try? FileManager.default.removeItem(at: draft) }
+      if mayReplace {
+        guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
+        return
+      }
+      // A link fails where a file has come meanwhile; a rename would replace it.
+      if link(draft.path, url.path) == 0 { return }
+      if errno == EEXIST { throw Self.exists(url.path) }
+      // A file system without links.
+      guard !FileManager.default.fileExists(atPath: url.path) else { throw Self.exists(url.path) }
+      guard rename(draft.path, url.path) == 0 else { throw failure("moved into place") }
+    }
+
+    /// Removes what was written so far.
+    func discard() { try? FileManager.default.removeItem(at: draft) }
+
+    /// Writes all of it.
+    func write(_ data: Data) throws {
+      let handle = try open()
+      do {
+        try handle.write(contentsOf: data)
+        try handle.close()
+      } catch {
+        discard()
+        throw failure("written", error)
+      }
+      try place()
+    }
+
+    /// Writes what an inspector has seen, which has no secrets in it any more, as an HTTP archive.
+    func write(_ inspector: Inspector) throws {
+      do {
+        try inspector.writeHAR(to: draft)
+        try place()
+      } catch {
+        discard()
+        throw error
+      }
+    }
+
+    /// The draft, to be written piece by piece.
+    func open() throws -> FileHandle {
+      let descriptor = Foundation.open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { throw failure("written") }
+      return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// That it cannot be written, with the system's reason.
+    func failure(_ what: String, _ error: (any Error)? = nil) -> ToolFailure {
+      let reason = error.map { ($0 as NSError).localizedDescription } ?? String(cString: strerror(errno))
+      return ToolFailure(.files, "file.unwritable", "\(url.path) cannot be \(what): \(reason)")
+    }
   }
 
-  /// Says something to standard error; what nobody reads is lost.
-  static func complain(_ text: String) {
-    FileHandle.standardError.write(Data("waylay: \(shown(text))\n".utf8))
+  /// Writes a body to standard output, or to a file.
+  enum BodyPrinter {
+    /// - Parameter progress: Is told how many bytes have come, after each piece.
+    static func print(_ body: MessageBody, to output: OutputFile?, progress: (Int64) -> Void = { _ in }) async throws {
+      var count: Int64 = 0
+      guard let output else {
+        for try await chunk in body {
+          try Output.write(chunk)
+          count += Int64(chunk.count)
+          progress(count)
+        }
+        return
+      }
+      do {
+        let handle = try output.open()
+        for try await chunk in body {
+          do { try handle.write(contentsOf: chunk) } catch { throw output.failure("written", error) }
+          count += Int64(chunk.count)
+          progress(count)
+        }
+        try handle.close()
+        try output.place()
+      } catch {
+        output.discard()
+        throw error
+      }
+    }
   }
-
-  /// A text without what a terminal acts on, or shows in another order than it is.
-  static func shown(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isHostile) else { return text }
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { result.append(isHostile(scalar) ? "\u{FFFD}" : scalar) }
-    return String(result)
-  }
-
-  private static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar == "\n" || scalar == "\t" { return false }
-    // Marks that turn the direction of what follows.
-    if (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value) { return true }
-    return scalar.properties.generalCategory == .control
-  }
-}
-
-/// A JSON object with one long list, written element by element: `{"entries":[…],"count":2}`.
-struct JSONList {
-  private var isFirst = true
-
-  init(_ name: String) throws { try Output.text("{\"\(name)\":[") }
-
-  mutating func append(_ element: some Encodable) throws {
-    try Output.write((isFirst ? Data() : Data(",\n".utf8)) + Output.encoded(element))
-    isFirst = false
-  }
-
-  /// Ends the object with what comes after the list.
-  func end(_ rest: some Encodable) throws {
-    let members = try Output.encoded(rest).dropFirst()
-    try Output.write(Data((members.count > 1 ? "]," : "]").utf8) + members + Data("\n".utf8))
-  }
-}
+#endif

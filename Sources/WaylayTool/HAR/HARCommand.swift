@@ -1,155 +1,203 @@
-import ArgumentParser
-import Foundation
-import WaylayHAR
-import WaylayMocks
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayHAR
+  import WaylayMocks
 
-/// `waylay har`.
-struct HARCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "har", abstract: "Look at HTTP archives (HAR 1.2), and make something of them.",
-    discussion: "Files are read entry by entry, so that they may have any size.",
-    subcommands: [Lint.self, Stats.self, Redact.self, ToStubs.self, ToCurl.self])
-}
-
-extension HARCommand {
-  struct Lint: ParsableCommand {
+  /// `waylay har`.
+  struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say what is wrong with an archive by the rules of the format.",
-      discussion: """
-        Status 1 when something is. With --json: {"problems": [{"entry": 1, "path": "timings.ssl", "message": "…"}], \
-        "count": 1, \
-        "entries": 12, "isCut": false}.
-        """)
-    @Argument(help: "The archive.") var file: String
-    @Option(help: ArgumentHelp("Stop after so many problems.", valueName: "count")) var limit = 1000
-    @OptionGroup var common: CommonOptions
+      commandName: "har", abstract: "Redact HTTP archives (HAR 1.2), and make stubs or curl commands of them.",
+      discussion: "Files are read entry by entry, so that they may have any size.",
+      subcommands: [Redact.self, ToStubs.self, ToCurl.self])
+  }
 
-    func run() throws {
-      var list = try common.json ? JSONList("problems") : nil
-      var count = 0
-      let entries = try HAR.problems(inFile: URL(fileURLWithPath: file)) { problem in
-        guard count < limit else {
-          count += 1
-          return false
-        }
-        count += 1
+  extension HARCommand {
+    struct Redact: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Write a copy of an archive without credentials.",
+        discussion: """
+          What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. \
+          With --json: {"entries": 12, "output": "…"}.
+          """)
+      @Argument(help: "The archive.") var file: String
+      @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
+      @Flag(help: "Replace a file that is there already.") var force = false
+      @OptionGroup var common: CommonOptions
+      @OptionGroup var secrets: RedactionOptions
+
+      func run() throws {
+        let target = try OutputFile(output, mayReplace: force)
+        let count = try HARFile(file).write(to: target, secrets.redaction)
         if common.json {
-          try list?.append(Row(entry: problem.entry, path: problem.path, message: problem.message))
+          try Output.json(Report(entries: count, output: output))
         } else {
-          try Output.line(problem.description)
+          try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
         }
-        return true
       }
-      let isCut = count > limit
-      let shown = min(count, limit)
-      try list?.end(Summary(count: shown, entries: entries, isCut: isCut))
-      if list == nil {
-        let found =
-          count == 0
-          ? "nothing is wrong" : "\(shown)\(isCut ? " and more" : "") problem\(shown == 1 && !isCut ? "" : "s")"
-        try Output.line("\(entries) entr\(entries == 1 ? "y" : "ies"): \(found).")
+
+      private struct Report: Encodable {
+        let entries: Int
+        let output: String
       }
-      if count > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private struct Row: Encodable {
-      let entry: Int?
-      let path: String
-      let message: String
+    struct ToStubs: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "to-stubs", abstract: "Write Swift stubs for a test that answer as the archive's servers did.",
+        discussion: """
+          What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": \
+          "…"}], "count": 1, \
+          "leftOut": 0}.
+          """)
+      @OptionGroup var rendering: Rendering
+
+      func run() throws {
+        let secrets = rendering.secrets
+        let redaction = secrets.redaction
+        try rendering.run(list: "stubs", name: "source") { entry in
+          Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
+        }
+      }
     }
 
-    private struct Summary: Encodable {
-      let count: Int
-      let entries: Int
-      let isCut: Bool
+    struct ToCurl: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "to-curl", abstract: "Write a curl command for each request, safe to paste into bash or zsh.",
+        discussion: """
+          With --json: {"commands": [{"entry": 1, "command": "…"}], "count": 1, "leftOut": 0}.
+          """)
+      @OptionGroup var rendering: Rendering
+      @Flag(help: "Each command on one line.") var oneLine = false
+
+      func run() throws {
+        let redaction = rendering.secrets.redaction
+        try rendering.run(list: "commands", name: "command") { entry in
+          redaction.redacted(entry).request.curlCommand(isMultiline: !oneLine)
+        }
+      }
     }
   }
 
-  struct Stats: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Count what an archive holds: hosts, statuses, types, bytes, the slowest.",
-      discussion: """
-        With --json: {"entries", "requestBytes", "responseBytes", "failed", "cutOff", "started", "ended", \
-        "milliseconds", "hosts", \
-        "statuses", "methods", "types", "slowest"}; the lists hold {"name", "count", "bytes"}, "slowest" {"entry", \
-        "url", "status", \
-        "milliseconds"}. URLs are shown without credentials.
-        """)
+  /// Makes a text of each entry that is meant, and prints them or writes them to a file.
+  struct Rendering: ParsableArguments {
     @Argument(help: "The archive.") var file: String
-    @Option(help: ArgumentHelp("How many of the slowest are named.", valueName: "count")) var slowest = 5
     @OptionGroup var common: CommonOptions
+    @OptionGroup var target: FileOptions
+    @OptionGroup var entries: EntryOptions
     @OptionGroup var secrets: RedactionOptions
 
-    func run() throws {
-      var statistics = Statistics(most: max(0, min(slowest, 1000)), redaction: secrets.redaction)
-      try HARFile(file).forEach { number, entry in statistics.add(entry, number) }
-      let report = statistics.report
-      if common.json { try Output.json(report) } else { try Output.line(report.text) }
-    }
-  }
-
-  struct Redact: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Write a copy of an archive without credentials.",
-      discussion: """
-        What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. \
-        With --json: {"entries": 12, "output": "…"}.
-        """)
-    @Argument(help: "The archive.") var file: String
-    @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
-    @Flag(help: "Replace a file that is there already.") var force = false
-    @OptionGroup var common: CommonOptions
-    @OptionGroup var secrets: RedactionOptions
-
-    func run() throws {
-      let target = try OutputFile(output, mayReplace: force)
-      let count = try HARFile(file).write(to: target, secrets.redaction)
-      if common.json {
-        try Output.json(Report(entries: count, output: output))
-      } else {
-        try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
+    /// - Parameters:
+    ///   - list: The name of the list in JSON.
+    ///   - name: That of a text in it.
+    ///   - render: Gives the text of an entry; `nil` for one that there is none of.
+    func run(list: String, name: String, _ render: (HAR.Entry) -> String?) throws {
+      let output = try target.file()
+      let handle = try output?.open()
+      do {
+        let (count, all, leftOut) = try write(list, name, to: handle, render)
+        guard count + leftOut > 0 || all == 0 else { throw entries.nothing(in: file, of: all) }
+        if leftOut > 0 { Output.complain("\(leftOut) of \(all) entries have no response and are left out.") }
+        try handle?.close()
+        try output?.place()
+      } catch {
+        output?.discard()
+        throw error
       }
     }
 
-    private struct Report: Encodable {
-      let entries: Int
-      let output: String
+    private func write(
+      _ list: String, _ name: String, to handle: FileHandle?, _ render: (HAR.Entry) -> String?
+    ) throws -> (count: Int, all: Int, leftOut: Int) {
+      func put(_ text: String) throws {
+        if let handle { try handle.write(contentsOf: Data(text.utf8)) } else if !common.json { try Output.text(text) }
+      }
+      var json = common.json ? JSONList(list) : nil
+      var (count, leftOut) = (0, 0)
+      let all = try HARFile(file).forEach { number, entry in
+        guard entries.picks(number, entry) else { return }
+        guard let text = render(entry) else {
+          leftOut += 1
+          return
+        }
+        try put((count == 0 ? "" : "\n") + text + "\n")
+        count += 1
+        try json?.append([name: JSONText.text(text), "entry": .number(number)])
+      }
+      try json?.end(["count": count, "leftOut": leftOut])
+      return (count, all, leftOut)
     }
-  }
 
-  struct ToStubs: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "to-stubs", abstract: "Write Swift stubs for a test that answer as the archive's servers did.",
-      discussion: """
-        What was not answered is left out, and said on standard error. With --json: {"stubs": [{"entry": 1, "source": \
-        "…"}], "count": 1, \
-        "leftOut": 0}.
-        """)
-    @OptionGroup var rendering: Rendering
+    private enum JSONText: Encodable {
+      case text(String)
+      case number(Int)
 
-    func run() throws {
-      let secrets = rendering.secrets
-      let redaction = secrets.redaction
-      try rendering.run(list: "stubs", name: "source") { entry in
-        Stub.source(for: redaction.redacted(entry), showsSecrets: secrets.noRedaction)
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try container.encode(text)
+        case .number(let number): try container.encode(number)
+        }
       }
     }
   }
 
-  struct ToCurl: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "to-curl", abstract: "Write a curl command for each request, safe to paste into bash or zsh.",
-      discussion: """
-        With --json: {"commands": [{"entry": 1, "command": "…"}], "count": 1, "leftOut": 0}.
-        """)
-    @OptionGroup var rendering: Rendering
-    @Flag(help: "Each command on one line.") var oneLine = false
+  /// An archive that is read entry by entry.
+  struct HARFile {
+    let url: URL
 
-    func run() throws {
-      let redaction = rendering.secrets.redaction
-      try rendering.run(list: "commands", name: "command") { entry in
-        redaction.redacted(entry).request.curlCommand(isMultiline: !oneLine)
+    init(_ path: String) { url = URL(fileURLWithPath: path) }
+
+    /// Shows each entry with its number, from 1; returns how many there were.
+    @discardableResult
+    func forEach(_ visit: (Int, HAR.Entry) throws -> Void) throws -> Int {
+      var reader = try HARReader(url)
+      var count = 0
+      while let entry = try reader.next() {
+        count += 1
+        try visit(count, entry)
+      }
+      return count
+    }
+
+    /// Writes a copy without secrets; returns how many entries it has.
+    func write(to target: OutputFile, _ redaction: Redaction) throws -> Int {
+      do {
+        let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
+        var writer = try HARWriter(target.draft, archive: archive)
+        let count = try forEach { _, entry in try writer.append(redaction.redacted(entry)) }
+        try writer.finish()
+        try target.place()
+        return count
+      } catch {
+        target.discard()
+        throw error
       }
     }
   }
-}
+
+  extension Redaction {
+    /// What an archive says beside its entries, as far as it cannot hold a secret.
+    func outline(of archive: HAR) -> HAR {
+      guard hides("authorization") else { return archive }
+      var copy = HAR(creator: HAR.Application(name: archive.creator.name, version: archive.creator.version))
+      copy.browser = archive.browser.map { HAR.Application(name: $0.name, version: $0.version) }
+      copy.pages = archive.pages.map { page in
+        // Browsers take the page's URL for its title.
+        var copy = HAR.Page(id: page.id, title: shown(page.title), started: page.started)
+        (copy.onLoad, copy.onContentLoad) = (page.onLoad, page.onContentLoad)
+        return copy
+      }
+      return copy
+    }
+
+    /// A URL without secrets.
+    func shown(_ url: String) -> String {
+      redacted(
+        HAR.Entry(
+          started: Date(timeIntervalSince1970: 0), request: HAR.Request(method: "GET", url: url),
+          response: HAR.Response(status: 0, httpVersion: ""))
+      ).request.url
+    }
+  }
+#endif

@@ -41,7 +41,8 @@ struct EventTests {
     let origin = try await TestOrigin.start()
     let wall = Wall()
     let site = Site(
-      origin, ArchiveCache(limits: StoreLimits(bytes: 1 << 20, count: 2)) { $0.now = { wall.now } }, wall: wall)
+      origin, ArchiveCache(.memory(limits: StoreLimits(bytes: 1 << 20, count: 2))) { $0.now = { wall.now } }, wall: wall
+    )
     var events = site.archive.events().makeAsyncIterator()
     for path in ["/a", "/b", "/c", "/d"] {
       origin.reply(to: path, with: numbered([("Cache-Control", "max-age=10")]))

@@ -76,7 +76,7 @@ struct LoadModeTests {
       #expect(try await site.get("/a").text == "body 2")
       site.wall.advance(by: 1000)
       var noted = InterceptedRequest(site.request("/a"))
-      noted[ArchiveModeKey.self] = .offline
+      noted.archiveMode = .offline
       let next = InterceptorChain.Next { _ in throw URLError(.badURL) }
       #expect(try await site.archive.startLoading(noted, next: next).source == .staleArchive)
     }

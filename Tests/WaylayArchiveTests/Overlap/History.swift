@@ -7,7 +7,7 @@ import WaylayCore
 ///
 /// An operation happens somewhere between its beginning and its end. So a value may be there from the beginning of its
 /// storing on, and has to be from the end; it may be gone from the beginning of a removal on, and has to be from the
-/// end. Whoever reads beside the writer learns of all this from the journal, at the latest after a flush.
+/// end. A reader beside the writer learns of all this from the log, at the latest after a flush.
 struct History {
   struct Value {
     var key: Int
@@ -32,7 +32,7 @@ struct History {
   private var evicted: Set<EntryID> = []
   /// Whether what is done is kept as text, which takes time.
   var isLogging = false
-  /// What has been done, for whoever looks into a violation.
+  /// What has been done, for a look into a violation.
   private(set) var log: [String] = []
 
   mutating func tick() -> Int {

@@ -58,7 +58,7 @@ extension World {
     if dice.chance(65) {
       await close(handle)
     } else if !brake.isOn {
-      // Let go: the last one who has it lets go of the directory.
+      // Released: the last one owner releases the directory.
       state.withLock { state in
         state.handles.removeAll { $0.number == handle.number }
         if handle.store is DiskStore, state.marks[handle.number]?.closed == nil {
@@ -66,7 +66,7 @@ extension World {
         }
         for (number, writer) in state.writers where writer.handle == handle.number { state.writers[number] = nil }
       }
-      note("\(handle.name) is let go")
+      note("\(handle.name) is released")
     }
   }
 
@@ -87,7 +87,7 @@ extension World {
     }
   }
 
-  /// Takes the directory away, as apps clear caches: whoever has it open has it no more.
+  /// Takes the directory away, as apps clear caches: a store that has it open loses it.
   func move(_ dice: inout Dice) async {
     guard !brake.isOn else { return }
     let isRenamed = dice.chance(50)
@@ -104,7 +104,7 @@ extension World {
         state.history.note("the directory is \(isRenamed ? "renamed" : "removed")")
       }
       defer { state.withLock { $0.isMoving = false } }
-      // Whoever writes meanwhile may make a file where everything had been removed.
+      // A writer may make a file where everything had been removed.
       for _ in 0..<20 where !isRenamed && FileManager.default.fileExists(atPath: directory.path) {
         try? FileManager.default.removeItem(at: directory)
       }

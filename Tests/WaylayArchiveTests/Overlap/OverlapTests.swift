@@ -15,7 +15,8 @@ struct OverlapTests {
   }
 
   private static let count =
-    ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) } ?? 10_000
+    ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) }
+    ?? Sizes.of(10_000, small: 2_000)
 
   @Test("whatever overlaps, each look-up finds what is there, and nothing is lost, left over or stuck", .heavy)
   func schedules() async throws {
@@ -68,7 +69,7 @@ struct OverlapTests {
     return await schedule.run(in: folder)
   }
 
-  /// In memory where the system has such a place: the schedules are about time, not about the medium.
+  /// In memory where the system has such a place: the schedules are about time, not about the disk.
   private static var folder: URL {
     let shared = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
     return FileManager.default.isWritableFile(atPath: shared.path) ? shared : FileManager.default.temporaryDirectory

@@ -80,9 +80,9 @@ struct Schedule {
     await released(stores + world.state.withLock { $0.departing }, world)
   }
 
-  /// Closes and lets go of all stores.
+  /// Closes and releases all stores.
   ///
-  /// - Returns: The stores, for whoever wants to know when they have gone. Nothing here holds them any more.
+  /// - Returns: The stores, to know when they have gone. Nothing here holds them any more.
   private func closeAll(_ world: World, _ dice: inout Dice) async -> [World.Weak] {
     world.state.withLock { $0.writers = [:] }
     let handles = world.state.withLock { $0.handles }
@@ -106,7 +106,7 @@ struct Schedule {
 
   private func reopen(_ world: World, _ dice: inout Dice) async {
     let start = ContinuousClock.now
-    // Stores that were let go may have something to write yet.
+    // Stores that were released may have something to write yet.
     while true {
       do {
         let hold = World.Hold()
@@ -138,12 +138,12 @@ struct Schedule {
     world.state.withLock { $0.handles = [] }
   }
 
-  /// Waits until nobody holds the stores any more: whoever does works for ever, or waits for ever.
+  /// Waits until nobody holds the stores any more: their owner works for ever, or waits for ever.
   private func released(_ stores: [World.Weak], _ world: World) async {
     let start = ContinuousClock.now
     while stores.contains(where: { $0.hold != nil }) {
       guard start.duration(to: .now) < .seconds(20) else {
-        return world.violate("somebody still holds a store that was closed and let go")
+        return world.violate("somebody still holds a store that was closed and released")
       }
       await Task.yield()
     }

@@ -277,7 +277,7 @@ extension World {
     }
   }
 
-  /// Enough records for a journal to be shortened, now and then.
+  /// Enough records for a log to be shortened, now and then.
   private func burst(_ dice: inout Dice) async {
     guard dice.chance(5), let handle = handle(&dice, where: { !$0.isReader && $1.isWhole }) else { return }
     do {

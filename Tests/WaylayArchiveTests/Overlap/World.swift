@@ -17,7 +17,7 @@ final class World: Sendable {
     var name: String { "\(isReader ? "reader" : "store") \(number)" }
   }
 
-  /// What has become of a store, also of one that was let go and that somebody still works with.
+  /// What has become of a store, also of one that was released and that somebody still works with.
   struct Marks {
     /// From when on it may fail because it is being closed, and when it surely was closed.
     var leaving: Int?
@@ -44,7 +44,7 @@ final class World: Sendable {
     var incarnation = 0
     var handles: [Handle] = []
     var marks: [Int: Marks] = [:]
-    /// Stores that were let go without being closed: whoever has them still may keep others out.
+    /// Stores that were released without being closed: their owners may keep others out.
     var departing: [Weak] = []
     /// How many openings have begun, and how many have ended.
     var openings = (begun: 0, ended: 0)
@@ -149,7 +149,7 @@ final class World: Sendable {
     if now.leaving != nil, [.closed, .unreadable].contains(error.code) { return }
     if isSmall, [.storeFull, .entryTooLarge].contains(error.code) { return }
     if handle.isReader, error.code == .readOnly { return }
-    // Let go of meanwhile: nobody knows any more what had become of it.
+    // Released meanwhile: nobody knows any more what had become of it.
     if self.handle(handle.number) == nil, [.closed, .unreadable, .directoryUnusable].contains(error.code) { return }
     violate("\(handle.name), \(what): \(error)")
   }
@@ -226,7 +226,8 @@ final class Brake: Sendable {
   private let state = Locked(State())
   private let permit = DispatchSemaphore(value: 0)
 
-  /// The next call of a kind waits until ``release()``; not for ever, because whoever releases may need the thread.
+  /// The next call of a kind waits until ``release()``; not for ever, because the caller of release may need the
+  /// thread.
   func hold(_ call: FailingSystem.Call) {
     state.withLock { if !$0.isHolding { $0.call = call } }
   }

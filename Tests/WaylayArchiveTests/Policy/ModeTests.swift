@@ -183,7 +183,7 @@ struct ModeTests {
     #expect(policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .forward)
     urlRequest.setValue(nil, forHTTPHeaderField: "cache-control")
     urlRequest.cachePolicy = .returnCacheDataDontLoad
-    let answer = CacheAnswer(index: 0, form: .whole, isStale: false)
+    let answer = CacheReply(index: 0, form: .whole, isStale: false)
     #expect(
       policy.decide(CacheRequest(InterceptedRequest(urlRequest)), records: [record], now: now).action == .serve(answer))
   }

@@ -39,7 +39,6 @@ struct RecordEncodingTests {
   func roundTrip() {
     var all = records()
     #expect(all.count == 4)
-    all[0].trailers = [HTTPField.Name("X-Sum")!: "1"]
     all[0].date = .min
     all[0].lifetime = .max
     all[0].requestTime = CacheTime(milliseconds: .min)
@@ -68,7 +67,7 @@ struct RecordEncodingTests {
     }
   }
 
-  @Test("Damage never traps, neither in reading nor in deciding: 200 000 inputs", .heavy)
+  @Test("Damage never traps, neither in reading nor in deciding", .heavy)
   func damage() {
     var numbers = Numbers(state: 6)
     let samples = records().map { $0.encoded() }
@@ -83,7 +82,7 @@ struct RecordEncodingTests {
         cachePolicy: .returnCacheDataElseLoad),
     ]
     var accepted = 0
-    for round in 0..<200_000 {
+    for round in 0..<Sizes.of(200_000, small: 20_000) {
       var bytes = samples[round % samples.count]
       for _ in 0..<Int.random(in: 1...4, using: &numbers) {
         let index = Int.random(in: 0..<bytes.count, using: &numbers)
@@ -106,7 +105,7 @@ struct RecordEncodingTests {
         responseTime: now)
       _ = policy.receive(response, for: request, decision, records: [record])
     }
-    #expect(accepted > 1000)
+    #expect(accepted > Sizes.of(1000, small: 100))
   }
 
   @Test("Header values that nobody would write never trap: 20 000 of them", .heavy)

@@ -16,7 +16,7 @@ struct DownloadTaskTests {
   @Test("what was stored is downloaded with the server gone")
   func offline() async throws {
     let origin = try await TestOrigin.start()
-    let site = Site(origin, ArchiveCache(limits: StoreLimits(bytes: 64 << 20)), wall: Wall())
+    let site = Site(origin, ArchiveCache(), wall: Wall())
     origin.reply(to: "/file") { _ in
       Reply(200, [("Cache-Control", "max-age=1000")], .whole(Data(repeating: 7, count: 300_000)))
     }
@@ -29,7 +29,7 @@ struct DownloadTaskTests {
   @Test("a download that broke off goes on where it was, with Range and If-Range")
   func resumed() async throws {
     let origin = try await TestOrigin.start()
-    let site = Site(origin, ArchiveCache(limits: StoreLimits(bytes: 64 << 20)), wall: Wall())
+    let site = Site(origin, ArchiveCache(), wall: Wall())
     let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
     let isCut = Locked(true)
     origin.reply(to: "/file") { request in

@@ -112,7 +112,7 @@ struct LargeNumberTests {
     "a body that a link says is longer than any, or shorter than none, is read as it comes",
     arguments: [Int64.max, .max - 1, -1, .min])
   func lengths(_ length: Int64) async throws {
-    let archive = ArchiveCache(limits: StoreLimits(bytes: .max, entryBytes: .max))
+    let archive = ArchiveCache(.memory(limits: StoreLimits(bytes: .max, entryBytes: .max)))
     let script = ScriptedNext()
     let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
     chunk.yield(Data("abc".utf8))

@@ -26,7 +26,7 @@ struct LateAnswerTests {
     script.answers("", status: .noContent)
     _ = try await archive.load(script) { $0.httpMethod = "POST" }
     gate.open()
-    // Whoever had asked before the change gets what was there then, as over any network.
+    // A load that asked before the change gets what was there then, as over any network.
     #expect(try await late.text == "old")
     script.answers("new", [.cacheControl: "max-age=10"])
     #expect(try await archive.load(script).text == "new")

@@ -36,14 +36,16 @@ struct OverLimitTests {
     let directory = TemporaryDirectory()
     try directory.write(Data("mine".utf8), "notes.txt")
     let lines = Locked<[String]>([])
-    let archive = ArchiveCache(at: directory.url, options: .init(logger: .keeping(lines)))
+    let archive = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines))))
     let error = await failure { try await archive.opened() }
     #expect((error as? ArchiveError)?.code == .foreignFormat)
     #expect(lines.withLock { $0.count { $0.contains("could not be opened") } } == 1)
     archive.invalidate()
     // A logger of the archive's own has it alone.
     let own = Locked<[String]>([])
-    let other = ArchiveCache(at: directory.url, options: .init(logger: .keeping(lines))) { $0.logger = .keeping(own) }
+    let other = ArchiveCache(.disk(at: directory.url, options: .init(logger: .keeping(lines)))) {
+      $0.logger = .keeping(own)
+    }
     _ = await failure { try await other.opened() }
     #expect(lines.withLock { $0.count } == 1 && own.withLock { $0.contains { $0.contains("could not be opened") } })
     other.invalidate()

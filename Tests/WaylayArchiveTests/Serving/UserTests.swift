@@ -6,7 +6,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-/// Whoever carries a cookie gets a page with its value on it.
+/// A request with a cookie gets a page with its value on it.
 private func page(_ control: String) -> @Sendable (TestOrigin.Request) -> Reply {
   { request in
     let cookie = request["Cookie"].first ?? "nobody"
@@ -225,7 +225,7 @@ struct UserTests {
     await origin.stop()
   }
 
-  @Test("what was loaded after a challenge is read offline by whoever could answer it again, and by nobody else")
+  @Test("what was loaded after a challenge is read offline by a session that could answer it again, and by nobody else")
   func challenge() async throws {
     let origin = try await TestOrigin.start()
     origin.reply(to: "/secret") { request in

@@ -12,7 +12,7 @@ struct CloseTests {
     Dictionary(uniqueKeysWithValues: directory.files.map { ($0, directory.contents($0)) })
   }
 
-  /// A store that opens as soon as whoever has the directory lets go of it.
+  /// A store that opens as soon as its owner releases the directory.
   private func successor() async throws -> DiskStore {
     while true {
       do {
@@ -24,7 +24,7 @@ struct CloseTests {
     }
   }
 
-  @Test("a body that was still to be written when the store closed writes nothing into the next store's journal")
+  @Test("a body that was still to be written when the store closed writes nothing into the next store's log")
   func lateDrain() async throws {
     let hold = Hold(.open)
     let store = try directory.store(hold.options(.init(memory: 0, logger: .silent)))
@@ -48,7 +48,7 @@ struct CloseTests {
     let next = try directory.store()
     for number in 0..<8 { try next.put(.sample("next \(number)"), body: .noise(100)) }
     try await next.flush()
-    hold.letGo()
+    hold.release()
     for reader in readers { #expect(await reader.value == .noise(200_000)) }
     for writer in writers {
       let error = await #expect(throws: ArchiveError.self) { try await writer.commit(.sample("late")) }
@@ -78,7 +78,7 @@ struct CloseTests {
       let error = #expect(throws: ArchiveError.self) { try directory.store() }
       #expect(error?.code == .locked)
     }
-    hold.letGo()
+    hold.release()
     await closing.value
     let next = try directory.store()
     try next.put(.sample("b"), body: .noise(100))
@@ -91,7 +91,7 @@ struct CloseTests {
     await next.close()
   }
 
-  @Test("closed, every writer that is still held fails and touches nothing, also when it is let go")
+  @Test("closed, every writer that is still held fails and touches nothing, also when it is released")
   func heldWriters() async throws {
     let store = try directory.store()
     var writers: [String: any EntryWriter] = [:]
@@ -173,7 +173,7 @@ struct CloseTests {
     }
     for _ in 0..<200 { await Task.yield() }
     #expect(isClosed.withLock { $0 } == false)
-    hold.letGo()
+    hold.release()
     for closing in closings { await closing.value }
     await store.close()
     let next = try directory.store()
@@ -224,8 +224,8 @@ struct CloseTests {
     await last.close()
   }
 
-  @Test("a store that is let go without being closed leaves the directory to the next one, with everything in it")
-  func letGo() async throws {
+  @Test("a store that is released without being closed leaves the directory to the next one, with everything in it")
+  func release() async throws {
     for round in 0..<5 {
       let store = try await successor()
       #expect(store.usage.count == round)

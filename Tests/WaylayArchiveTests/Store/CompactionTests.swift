@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("A journal that is written anew", .timeLimit(.minutes(2)))
+@Suite("A log that is written anew", .timeLimit(.minutes(2)))
 struct CompactionTests {
   private static let directory = URL(fileURLWithPath: "/above/archive", isDirectory: true)
   private let disk = ModelDisk()
@@ -56,10 +56,10 @@ struct CompactionTests {
     #expect(bodies == [.noise(100)])
     #expect(again.usage.count == 1)
     await again.close()
-    #expect(try names("journal").count == 1)
+    #expect(try names("log").count == 1)
   }
 
-  @Test("or because the medium has not taken what took the place of what it had")
+  @Test("or because the disk has not taken what took the place of what it had")
   func replacedEntries() async throws {
     let drafts = Locked(0)
     let counting = FailingSystem(disk) { call in
@@ -89,7 +89,7 @@ struct CompactionTests {
     let system = FailingSystem(disk) { call in failing.withLock { $0 } && call == .synchronize ? .error(EIO) : nil }
     let store = try DiskStore(at: Self.directory, options: hold.options(options(system), on: system))
     try store.put(.sample("kept"), body: .noise(100))
-    // From now on the journal is not to be trusted, and the next flush writes it anew.
+    // From now on the log is not to be trusted, and the next flush writes it anew.
     failing.withLock { $0 = true }
     await #expect(throws: ArchiveError.self) { try await store.flush() }
     failing.withLock { $0 = false }
@@ -100,14 +100,14 @@ struct CompactionTests {
     async let held: Void = {
       // The one that was under way, and the one that is written anew.
       try? await hold.wait(for: 2)
-      hold.letGo()
+      hold.release()
     }()
     try await flushed
     await held
     #expect(await store.settle())
-    #expect(try names("journal").count == 1)
+    #expect(try names("log").count == 1)
     await store.close()
-    #expect(try names("journal").count == 1)
+    #expect(try names("log").count == 1)
     let again = try DiskStore(at: Self.directory, options: options(disk))
     let bodies = try await again.bodies("kept")
     #expect(bodies == [.noise(100)])

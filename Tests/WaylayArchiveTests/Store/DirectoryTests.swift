@@ -76,7 +76,7 @@ struct DirectoryTests {
     _ = try? store.put(.sample("b"), body: .noise(100))
     let error = await #expect(throws: ArchiveError.self) { try await store.flush() }
     #expect(error?.code == .directoryUnusable)
-    // The store lets go of it: it can be opened where it is now.
+    // The store releases it: it can be opened where it is now.
     let again = try other.store()
     let bodies = try await again.bodies("a")
     #expect(bodies == [.noise(100)])
@@ -94,7 +94,7 @@ struct DirectoryTests {
     // There is no file that is the lock.
     #expect(
       Set(try FileManager.default.contentsOfDirectory(atPath: directory.url.path)) == [
-        "waylay-archive", "journal", "entries",
+        "waylay-archive", "log", "entries",
       ])
     for name in directory.files { try FileManager.default.removeItem(at: directory.url.appendingPathComponent(name)) }
     // Without the file that says what it is, it is nobody's archive.
@@ -130,7 +130,7 @@ struct DirectoryTests {
     await store.close()
     let elsewhere = TemporaryDirectory()
     try FileManager.default.createDirectory(at: elsewhere.url, withIntermediateDirectories: true)
-    for name in ["entries", "journal"] {
+    for name in ["entries", "log"] {
       let folder = directory.url.appendingPathComponent(name)
       let aside = directory.url.appendingPathComponent(name + "-aside")
       try FileManager.default.moveItem(at: folder, to: aside)

@@ -71,13 +71,13 @@ struct DurabilityTests {
     await store.close()
   }
 
-  @Test("has what was stored while the medium was waited for", .heavy)
-  func slowMedium() async throws {
+  @Test("has what was stored while the disk was waited for", .heavy)
+  func slowDisk() async throws {
     let gate = Gate(.synchronize)
     let store = try directory.store(gate.options)
     gate.close()
     try store.put(.sample("kept", isPinned: true), body: .noise(300))
-    // Enough for the journal to be shortened.
+    // Enough for the log to be shortened.
     for _ in 0..<1600 { store.remove([try store.put(.sample("passing"), body: .noise(1)).id]) }
     try await gate.wait(for: 1)
     while !directory.files.contains(where: { $0.hasSuffix(".new") }), !Task.isCancelled { await Task.yield() }

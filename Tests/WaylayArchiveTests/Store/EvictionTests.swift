@@ -47,7 +47,7 @@ struct EvictionTests {
         else { continue }
         #expect(index.remove(entry.handle) == victim)
       default:
-        guard let handle = index.candidate() else { continue }
+        guard let handle = index.victim() else { continue }
         #expect(!index.isPinned(handle))
         model[index.remove(handle)] = nil
       }

@@ -83,7 +83,7 @@ struct FlushTests {
     await store.close()
   }
 
-  @Test("also what was stored and flushed while the journal was being shortened")
+  @Test("also what was stored and flushed while the log was being shortened")
   func shortening() async throws {
     let hold = Hold(.synchronize)
     let store = try DiskStore(at: Self.directory, options: hold.options(options(disk, slack: 16), on: disk))
@@ -91,12 +91,12 @@ struct FlushTests {
     try await store.flush()
     hold.begin()
     for _ in 0..<60 { store.remove([try store.put(.sample("passing"), body: .noise(1)).id]) }
-    // The shorter journal is on its way to the medium.
+    // The shorter log is on its way to the disk.
     try await hold.wait(for: 1)
     try store.put(.sample("late"), body: .noise(200))
     try await writeBehind(store)
     async let flushed: Void = store.flush()
-    hold.letGo()
+    hold.release()
     try await flushed
     try await afterLosses { store in
       let bodies = try await store.bodies("kept") + store.bodies("late")
@@ -110,7 +110,7 @@ struct FlushTests {
     await store.close()
   }
 
-  @Test("a flush that failed is followed by others that fail, until the medium has everything")
+  @Test("a flush that failed is followed by others that fail, until the disk has everything")
   func again() async throws {
     let failing = Locked(false)
     let store = try opened(
@@ -144,7 +144,7 @@ struct FlushTests {
     try store.update(freshened, head: Array("another head".utf8), details: freshened.details)
     try store.put(.sample("replaced", replacing: [replaced.id]), body: .noise(200))
     try await writeBehind(store)
-    hold.letGo()
+    hold.release()
     try await flushed
     try await afterLosses { store in
       var bodies = try await store.bodies("freshened")
@@ -174,7 +174,7 @@ struct FlushTests {
     await store.close()
   }
 
-  @Test("and what it replaced goes, also when the medium refuses another one each time")
+  @Test("and what it replaced goes, also when the disk refuses another one each time")
   func oneOfMany() async throws {
     let calls = Locked(Int.max)
     let system = FailingSystem(disk) { call in

@@ -60,7 +60,7 @@ struct FollowingTests {
     await writer.close()
   }
 
-  @Test("follows the journal into its shorter form, with removals on both sides", arguments: [1, 2])
+  @Test("follows the log into its shorter form, with removals on both sides", arguments: [1, 2])
   func compaction(readers: Int) async throws {
     let writer = try directory.store()
     var kept: [StoredEntry] = []

@@ -94,7 +94,7 @@ struct HeldDirectoryTests {
       }
     }
     #expect(directory.files.map { directory.contents($0) } == before)
-    // The other way round: whoever owns it can put anything in it.
+    // The other way round: its owner can put anything in it.
     try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: directory.url.path)
     let error = #expect(throws: ArchiveError.self) { try directory.store() }
     #expect(error?.code == .directoryUnusable)
@@ -165,7 +165,7 @@ struct HeldDirectoryTests {
     async let held: Void = {
       await gate.reached()
       isHeld.withLock { $0 = true }
-      // The head gets another file, the old one goes, and the journal is shortened.
+      // The head gets another file, the old one goes, and the log is shortened.
       try writer.update(entry, head: [1, 2, 3], details: entry.details)
       try await writer.removeAll(.key(ArchiveKey("gone")))
       try await writer.flush()
@@ -181,7 +181,7 @@ struct HeldDirectoryTests {
     await writer.close()
   }
 
-  @Test("has nothing for a reader that was closed while it read the journal")
+  @Test("has nothing for a reader that was closed while it read the log")
   func closedWhileFollowing() async throws {
     let writer = try directory.store()
     try writer.put(.sample("a"), body: .noise(100))
@@ -206,7 +206,7 @@ struct HeldDirectoryTests {
     await writer.close()
   }
 
-  @Test("never has an entry in the journal before the partition that it is in")
+  @Test("never has an entry in the log before the partition that it is in")
   func partitions() async throws {
     let disk = ModelDisk()
     let place = URL(fileURLWithPath: "/above/archive", isDirectory: true)

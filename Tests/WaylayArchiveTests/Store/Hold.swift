@@ -3,7 +3,7 @@ import StoreFaults
 import WaylayArchive
 import WaylayCore
 
-/// Holds up the store's calls to the file system, of one kind, until it lets go: what overlaps in time by chance
+/// Holds up the store's calls to the file system, of one kind, until it is released: what overlaps in time by chance
 /// overlaps for certain.
 final class Hold: Sendable {
   private struct State {
@@ -24,7 +24,7 @@ final class Hold: Sendable {
 
   func begin() { state.withLock { $0.isOn = true } }
 
-  func letGo() {
+  func release() {
     let held = state.withLock { state in
       state.isOn = false
       defer { state.held = 0 }

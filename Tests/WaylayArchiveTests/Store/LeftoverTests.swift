@@ -22,7 +22,7 @@ struct LeftoverTests {
     let wanted = Locked<(store: DiskStore, entry: EntryID)?>(nil)
     var options = DiskStore.Options(memory: 0, logger: .silent)
     options.system = FailingSystem { call in
-      // The journal is told that the new entry has taken the place of the old one: by now it is in the index.
+      // The log is told that the new entry has taken the place of the old one: by now it is in the index.
       guard call == .write, let (store, entry) = wanted.withLock({ $0 }), store.usage.count == 1 else { return nil }
       wanted.withLock { $0 = nil }
       store.remove([entry])

@@ -30,21 +30,24 @@ struct RefusalTests {
     #expect(!FileManager.default.fileExists(atPath: "/waylay-refused"))
   }
 
-  @Test("a key shorter than 16 bytes is refused before anything is made; 16 are enough", arguments: [0, 1, 15, 16, 32])
-  func shortKeys(bytes: Int) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let key = SymmetricKey(data: [UInt8](repeating: 7, count: bytes))
-    let error = await code {
-      let store = try DiskStore(at: folder, options: DiskStore.Options(encryptionKey: { key }))
-      await store.close()
+  #if Cryptography
+    @Test(
+      "a key shorter than 16 bytes is refused before anything is made; 16 are enough", arguments: [0, 1, 15, 16, 32])
+    func shortKeys(bytes: Int) async throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let key = SymmetricKey(data: [UInt8](repeating: 7, count: bytes))
+      let error = await code {
+        let store = try DiskStore(at: folder, options: DiskStore.Options(encryptionKey: { key }))
+        await store.close()
+      }
+      #expect(error?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: error))")
+      #expect(FileManager.default.fileExists(atPath: folder.path) == (bytes >= 16))
+      let file = folder.appendingPathExtension("waylay")
+      defer { try? FileManager.default.removeItem(at: file) }
+      let exported = await code { try await MemoryStore().export(to: file, encryptionKey: key) }
+      #expect(exported?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: exported))")
+      #expect(FileManager.default.fileExists(atPath: file.path) == (bytes >= 16))
     }
-    #expect(error?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: error))")
-    #expect(FileManager.default.fileExists(atPath: folder.path) == (bytes >= 16))
-    let file = folder.appendingPathExtension("waylay")
-    defer { try? FileManager.default.removeItem(at: file) }
-    let exported = await code { try await MemoryStore().export(to: file, encryptionKey: key) }
-    #expect(exported?.code == (bytes < 16 ? .invalidKey : nil), "\(String(describing: exported))")
-    #expect(FileManager.default.fileExists(atPath: file.path) == (bytes >= 16))
-  }
+  #endif
 }

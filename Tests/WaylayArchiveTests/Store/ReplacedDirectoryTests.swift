@@ -107,7 +107,7 @@ struct ReplacedDirectoryTests {
     #expect(try Data(contentsOf: directory.url) == Data("mine".utf8))
   }
 
-  @Test("because a link leads elsewhere is let go of, and the other one is another store's")
+  @Test("because a link leads elsewhere is released, and the other one is another store's")
   func byLink() async throws {
     let (first, second) = (TemporaryDirectory(), TemporaryDirectory())
     for place in [first, second] {
@@ -132,7 +132,7 @@ struct ReplacedDirectoryTests {
     await last.close()
   }
 
-  @Test("is let go of only when the store that had it has done what it had begun")
+  @Test("is released only when the store that had it has done what it had begun")
   func underWay() async throws {
     let gate = Barrier()
     var options = DiskStore.Options(memory: 0, logger: .silent)

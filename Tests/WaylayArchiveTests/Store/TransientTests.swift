@@ -46,7 +46,7 @@ struct TransientTests {
   }
 
   @Test(
-    "nor is an archive emptied because its journal could not be read",
+    "nor is an archive emptied because its log could not be read",
     arguments: [FailingSystem.Call.read, .open, .status, .names])
   func opening(call: FailingSystem.Call) async throws {
     let store = try directory.store()
@@ -84,7 +84,7 @@ struct TransientTests {
     let wall = Wall()
     let body = Data.noise(length)
     origin.reply(to: "/file") { _ in Reply(200, [("Cache-Control", "max-age=1000")], .whole(body)) }
-    let archive = ArchiveCache(at: directory.url, options: options(faults)) { $0.now = { wall.now } }
+    let archive = ArchiveCache(.disk(at: directory.url, options: options(faults))) { $0.now = { wall.now } }
     let site = Site(origin, archive, wall: wall)
     try await archive.opened()
     try await site.get("/file")

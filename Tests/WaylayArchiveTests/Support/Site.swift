@@ -168,10 +168,10 @@ func withSite(
 ) async throws {
   let origin = try await TestOrigin.start()
   let wall = Wall()
-  let archive = ArchiveCache(limits: limits) { configuration in
+  let archive = ArchiveCache(.memory(limits: limits)) { configuration in
     configuration.now = { wall.now }
     // Answers on loopback take as long as a busy machine lets them: nobody is to be given a stale one meanwhile.
-    configuration.patience = .infinity
+    configuration.networkTimeout = .infinity
     configure(&configuration)
   }
   let site = Site(origin, archive, wall: wall)
@@ -219,7 +219,7 @@ func numbered(
   }
 }
 
-/// A text under an entity tag: 304 to whoever has it.
+/// A text under an entity tag: 304 to a client that has it.
 func tagged(
   _ text: String, _ tag: String, _ fields: [(name: String, value: String)] = []
 ) -> @Sendable (TestOrigin.Request) -> Reply {

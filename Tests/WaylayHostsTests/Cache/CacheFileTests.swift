@@ -57,6 +57,38 @@ struct CacheFileTests {
     }
   }
 
+  @Test("cannot give a public name a private address, which nothing dials then")
+  func rebinding() async throws {
+    try await withFile {
+      func record(_ host: String, _ addresses: String) -> String {
+        let ends = #""stored":1800000990,"lifetime":100,"endpoints":[\#(addresses)]"#
+        return #"{"host":"\#(host)","port":443,"source":"x",\#(ends)}"#
+      }
+      let records = [
+        record("bad.test", #""127.0.0.1","[::1]:8443""#), record("half.test", #""192.168.0.1","203.0.113.7""#),
+        record("printer.local", #""192.168.0.9""#), record("mine.test", #""10.0.0.1""#),
+      ]
+      try Data(#"{"version":1,"entries":[\#(records.joined(separator: ","))]}"#.utf8).write(to: file)
+      let mine = try HostPattern("mine.test")
+      let bench = try CacheBench {
+        $0.file = file
+        $0.privateHosts = [mine]
+      }
+      func cached(_ host: String) throws -> [String]? {
+        bench.cache.cached(HostAuthority(try HostName(host)))?.addresses
+      }
+      #expect(try cached("bad.test") == nil)
+      #expect(try cached("half.test") == ["203.0.113.7"])
+      #expect(try cached("printer.local") == ["192.168.0.9"])
+      #expect(try cached("mine.test") == ["10.0.0.1"])
+      let rewriter = HostRewriter(rules: try HostRules(["*.test": []]), resolver: bench.cache, policy: .require)
+      let network = FakeNetwork(["203.0.113.7": .answers()])
+      let request = InterceptedRequest(.get, try #require(URL(string: "https://half.test/")))
+      _ = try await rewriter.startLoading(request, next: network.next)
+      #expect(network.visited == ["203.0.113.7"])
+    }
+  }
+
   @Test("cannot say what no answer could: names, addresses, ports and dates are checked")
   func hostile() async throws {
     try await withFile {
@@ -64,9 +96,8 @@ struct CacheFileTests {
         host: String, address: String = "203.0.113.7", port: Int = 443, stored: Double = 1_800_000_990,
         lifetime: Double = 100
       ) -> String {
-        let place = #"{"address":"\#(address)","port":\#(port),"protocols":[]}"#
-        return
-          #"{"host":"\#(host)","port":443,"source":"x","stored":\#(stored),"lifetime":\#(lifetime),"candidates":[\#(place)]}"#
+        let ends = #""stored":\#(stored),"lifetime":\#(lifetime),"endpoints":["\#(address):\#(port)"]"#
+        return #"{"host":"\#(host)","port":443,"source":"x",\#(ends)}"#
       }
       let records = [
         record(host: "good.test"), record(host: "bad name"), record(host: "bad1.test", address: "nothing"),
@@ -76,8 +107,8 @@ struct CacheFileTests {
       ]
       try Data(#"{"version":1,"entries":[\#(records.joined(separator: ","))]}"#.utf8).write(to: file)
       let bench = try CacheBench { $0.file = file }
-      #expect(bench.cache.cached(HostQuery(try HostName("good.test"))) != nil)
-      for number in 1...5 { #expect(bench.cache.cached(HostQuery(try HostName("bad\(number).test"))) == nil) }
+      #expect(bench.cache.cached(HostAuthority(try HostName("good.test"))) != nil)
+      for number in 1...5 { #expect(bench.cache.cached(HostAuthority(try HostName("bad\(number).test"))) == nil) }
     }
   }
 }

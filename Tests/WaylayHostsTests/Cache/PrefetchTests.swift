@@ -7,7 +7,7 @@ struct PrefetchTests {
   @Test("are looked up at once, and again before their time is over, until the list is another")
   func prefetching() async throws {
     let bench = try CacheBench()
-    bench.cache.prefetch([bench.query])
+    bench.cache.prefetch([bench.query.host])
     await bench.resolver.untilCalls(1)
     try bench.resolver.answer("203.0.113.7", seconds: 100)
     while bench.cache.cached(bench.query) == nil { await Task.yield() }
@@ -28,9 +28,9 @@ struct PrefetchTests {
   @Test("are looked up again when the network changes, and what is under way begins anew")
   func network() async throws {
     let bench = try CacheBench()
-    bench.cache.prefetch([bench.query])
+    bench.cache.prefetch([bench.query.host])
     await bench.resolver.untilCalls(1)
-    async let waiting = bench.cache.answer(bench.query)
+    async let waiting = bench.cache.lookUp(bench.query)
     bench.cache.networkChanged()
     await bench.resolver.until { $0.calls == 2 && $0.cancelled == 1 }
     try bench.resolver.answer("203.0.113.8")

@@ -8,18 +8,18 @@ struct CacheBench {
   let time = VirtualClock()
   let resolver = ScriptedResolver()
   let cache: ResolutionCache
-  let query: HostQuery
+  let query: HostAuthority
 
   init(_ change: (inout ResolutionCache.Options) -> Void = { _ in }) throws {
     var options = ResolutionCache.Options()
     change(&options)
     cache = ResolutionCache(resolver, options: options, clock: time.clock)
-    query = HostQuery(try HostName("api.example.com"))
+    query = HostAuthority(try HostName("api.example.com"))
   }
 
   /// Asks while the resolver is given what to answer.
-  func ask(_ query: HostQuery? = nil, during: () async throws -> Void = {}) async throws -> ResolutionCache.Answer {
-    async let answer = cache.answer(query ?? self.query)
+  func ask(_ query: HostAuthority? = nil, during: () async throws -> Void = {}) async throws -> CachedResolution {
+    async let answer = cache.lookUp(query ?? self.query)
     try await during()
     return try await answer
   }
@@ -34,8 +34,8 @@ struct CacheBench {
   }
 }
 
-extension ResolutionCache.Answer {
-  var addresses: [String] { resolution.candidates.map(\.address.literal) }
+extension CachedResolution {
+  var addresses: [String] { resolution.endpoints.map(\.address.literal) }
 }
 
 @Suite("A cache of answers", .timeLimit(.minutes(5)))
@@ -116,7 +116,7 @@ struct ResolutionCacheTests {
       }
     }
     bench.time.advance(by: .seconds(299))
-    let error = await #expect(throws: HostError.self) { try await bench.cache.answer(bench.query) }
+    let error = await #expect(throws: HostError.self) { try await bench.cache.lookUp(bench.query) }
     #expect(error?.code == .noSuchHost)
     #expect(bench.resolver.counts.calls == 1)
     bench.time.advance(by: .seconds(1))
@@ -133,7 +133,7 @@ struct ResolutionCacheTests {
         bench.resolver.fail(.resolverFailed)
       }
     }
-    await #expect(throws: HostError.self) { try await bench.cache.answer(bench.query) }
+    await #expect(throws: HostError.self) { try await bench.cache.lookUp(bench.query) }
     #expect(bench.resolver.counts.calls == 1)
     bench.time.advance(by: .seconds(5))
     try await bench.fill()
@@ -143,7 +143,7 @@ struct ResolutionCacheTests {
   func coalescing() async throws {
     let bench = try CacheBench()
     let answers = try await withThrowingTaskGroup(of: [String].self) { group in
-      for _ in 0..<20 { group.addTask { try await bench.cache.answer(bench.query).addresses } }
+      for _ in 0..<20 { group.addTask { try await bench.cache.lookUp(bench.query).addresses } }
       await bench.resolver.untilCalls(1)
       try bench.resolver.answer("203.0.113.7")
       return try await group.reduce(into: []) { $0.append($1) }
@@ -155,23 +155,23 @@ struct ResolutionCacheTests {
   @Test("a cancelled waiter leaves the look-up to the others; the last one ends it")
   func cancellation() async throws {
     let bench = try CacheBench()
-    let first = Task { try await bench.cache.answer(bench.query).addresses }
+    let first = Task { try await bench.cache.lookUp(bench.query).addresses }
     await bench.resolver.untilCalls(1)
-    let second = Task { try await bench.cache.answer(bench.query).addresses }
+    let second = Task { try await bench.cache.lookUp(bench.query).addresses }
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
     try bench.resolver.answer("203.0.113.7")
     #expect(try await second.value == ["203.0.113.7"])
 
-    let other = HostQuery(try HostName("other.example.com"))
-    let third = Task { try await bench.cache.answer(other) }
+    let other = HostAuthority(try HostName("other.example.com"))
+    let third = Task { try await bench.cache.lookUp(other) }
     await bench.resolver.untilCalls(2)
     third.cancel()
     await #expect(throws: CancellationError.self) { try await third.value }
     await bench.resolver.until { $0.cancelled >= 1 }
     #expect(bench.resolver.counts.calls == 2)
     // A look-up that was given up is no failure to remember.
-    let fourth = Task { try await bench.cache.answer(other).addresses }
+    let fourth = Task { try await bench.cache.lookUp(other).addresses }
     await bench.resolver.untilCalls(3)
     try bench.resolver.answer("203.0.113.9")
     #expect(try await fourth.value == ["203.0.113.9"])
@@ -180,7 +180,7 @@ struct ResolutionCacheTests {
   @Test("drops what was not used for the longest time when it is full")
   func bounded() async throws {
     let bench = try CacheBench { $0.capacity = 8 }
-    let queries = try (0..<9).map { HostQuery(try HostName("h\($0).example.com")) }
+    let queries = try (0..<9).map { HostAuthority(try HostName("h\($0).example.com")) }
     for (index, query) in queries.enumerated() {
       if index > 0 { _ = bench.cache.cached(queries[0]) }
       _ = try await bench.ask(query) {
@@ -197,7 +197,7 @@ struct ResolutionCacheTests {
   func end() async throws {
     let resolver = ScriptedResolver()
     var cache: ResolutionCache? = ResolutionCache(resolver, clock: VirtualClock().clock)
-    cache?.prefetch([HostQuery(try HostName("api.example.com"))])
+    cache?.prefetch([try HostName("api.example.com")])
     await resolver.untilCalls(1)
     cache = nil
     await resolver.until { $0.cancelled == 1 }

@@ -16,7 +16,7 @@ struct StaleTests {
     }
     #expect(stale.isStale && stale.addresses == ["203.0.113.7"] && stale.age == .seconds(200))
     bench.time.advance(by: .seconds(29))
-    #expect(try await bench.cache.answer(bench.query).isStale)
+    #expect(try await bench.cache.lookUp(bench.query).isStale)
     #expect(bench.resolver.counts.calls == 2)
     bench.time.advance(by: .seconds(1))
     let fresh = try await bench.ask {
@@ -38,7 +38,7 @@ struct StaleTests {
     }
     #expect(stale.isStale)
     // The next to ask does not wait at all.
-    #expect(try await bench.cache.answer(bench.query).isStale)
+    #expect(try await bench.cache.lookUp(bench.query).isStale)
     try bench.resolver.answer("203.0.113.8")
     while bench.cache.cached(bench.query)?.addresses != ["203.0.113.8"] { await Task.yield() }
     #expect(bench.resolver.counts.calls == 2 && bench.resolver.counts.cancelled == 0)
@@ -84,7 +84,7 @@ struct StaleTests {
       }
     }
     #expect(error?.code == .noSuchHost)
-    await #expect(throws: HostError.self) { try await bench.cache.answer(bench.query) }
+    await #expect(throws: HostError.self) { try await bench.cache.lookUp(bench.query) }
     #expect(bench.resolver.counts.calls == 2)
   }
 

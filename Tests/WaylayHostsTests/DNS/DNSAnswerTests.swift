@@ -12,7 +12,7 @@ struct DNSAnswerTests {
   }
 
   private func addresses(_ message: DNSMessage, id: UInt16 = 0) throws -> [String] {
-    try DNSAnswer(to: question, id: id, in: DNSMessage(decoding: message.encoded())).addresses.map(\.literal)
+    try DNSReply(to: question, id: id, in: DNSMessage(decoding: message.encoded())).addresses.map(\.literal)
   }
 
   @Test("give the addresses and the lowest time to live")
@@ -24,7 +24,7 @@ struct DNSAnswerTests {
         Messages.address("api.EXAMPLE.com", "203.0.113.8", seconds: 30),
       ])
     #expect(try addresses(message) == ["203.0.113.7", "203.0.113.8"])
-    #expect(try DNSAnswer(to: question, in: message).timeToLive == 30)
+    #expect(try DNSReply(to: question, in: message).timeToLive == 30)
   }
 
   @Test("are followed through aliases, in whatever order they stand")
@@ -36,7 +36,7 @@ struct DNSAnswerTests {
         Messages.alias("www.example.com", "edge.cdn.test", seconds: 20),
         Messages.alias("api.example.com", "www.example.com"),
       ])
-    let answer = try DNSAnswer(to: question, in: message)
+    let answer = try DNSReply(to: question, in: message)
     #expect(answer.addresses.map(\.literal) == ["203.0.113.7"])
     #expect(answer.timeToLive == 20)
     #expect(answer.name.description == "edge.cdn.test")
@@ -67,7 +67,7 @@ struct DNSAnswerTests {
     #expect(try addresses(good, id: 7) == ["203.0.113.7"])
     #expect(throws: HostError.self) { try addresses(good, id: 8) }
     var query = good
-    query.flags.isResponse = false
+    query.flags.rawValue &= ~0x8000
     #expect(throws: HostError.self) { try addresses(query, id: 7) }
     var other = good
     other.questions[0].type = .aaaa
@@ -76,14 +76,14 @@ struct DNSAnswerTests {
     truncated.flags.rawValue |= 0x0200
     #expect(throws: HostError.self) { try addresses(truncated, id: 7) }
     var failed = good
-    failed.flags.responseCode = 2
+    failed.flags.rawValue |= 2
     #expect(throws: HostError.self) { try addresses(failed, id: 7) }
   }
 
   @Test("that a name does not exist hold as long as the zone says")
   func negative() throws {
-    func answer(_ authorities: [DNSRecord], code: UInt8 = 3) throws -> DNSAnswer {
-      try DNSAnswer(to: question, in: Messages.answer("api.example.com", .a, [], authorities: authorities, code: code))
+    func answer(_ authorities: [DNSRecord], code: UInt8 = 3) throws -> DNSReply {
+      try DNSReply(to: question, in: Messages.answer("api.example.com", .a, [], authorities: authorities, code: code))
     }
     let missing = try answer([Messages.authority("example.com", seconds: 600, minimum: 300)])
     #expect(missing.isNameMissing && missing.timeToLive == 300)
@@ -94,7 +94,7 @@ struct DNSAnswerTests {
     #expect(!empty.isNameMissing && empty.records.isEmpty && empty.timeToLive == 300)
   }
 
-  @Test("name services by priority, with ports, protocols and hints")
+  @Test("name services by priority, with targets and protocols")
   func services() throws {
     let question = DNSQuestion(name: try DNSName("api.example.com"), type: .https)
     let message = try Messages.answer(
@@ -103,17 +103,14 @@ struct DNSAnswerTests {
         Messages.service("api.example.com", Messages.binding(2, protocols: ["h2"])),
         Messages.service(
           "api.example.com",
-          Messages.binding(
-            1, target: "svc.example.net", protocols: ["h2", "h3"], port: 8443, hints: ["203.0.113.7", "2001:db8::7"])),
+          Messages.binding(1, target: "svc.example.net", protocols: ["h2", "h3"])),
       ])
     let decoded = try DNSMessage(decoding: message.encoded())
-    let services = try DNSAnswer(to: question, in: decoded).services
+    let services = try DNSReply(to: question, in: decoded).services
     #expect(services.map(\.priority) == [1, 2])
-    #expect(services[0].port == 8443)
     #expect(services[0].protocols == ["h2", "h3", "http/1.1"])
-    #expect(services[0].hints.map(\.literal) == ["2001:db8::7", "203.0.113.7"])
     #expect(services[0].target.description == "svc.example.net")
-    #expect(services[1].port == nil)
+    #expect(services[1].target == .root)
   }
 
   @Test("with one malformed service name none (RFC 9460, section 2.2)")
@@ -124,14 +121,16 @@ struct DNSAnswerTests {
     let message = try Messages.answer(
       "api.example.com", .https,
       [Messages.service("api.example.com", Messages.binding(2)), Messages.service("api.example.com", twice)])
-    #expect(try DNSAnswer(to: question, in: DNSMessage(decoding: message.encoded())).services.isEmpty)
+    #expect(try DNSReply(to: question, in: DNSMessage(decoding: message.encoded())).services.isEmpty)
   }
 
   @Test("are not used when they demand what is not understood")
   func mandatory() throws {
     var service = ServiceBinding(priority: 1, target: .root)
-    service.parameters = [.init(key: 0, value: [0, 3]), .init(key: 3, value: [0x20, 0xFB])]
+    service.parameters = [.init(key: 0, value: [0, 1]), .init(key: 1, value: [2, 0x68, 0x32])]
     #expect(service.isWellFormed && service.isUsable)
+    service.parameters = [.init(key: 3, value: [0x20, 0xFB])]
+    #expect(service.isWellFormed && !service.isUsable)
     service.parameters = [.init(key: 0, value: [0, 9]), .init(key: 9, value: [])]
     #expect(service.isWellFormed && !service.isUsable)
     service.parameters = [.init(key: 0, value: [0, 9])]

@@ -101,7 +101,7 @@ struct FailoverTests {
   @Test("one by one starts the next address at the deadline of the one before, which can send nothing any more")
   func oneByOne() async throws {
     var policy = HostRewriter.Policy.require
-    policy.attempts = .oneByOne
+    policy.stagger = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": good], policy: policy)
     async let answer = rig.load("POST")
     await rig.network.time.sleeper(until: .seconds(3))
@@ -116,7 +116,7 @@ struct FailoverTests {
   @Test("addresses that were late one by one are tried once more, all at once, before the request fails")
   func lateOnes() async throws {
     var policy = HostRewriter.Policy.require
-    policy.attempts = .oneByOne
+    policy.stagger = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .answers(after: .seconds(8))], policy: policy)
     async let answer = rig.load()
     await rig.network.time.sleeper(until: .seconds(3))
@@ -168,7 +168,7 @@ struct FailoverTests {
     #expect(try await secure.loadWhileTimePasses() == "127.0.0.2")
     #expect(secure.network.sent == ["127.0.0.1", "127.0.0.2"])
     // It is not preferred any more, and no more than that: its certificate was verified.
-    #expect(try await secure.standings() == ["127.0.0.2 proven", "127.0.0.1 failed before"])
+    #expect(try await secure.states() == ["127.0.0.2 proven", "127.0.0.1 failed before"])
     await secure.check(waiting: "POST")
   }
 
@@ -224,6 +224,6 @@ struct FailoverTests {
     #expect((failure as? URLError)?.code == .timedOut)
     #expect(hostError(failure)?.attempts.map(\.outcome) == [.timedOut, .timedOut])
     #expect(rig.rewriter.counters.bans == 0)
-    #expect(try await rig.standings() == ["127.0.0.1 untried", "127.0.0.2 untried"])
+    #expect(try await rig.states() == ["127.0.0.1 untried", "127.0.0.2 untried"])
   }
 }

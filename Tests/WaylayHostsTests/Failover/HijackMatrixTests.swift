@@ -54,7 +54,7 @@
     func cell(_ cell: Cell) async throws {
       let lab = try await HijackLab.start(isSecure: cell.isSecure, protocols: cell.protocols)
       var policy = HostRewriter.Policy.require
-      if !cell.isRace { policy.attempts = .oneByOne }
+      if !cell.isRace { policy.stagger = nil }
       policy.deadlines.initial = .milliseconds(400)
       policy.silence = .milliseconds(400)
       if !cell.isSecure { policy.responseCheck = .header("X-Served-By", equals: "good") }

@@ -27,7 +27,7 @@
         // On a busy machine any server may be silent for a while, and the good one connected before a bad one is found
         // bad.
         policy.silence = nil
-        if !hijacker.isSlow { policy.attempts = .race(stagger: .seconds(60)) }
+        if !hijacker.isSlow { policy.stagger = .seconds(60) }
         let (registry, rewriter) = try lab.routed([hijacker.address, "127.0.0.1"], policy)
         // The race has a winner while a silent one is still waited for; that is no failure of it.
         #expect(try await registry.text(lab.url(), "POST") == HijackLab.answer)
@@ -100,7 +100,7 @@
         var policy = policy(isSecure: false)
         // On a busy machine the good one might be connected before the portal.
         policy.silence = nil
-        policy.attempts = .race(stagger: .seconds(60))
+        policy.stagger = .seconds(60)
         let (registry, rewriter) = try lab.routed(["127.0.0.9", "127.0.0.1"], policy)
         let portal = try #require(lab.server(.portal))
         #expect(try await registry.text(lab.url()) == HijackLab.answer)

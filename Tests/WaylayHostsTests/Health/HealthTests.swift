@@ -6,10 +6,10 @@ import WaylayHosts
 @Suite("Health of addresses", .timeLimit(.minutes(5)))
 struct HealthTests {
   private let time = StepClock()
-  private let place: HostHealth.Authority
+  private let place: HostAuthority
 
   init() throws {
-    place = HostHealth.Authority(try HostName("api.test"), port: 443)
+    place = HostAuthority(try HostName("api.test"), port: 443)
   }
 
   private func health(_ policy: HostRewriter.Policy = .require, capacity: Int = 4096) -> HostHealth {
@@ -107,7 +107,7 @@ struct HealthTests {
     let health = health()
     let one = try candidate("192.0.2.1")
     health.failed(one, at: place, .certificateRefused)
-    let other = HostHealth.Authority(try HostName("www.test"), port: 443)
+    let other = HostAuthority(try HostName("www.test"), port: 443)
     #expect(health.records(of: [one], at: other)[0].ban == nil)
     #expect(health.records(of: [try candidate("192.0.2.1", port: 8443)], at: place)[0].ban == nil)
   }
@@ -149,11 +149,11 @@ struct LearningTests {
     let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .answers()])
     for _ in 0..<3 { try await rig.load() }
     #expect(rig.network.visited == ["127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.2"])
-    #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 banned: certificate refused"])
+    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 banned: certificate refused"])
     rig.network.set(.fails(.refused), for: "127.0.0.2")
     rig.network.set(.answers(), for: "127.0.0.1")
     #expect(try await rig.load() == "127.0.0.1")
-    #expect(try await rig.standings() == ["127.0.0.1 proven", "127.0.0.2 banned: refused"])
+    #expect(try await rig.states() == ["127.0.0.1 proven", "127.0.0.2 banned: refused"])
   }
 
   @Test("an address that was slower than another is not banned, and comes after it; one that was late is")
@@ -166,26 +166,26 @@ struct LearningTests {
     rig.network.time.advance(by: .milliseconds(100))
     #expect(try await first == "127.0.0.2")
     #expect(rig.rewriter.counters.bans == 0)
-    #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 overtaken before"])
+    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 overtaken before"])
   }
 
   @Test("an address that was late one by one is banned once another has answered in good time")
   func lateness() async throws {
     var policy = HostRewriter.Policy.require
-    policy.attempts = .oneByOne
+    policy.stagger = nil
     let rig = try Rig(["127.0.0.1": .hangs, "127.0.0.2": .answers()], policy: policy)
     async let answer = rig.load()
     await rig.network.time.sleeper(until: .seconds(3))
     rig.network.time.advance(by: .seconds(3))
     _ = try await answer
-    #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 banned: timed out"])
+    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 banned: timed out"])
   }
 
   @Test(
     "a slow network bans nobody: an address that is late counts as slow when the one that answers was hardly faster")
   func slowNetwork() async throws {
     var policy = HostRewriter.Policy.require
-    policy.attempts = .oneByOne
+    policy.stagger = nil
     let rig = try Rig(
       ["127.0.0.1": .answers(after: .seconds(4)), "127.0.0.2": .answers(after: .milliseconds(2900))], policy: policy)
     async let answer = rig.load()
@@ -202,7 +202,7 @@ struct LearningTests {
     let rig = try Rig(["127.0.0.1": .fails(.sentAndLost), "127.0.0.2": .answers()])
     try await rig.load()
     #expect(rig.rewriter.counters.bans == 0)
-    #expect(try await rig.standings() == ["127.0.0.2 proven", "127.0.0.1 failed before"])
+    #expect(try await rig.states() == ["127.0.0.2 proven", "127.0.0.1 failed before"])
   }
 
   @Test("a proven address gets requests directly for a minute, then in a race again")
@@ -258,6 +258,6 @@ struct LearningTests {
     let rig = try Rig(["127.0.0.1": .fails(.rogue), "127.0.0.2": .answers()])
     try await rig.load()
     rig.rewriter.networkChanged()
-    #expect(try await rig.standings() == ["127.0.0.1 untried", "127.0.0.2 untried"])
+    #expect(try await rig.states() == ["127.0.0.1 untried", "127.0.0.2 untried"])
   }
 }

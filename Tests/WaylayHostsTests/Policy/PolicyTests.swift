@@ -44,10 +44,10 @@ struct PolicyTests {
   @Test("over http an answer that the check rejects bans its address, and the request goes to the next")
   func responseCheck() async throws {
     var policy = HostRewriter.Policy.require
-    policy.responseCheck = .status(in: 200...299)
+    policy.responseCheck = .succeeds
     let rig = try Rig(["127.0.0.1": .answers(status: 511), "127.0.0.2": .answers()], policy: policy)
     #expect(try await rig.load("GET", "http://api.test/") == "127.0.0.2")
-    #expect(try await rig.standings("http://api.test/") == ["127.0.0.2 proven", "127.0.0.1 banned: response rejected"])
+    #expect(try await rig.states("http://api.test/") == ["127.0.0.2 proven", "127.0.0.1 banned: response rejected"])
     #expect(rig.rewriter.counters.suspectedHijacks == 1)
   }
 
@@ -62,7 +62,7 @@ struct PolicyTests {
   @Test("a rejected answer to a POST fails the request: it is not sent twice")
   func rejectedPost() async throws {
     var policy = HostRewriter.Policy.require
-    policy.responseCheck = .status(in: 200...299)
+    policy.responseCheck = .succeeds
     let rig = try Rig(["127.0.0.1": .answers(status: 511), "127.0.0.2": .answers()], policy: policy)
     let error = await rig.failure("POST", "http://api.test/")
     #expect(hostError(error)?.attempts.map(\.outcome) == [.responseRejected])
@@ -73,7 +73,7 @@ struct PolicyTests {
   @Test("the system's answer has to pass the check too")
   func systemAnswer() async throws {
     var policy = HostRewriter.Policy.prefer
-    policy.responseCheck = .status(in: 200...299)
+    policy.responseCheck = .succeeds
     let rig = try Rig(["127.0.0.1": .fails(.refused), "system": .answers(status: 302)], policy: policy)
     let error = await rig.failure("GET", "http://api.test/")
     #expect(hostError(error)?.attempts.map(\.outcome) == [.refused, .responseRejected])
@@ -89,16 +89,18 @@ struct PolicyTests {
     let header = ResponseCheck.header("X-Served-By", equals: "good")
     #expect(try header.rejection(of: response(200, [served: "good"])) == nil)
     #expect(try header.rejection(of: response(200)) != nil)
-    let stays = ResponseCheck.redirectsStay(within: ["example.com"])
+    let request = InterceptedRequest(.get, try #require(URL(string: "http://api.test/x")))
+    let stays = ResponseCheck.noPortal(redirectsWithin: ["example.com"])
     for (target, isTaken) in [
       ("/y", true), ("http://API.test/", true), ("https://example.com/", true), ("http://a.example.com/", true),
       ("http://badexample.com/", false), ("http://portal.hotel/login", false), ("//portal.hotel", false),
     ] {
-      #expect(try (stays.rejection(of: response(302, [.location: target])) == nil) == isTaken, "\(target)")
+      #expect(try (stays.rejection(of: response(302, [.location: target]), to: request) == nil) == isTaken, "\(target)")
     }
     #expect(
-      try (header && stays).rejection(of: response(302, [served: "good", .location: "http://portal.hotel/"])) != nil)
-    #expect(try (header || .status(in: 200...200)).rejection(of: response(200)) == nil)
+      try (header && stays).rejection(
+        of: response(302, [served: "good", .location: "http://portal.hotel/"]), to: request) != nil)
+    #expect(try (header || .succeeds).rejection(of: response(200)) == nil)
   }
 
   /// A transport that dials no addresses.
@@ -122,7 +124,7 @@ struct PolicyTests {
       let rewriter = HostRewriter(rules: try HostRules(["api.test": ["203.0.113.7"]]), policy: policy)
       var events = rewriter.events().makeAsyncIterator()
       let registry = InterceptorRegistry(transport: Incapable(), configuration: .ephemeral) { rewriter }
-      if policy.fallback == .system {
+      if policy.allowsSystem {
         let (data, _) = try await registry.data(for: URLRequest(url: url))
         #expect(String(decoding: data, as: UTF8.self) == "system")
         #expect(await events.next()?.kind == .fellBackToSystem)

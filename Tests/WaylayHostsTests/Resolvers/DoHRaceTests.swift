@@ -30,11 +30,11 @@
         ) {
           $0.timeout = .seconds(60)
         }
-        let query = HostQuery(try HostName("www.example.com"))
-        #expect(try await resolver.resolve(query).candidates.map(\.address.literal) == ["203.0.113.7"])
+        let query = HostAuthority(try HostName("www.example.com"))
+        #expect(try await resolver.resolve(query).endpoints.map(\.address.literal) == ["203.0.113.7"])
         // No time passes any more: whoever had to wait for a silent address would wait for ever.
         time.withLock { $0 = HostClock.system.time() }
-        #expect(try await resolver.resolve(query).candidates.count == 1)
+        #expect(try await resolver.resolve(query).endpoints.count == 1)
         #expect(server.origin.requests.allSatisfy { $0["user-agent"] == ["waylay"] })
         await silent.stop()
       }
@@ -48,8 +48,8 @@
         return try Messages.answer(
           name, .a, (0..<1_000).map { try Messages.address(name, "203.0.\($0 / 250).\($0 % 250)", seconds: 900) })
       } _: { server in
-        let resolution = try await server.resolver().resolve(HostQuery(HostName("www.example.com")))
-        #expect(resolution.candidates.count == HostResolution.mostCandidates)
+        let resolution = try await server.resolver().resolve(HostAuthority(HostName("www.example.com")))
+        #expect(resolution.endpoints.count == HostResolution.mostCandidates)
       }
     }
   }

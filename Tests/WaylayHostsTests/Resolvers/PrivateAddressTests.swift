@@ -1,33 +1,25 @@
 import Testing
+import WaylayCore
 import WaylayHosts
 
 @Suite("A public name with a private address", .timeLimit(.minutes(5)))
 struct PrivateAddressTests {
-  /// A vendor's service over a transport that answers by itself.
-  private struct Saying: HTTPDNSService, Transport {
-    let text: String
-    var url: URL { URL(string: "https://192.0.2.53/d")! }
-    var addresses: [HostAddress] { [] }
-    var capabilities: TransportCapabilities { [] }
+  /// A resolver that answers what it was told to.
+  private struct Book: HostResolver {
+    let addresses: [HostAddress]
 
-    func request(for query: HostQuery) throws -> URLRequest { URLRequest(url: url) }
-
-    func answer(to query: HostQuery, from body: Data) throws -> HTTPDNSAnswer {
-      let addresses = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
-      return HTTPDNSAnswer(try addresses.map { try HostAddress($0) }, timeToLive: .seconds(60))
-    }
-
-    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-      InterceptedResponse(to: request, body: .data(Data(text.utf8)), source: .network)
+    func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+      HostResolution(addresses, timeToLive: .seconds(60), source: name)
     }
   }
 
   private func resolve(
-    _ addresses: String, for host: String = "api.example.com", policy: PrivateAddressPolicy = .refuse
+    _ addresses: String, for host: String = "api.example.com", except exceptions: [String] = []
   ) async throws -> HostResolution {
-    let saying = Saying(text: addresses)
-    return try await HTTPDNSResolver(saying, privateAddresses: policy, transport: saying).resolve(
-      HostQuery(HostName(host)))
+    var options = ResolutionCache.Options()
+    options.privateHosts = try exceptions.map { try HostPattern($0) }
+    let book = Book(addresses: try addresses.split(separator: " ").map { try HostAddress(String($0)) })
+    return try await ResolutionCache(book, options: options).resolve(HostAuthority(HostName(host)))
   }
 
   @Test(
@@ -60,29 +52,40 @@ struct PrivateAddressTests {
       "2606:4700::1111", "64:ff9b::203.0.113.7", "2002:cb00:7107::1", "fbff::1", "fe00::1",
     ])
   func allowed(address: String) async throws {
-    #expect(try await resolve(address).candidates.map(\.address) == [HostAddress(address)])
+    #expect(try await resolve(address).endpoints.map(\.address) == [HostAddress(address)])
   }
 
   @Test("loses its private addresses and keeps the others")
   func mixed() async throws {
     let resolution = try await resolve("192.168.1.1 203.0.113.7 ::1")
-    #expect(resolution.candidates.map(\.address.literal) == ["203.0.113.7"])
-    #expect(resolution.refusals.map(\.address.literal) == ["192.168.1.1", "::1"])
+    #expect(resolution.endpoints.map(\.address.literal) == ["203.0.113.7"])
   }
 
-  @Test("may have it when the policy says so, for all names or for some")
-  func policies() async throws {
-    #expect(try await resolve("127.0.0.1", policy: .allow).candidates.count == 1)
-    let some = PrivateAddressPolicy.allow(for: [try HostPattern("*.corp.example.com")])
-    #expect(try await resolve("10.0.0.1", for: "wiki.corp.example.com", policy: some).candidates.count == 1)
-    await #expect(throws: HostError.self) { try await resolve("10.0.0.1", for: "corp.example.com", policy: some) }
-    await #expect(throws: HostError.self) { try await resolve("10.0.0.1", for: "evilcorp.example.com", policy: some) }
+  @Test("may have it when the cache's options say so, for all names or for some")
+  func exceptions() async throws {
+    #expect(try await resolve("127.0.0.1", except: ["*"]).endpoints.count == 1)
+    let some = ["*.corp.example.com"]
+    #expect(try await resolve("10.0.0.1", for: "wiki.corp.example.com", except: some).endpoints.count == 1)
+    await #expect(throws: HostError.self) { try await resolve("10.0.0.1", for: "corp.example.com", except: some) }
+    await #expect(throws: HostError.self) { try await resolve("10.0.0.1", for: "evilcorp.example.com", except: some) }
+  }
+
+  @Test("has a chain ask its next resolver, whatever kind of resolver has answered")
+  func chain() async throws {
+    let (bad, good) = (try HostAddress("192.168.1.1"), try HostAddress("203.0.113.7"))
+    let rules = try HostRules(["api.example.com": ["10.0.0.1"]])
+    let chain = ResolverChain([rules, ResolverChain([Book(addresses: [bad]), Book(addresses: [good])])])
+    let rewriter = HostRewriter(rules: try HostRules(["*.example.com": []]), resolver: chain, policy: .require)
+    let network = FakeNetwork(["203.0.113.7": .answers()])
+    let request = InterceptedRequest(.get, try #require(URL(string: "https://api.example.com/")))
+    _ = try await rewriter.startLoading(request, next: network.next)
+    #expect(network.visited == ["203.0.113.7"])
   }
 
   @Test(
     "is a thing of public names only",
     arguments: ["printer", "printer.local", "db.internal", "nas.home.arpa", "a.localhost"])
   func local(host: String) async throws {
-    #expect(try await resolve("192.168.1.9", for: host).candidates.count == 1)
+    #expect(try await resolve("192.168.1.9", for: host).endpoints.count == 1)
   }
 }

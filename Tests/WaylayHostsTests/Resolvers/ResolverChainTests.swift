@@ -6,17 +6,17 @@ struct ResolverChainTests {
   /// Answers, or fails, as it is told, and counts how often it is asked.
   private final class Scripted: HostResolver {
     let name: String
-    private let answer: @Sendable (HostQuery) async throws -> HostResolution
+    private let answer: @Sendable (HostAuthority) async throws -> HostResolution
     private let count = Locked(0)
 
-    init(_ name: String, _ answer: @escaping @Sendable (HostQuery) async throws -> HostResolution) {
+    init(_ name: String, _ answer: @escaping @Sendable (HostAuthority) async throws -> HostResolution) {
       self.name = name
       self.answer = answer
     }
 
     convenience init(_ name: String, address: String) throws {
       let address = try HostAddress(address)
-      self.init(name) { _ in HostResolution([.init(address)], timeToLive: .seconds(60), source: name) }
+      self.init(name) { _ in HostResolution([address], timeToLive: .seconds(60), source: name) }
     }
 
     convenience init(_ name: String, failing code: HostError.Code) {
@@ -25,17 +25,18 @@ struct ResolverChainTests {
 
     var calls: Int { count.withLock { $0 } }
 
-    func resolve(_ query: HostQuery) async throws -> HostResolution {
+    func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
+      let query = HostAuthority(host, port: port)
       count.withLock { $0 += 1 }
       return try await answer(query)
     }
   }
 
-  private let query: HostQuery
+  private let query: HostAuthority
   private let time = VirtualClock()
 
   init() throws {
-    query = HostQuery(try HostName("api.example.com"))
+    query = HostAuthority(try HostName("api.example.com"))
   }
 
   @Test("asks them in order, and stops at the first answer")
@@ -44,7 +45,7 @@ struct ResolverChainTests {
     let third = try Scripted("third", address: "203.0.113.3")
     let chain = ResolverChain([Scripted("first", failing: .notListed), second, third], clock: time.clock)
     let resolution = try await chain.resolve(query)
-    #expect(resolution.candidates.map(\.address.literal) == ["203.0.113.2"])
+    #expect(resolution.endpoints.map(\.address.literal) == ["203.0.113.2"])
     #expect(resolution.source == "second")
     #expect(second.calls == 1 && third.calls == 0)
   }

@@ -16,6 +16,7 @@
     /// Starts a server, runs a test with it, and stops it.
     static func with(
       names: [String] = ["dns.test"], kind: TestOrigin.TLS.Certificate.Kind = .valid, hosts: [String] = ["127.0.0.1"],
+      fields: [(String, String)] = [],
       _ zone: @escaping Zone,
       _ body: (DoHOrigin) async throws -> Void
     ) async throws {
@@ -28,7 +29,7 @@
           guard let question = query.questions.first, let answer = try zone(question) else {
             return Reply(200, [], .never)
           }
-          return Reply(200, [("Content-Type", "application/dns-message")], .whole(Data(try answer.encoded())))
+          return Reply(200, [("Content-Type", "application/dns-message")] + fields, .whole(Data(try answer.encoded())))
         } catch {
           return Reply(400)
         }
@@ -42,23 +43,26 @@
       }
     }
 
-    /// A resolver that asks the server, and takes the private addresses of tests.
+    /// What tests change of a resolver. A busy machine needs time; a third of it is when the question is put again.
+    struct Settings {
+      var usesPOST = false
+      var timeout = Duration.seconds(150)
+      var resolutionDelay = Duration.seconds(60)
+    }
+
+    /// A resolver that asks the server.
     func resolver(
       addresses: [String] = ["127.0.0.1"], trusts: Bool = true, clock: HostClock = .system,
-      _ change: (inout DoHResolver.Options) -> Void = { _ in }
+      _ change: (inout Settings) -> Void = { _ in }
     ) throws -> DoHResolver {
-      var options = DoHResolver.Options()
-      options.privateAddresses = .allow
-      // What a busy machine needs; tests of time limits set their own. A third of it is when the question is put again.
-      options.timeout = .seconds(150)
-      options.patience = .seconds(60)
-      change(&options)
+      var settings = Settings()
+      change(&settings)
       var curl = CurlTransport.Options()
       if trusts { curl.additionalAuthorities = [Data(authority.pem.utf8)] }
       let transport = CurlTransport(configuration: .ephemeral, options: curl)
       return try DoHResolver(
-        origin.url("/dns-query", host: "dns.test"), addresses: addresses, options: options, transport: transport,
-        clock: clock)
+        origin.url("/dns-query", host: "dns.test"), addresses: addresses, usesPOST: settings.usesPOST,
+        timeout: settings.timeout, resolutionDelay: settings.resolutionDelay, transport: transport, clock: clock)
     }
 
     private static func decoded(_ target: String) -> Data? {

@@ -148,7 +148,8 @@ final class FakeNetwork: Sendable {
 extension TransportError {
   /// A failure before anything was sent.
   static func unsent(
-    _ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer", cause: Cause? = nil
+    _ code: URLError.Code, _ phase: Phase = .connecting, _ message: String = "no answer",
+    cause: ErrorCode<TransportError>? = nil
   ) -> TransportError {
     TransportError(code, cause: cause, phase: phase, requestBytesSent: 0, message: message)
   }
@@ -227,8 +228,8 @@ struct Rig {
   }
 
   /// The addresses in the order in which they would be tried now, and what is known of them.
-  func standings(_ url: String = "https://api.test/") async throws -> [String] {
-    await rewriter.explain(try #require(URL(string: url))).candidates.map { "\($0.candidate.address) \($0.standing)" }
+  func states(_ url: String = "https://api.test/") async throws -> [String] {
+    await rewriter.explain(try #require(URL(string: url))).rows.map { "\($0.candidate.address) \($0.state)" }
   }
 }
 

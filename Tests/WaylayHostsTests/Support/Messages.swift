@@ -10,9 +10,7 @@ enum Messages {
     id: UInt16 = 0
   ) throws -> DNSMessage {
     var message = DNSMessage(id: id)
-    message.flags.isResponse = true
-    message.flags.wantsRecursion = true
-    message.flags.responseCode = code
+    message.flags.rawValue = 0x8100 | UInt16(code)
     message.questions = [DNSQuestion(name: try DNSName(name), type: type)]
     message.answers = records
     message.authorities = authorities
@@ -42,17 +40,14 @@ enum Messages {
   }
 
   static func binding(
-    _ priority: UInt16 = 1, target: String? = nil, protocols: [String] = [], port: UInt16? = nil, hints: [String] = []
+    _ priority: UInt16 = 1, target: String? = nil, protocols: [String] = [], port: UInt16? = nil
   ) throws -> ServiceBinding {
     var binding = ServiceBinding(priority: priority, target: try target.map { try DNSName($0) } ?? .root)
     func add(_ key: UInt16, _ value: [UInt8]) {
       if !value.isEmpty { binding.parameters.append(.init(key: key, value: value)) }
     }
-    let addresses = try hints.map { try HostAddress($0) }
     add(1, protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) })
     add(3, port.map { [UInt8($0 >> 8), UInt8($0 & 255)] } ?? [])
-    add(4, addresses.filter { !$0.isIPv6 }.flatMap(\.bytes))
-    add(6, addresses.filter(\.isIPv6).flatMap(\.bytes))
     return binding
   }
 }

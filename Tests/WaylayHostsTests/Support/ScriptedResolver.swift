@@ -5,7 +5,6 @@ import WaylayHosts
 /// A resolver whose look-ups end when a test says so.
 final class ScriptedResolver: HostResolver {
   private struct Call {
-    let query: HostQuery
     var continuation: CheckedContinuation<HostResolution, any Error>?
     var isCancelled = false
     /// Whether it waits, so that it can be ended.
@@ -29,9 +28,9 @@ final class ScriptedResolver: HostResolver {
 
   var counts: Counts { state.withLock { $0.counts } }
 
-  func resolve(_ query: HostQuery) async throws -> HostResolution {
+  func resolve(_ host: HostName, port: Int) async throws -> HostResolution {
     let index = state.withLock { state in
-      state.calls.append(Call(query: query))
+      state.calls.append(Call())
       return state.calls.count - 1
     }
     return try await withTaskCancellationHandler {
@@ -67,7 +66,7 @@ final class ScriptedResolver: HostResolver {
 
   /// Ends a look-up, the last one unless told otherwise.
   func answer(_ address: String, seconds: Int = 100, call: Int? = nil) throws {
-    end(call, .success(HostResolution([.init(try HostAddress(address))], timeToLive: .seconds(seconds), source: name)))
+    end(call, .success(HostResolution([try HostAddress(address)], timeToLive: .seconds(seconds), source: name)))
   }
 
   func fail(_ code: HostError.Code, seconds: Int? = nil, call: Int? = nil) {

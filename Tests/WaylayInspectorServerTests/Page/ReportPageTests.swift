@@ -91,8 +91,8 @@ import WaylayInspector
           entry.response.headers.append(HAR.Field("Content-Type", text))
           entry.comment = text
           entry.extensions.merge([
-            "_state": "failed", "_error": .string(text), "_phase": .string(text), "_source": .string(text),
-            "_attempts": [["address": .string(text), "outcome": .string(text)]],
+            "_state": "failed", "_error": .init(text), "_phase": .init(text), "_source": .init(text),
+            "_attempts": [["address": .init(text), "outcome": .init(text)]],
           ]) { $1 }
           entries.append(entry)
         }

@@ -18,8 +18,8 @@ enum Traffic {
         body: HAR.Body(Data(body.utf8), mediaType: type)),
       timings: HAR.Timings(dns: 3, connect: 9, ssl: 5, send: 0.2, wait: wait, receive: 4))
     entry.extensions = [
-      "_id": .string(String(id)), "_state": "finished", "_source": "network",
-      "_bodySize": .integer(Int64(body.utf8.count)),
+      "_id": .init(String(id)), "_state": "finished", "_source": "network",
+      "_bodySize": .init(body.utf8.count),
     ].merging(more) { $1 }
     return entry
   }

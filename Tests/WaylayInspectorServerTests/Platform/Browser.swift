@@ -157,12 +157,12 @@ import WaylayHAR
     }
 
     private func receive(_ message: Data) {
-      guard let json = try? JSONValue(message), let id = json["id"]?.int else { return }
+      guard let json = try? JSONValue(parsing: message), let id = json["id"]?.int else { return }
       let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
       if let problem = json["error"] {
         continuation?.resume(throwing: Failure(problem["message"]?.string ?? "the browser refused"))
       } else {
-        continuation?.resume(returning: json["result"] ?? .null)
+        continuation?.resume(returning: json["result"] ?? nil)
       }
     }
 
@@ -228,7 +228,7 @@ import WaylayHAR
         throw Browser.Failure(
           problem["exception"]?["description"]?.string ?? problem["text"]?.string ?? "the script failed")
       }
-      return answer["result"]?["value"] ?? .null
+      return answer["result"]?["value"] ?? nil
     }
 
     /// Expects an element to say something.

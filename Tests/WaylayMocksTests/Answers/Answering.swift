@@ -5,7 +5,7 @@ import WaylayMocks
 
 /// A mock of one answer, for the tests of answers.
 struct Answering: RequestInterceptor {
-  let response: MockResponse
+  let respond: @Sendable (MockRequest) async throws -> MockResponse
   let environment: MockEnvironment
   let parameters: [String: String]
   let calls = Locked(0)
@@ -14,21 +14,29 @@ struct Answering: RequestInterceptor {
     _ response: MockResponse, clock: any Clock<Duration> = MockClock(isAutomatic: true), seed: UInt64 = 1,
     parameters: [String: String] = [:]
   ) {
-    self.response = response
+    self.init(clock: clock, seed: seed, parameters: parameters) { _ in response }
+  }
+
+  /// A mock whose responses are computed.
+  init(
+    clock: any Clock<Duration> = MockClock(isAutomatic: true), seed: UInt64 = 1, parameters: [String: String] = [:],
+    respond: @escaping @Sendable (MockRequest) async throws -> MockResponse
+  ) {
+    self.respond = respond
     self.parameters = parameters
     environment = MockEnvironment(clock: clock, seed: seed)
   }
 
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    let call = calls.withLock { calls in
+    let index = calls.withLock { calls in
       defer { calls += 1 }
       return calls
     }
     var request = request
     let body = try await request.body.collect(upTo: 1 << 20)
     request.body = .data(body)
-    let mocked = MockRequest(request, body: body, parameters: parameters, call: call)
-    return try await response.respond(to: mocked, next: next, in: environment)
+    let mocked = MockRequest(request, body: body, parameters: parameters, index: index)
+    return try await respond(mocked).respond(to: mocked, next: next, in: environment)
   }
 
   /// A session whose every request gets the answer.
@@ -40,6 +48,17 @@ struct Answering: RequestInterceptor {
     return URLSession(
       configuration: configuration.intercepted(by: InterceptorRegistry { self }), delegate: delegate, delegateQueue: nil
     )
+  }
+}
+
+extension Answering {
+  /// Asks a session that gives the response.
+  func answer(to request: URLRequest = URLRequest(url: .mocked)) async throws -> Answer {
+    let session = session()
+    defer { session.invalidateAndCancel() }
+    let (data, response) = try await session.data(for: request)
+    let head = try #require(response as? HTTPURLResponse)
+    return Answer(status: head.statusCode, head: head, data: data)
   }
 }
 
@@ -60,11 +79,7 @@ extension MockResponse {
     to request: URLRequest = URLRequest(url: .mocked), clock: any Clock<Duration> = MockClock(isAutomatic: true),
     parameters: [String: String] = [:]
   ) async throws -> Answer {
-    let session = Answering(self, clock: clock, parameters: parameters).session()
-    defer { session.invalidateAndCancel() }
-    let (data, response) = try await session.data(for: request)
-    let head = try #require(response as? HTTPURLResponse)
-    return Answer(status: head.statusCode, head: head, data: data)
+    try await Answering(self, clock: clock, parameters: parameters).answer(to: request)
   }
 
   /// Asks the answer itself, without a loading system round it.

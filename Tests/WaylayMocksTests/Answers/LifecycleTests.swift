@@ -9,7 +9,7 @@ import WaylayMocks
     "a redirect is followed through the mock, with the method that belongs to it",
     arguments: [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
   func redirects(status: Int, method: String) async throws {
-    let response = MockResponse.computed { request in
+    let response = Answering { request in
       request.url.path == "/new"
         ? .text("\(request.request.method) \(request.body.count)") : .redirect(to: "/new", status: status)
     }
@@ -60,7 +60,7 @@ import WaylayMocks
         to: request, fields: [.contentType: "application/json", .eTag: "\"1\"", .contentLength: "60"],
         body: .text(#"{"name": "Ada", "plan": "free", "big": 12345678901234567890, "old": 1}"#), source: .network)
     }
-    let response = try await MockResponse.live.status(203).header("X-Patched", "1").mergingJSON(
+    let response = try await MockResponse.passThrough.status(203).header("X-Patched", "1").mergingJSON(
       ["plan": "premium", "old": nil] as [String: String?]
     )
     .direct(next: next)
@@ -71,7 +71,7 @@ import WaylayMocks
     #expect(text == #"{"name":"Ada","plan":"premium","big":12345678901234567890}"#)
     #expect(response.fields[values: .contentLength] == ["\(text.utf8.count)"])
     let mistake = await #expect(throws: MockError.self) {
-      try await MockResponse.live.mergingJSON(text: "{}").direct(
+      try await MockResponse.passThrough.mergingJSON(text: "{}").direct(
         next: InterceptorChain.Next { InterceptedResponse(to: $0, body: .text("<html>")) })
     }
     #expect(mistake?.code == .invalidJSON)
@@ -84,7 +84,7 @@ import WaylayMocks
     var request = URLRequest(url: origin.url("/echo"))
     request.httpMethod = "POST"
     request.httpBody = Data("payload".utf8)
-    let answer = try await MockResponse.live.header("X-Patched", "1").answer(to: request)
+    let answer = try await MockResponse.passThrough.header("X-Patched", "1").answer(to: request)
     #expect(answer.header("X-Patched") == "1")
     #expect(answer.text.contains("payload"))
   }
@@ -93,7 +93,7 @@ import WaylayMocks
   func changed() async throws {
     let response = try await MockResponse.text("a").changed { response, request in
       var response = response
-      response.body = .text("\(try await response.text)\(request.call)")
+      response.body = .text("\(try await response.text)\(request.index)")
       response.fields[.contentLength] = nil
       return response
     }.answer()

@@ -17,12 +17,12 @@ struct RedirectTests {
     arguments: [301, 302, 303, 307, 308])
   func otherHost(_ status: Int) async throws {
     let mock = MockInterceptor {
-      Stub(.get, "https://a.b/old") { .redirect(to: "https://c.d/new", status: status) }
-      Stub(.get, "https://c.d/new") { .text("there") }
+      Stub(.get, "https://a.b/old", .redirect(to: "https://c.d/new", status: status))
+      Stub(.get, "https://c.d/new", .text("there"))
     }
     let answer = try await mock.session.text("GET", "https://a.b/old", headers: bound.merging(["X-Kept": "1"]) { $1 })
     #expect(answer == (200, "there"))
-    let there = try #require(mock.calls(to: "https://c.d/new").first)
+    let there = try #require(mock.requests("https://c.d/new").first)
     for name in bound.keys { #expect(there.header(name) == nil, "\(name)") }
     #expect(there.header("X-Kept") == "1")
   }
@@ -30,12 +30,12 @@ struct RedirectTests {
   @Test("To the same host they do")
   func sameHost() async throws {
     let mock = MockInterceptor {
-      Stub(.get, "https://a.b/old") { .redirect(to: "/new") }
-      Stub(.get, "https://a.b/new") { .text("there") }
+      Stub(.get, "https://a.b/old", .redirect(to: "/new"))
+      Stub(.get, "https://a.b/new", .text("there"))
     }
     _ = try await mock.session.text(
       "GET", "https://a.b/old", headers: ["WWW-Authenticate": "Basic", "X-Hop": "1", "Connection": "X-Hop"])
-    let there = try #require(mock.calls(to: "/new").first)
+    let there = try #require(mock.requests("/new").first)
     #expect(there.header("WWW-Authenticate") == "Basic")
     #expect(there.header("X-Hop") == "1")
   }

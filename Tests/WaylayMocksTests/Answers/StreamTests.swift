@@ -9,7 +9,7 @@ import WaylayMocks
     "a delegate gets the chunks one by one, and data(for:) gets them whole",
     .enabled(if: Platform.deliversEachChunk, "Apple's loading system may put chunks together"))
   func chunks() async throws {
-    let response = MockResponse.chunks(["one ", "", "two ", "three"], every: .fixed(.seconds(1)))
+    let response = MockResponse.chunks(["one ", "", "two ", "three"], every: .seconds(1))
     let log = DelegateLog()
     let session = Answering(response).session(delegate: log)
     defer { session.invalidateAndCancel() }
@@ -70,7 +70,7 @@ import WaylayMocks
       .comment("still\nhere"),
       .init(""), .json(["a": 1], event: "json"), .init(id: ""),
     ]
-    let answer = try await MockResponse.events(events, every: .fixed(.seconds(1))).answer()
+    let answer = try await MockResponse.events(events, every: .seconds(1)).answer()
     #expect(answer.header("Content-Type") == "text/event-stream")
     #expect(
       answer.text == """

@@ -30,7 +30,7 @@ struct RecordingTests {
       #expect(played == live)
       #expect((playedHead as? HTTPURLResponse)?.statusCode == (liveHead as? HTTPURLResponse)?.statusCode)
       #expect(playing.issues.isEmpty)
-      #expect(HAR.problems(in: try #require(folder.data())) == [])
+      #expect(HARFormat.problems(in: try #require(folder.data())) == [])
     }
   }
 
@@ -135,7 +135,7 @@ struct RecordingTests {
     for _ in 0..<3 { _ = await failure { try await recording.text("https://a.test/x", network: network) } }
     try recording.eject()
     #expect(try folder.archive().entries.map(\.response.status) == [0, 0, 200])
-    #expect(HAR.problems(in: try #require(folder.data())) == [])
+    #expect(HARFormat.problems(in: try #require(folder.data())) == [])
     let playing = folder.cassette()
     let first = await failure { try await playing.ask("https://a.test/x") } as? TransportError
     #expect(first?.code == .cannotConnectToHost && first?.cause == .refused && first?.phase == .connecting)

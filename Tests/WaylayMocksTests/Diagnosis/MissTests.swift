@@ -17,7 +17,7 @@ struct MissTests {
   @Test("An unmatched request fails with a URLError that carries the report, and is an issue at the mock's line")
   func error() async throws {
     let line: UInt = #line + 1
-    let mock = MockInterceptor { Stub(.get, "/users/:id") { .status(200) }.optional }
+    let mock = MockInterceptor { Stub(.get, "/users/:id", .status(200)).optional }
     let error = try #require(
       await failure { try await mock.session.text("GET", "https://api.example.com/user/42") } as? URLError)
     #expect(error.code == .resourceUnavailable)
@@ -37,8 +37,8 @@ struct MissTests {
     let text = try await report(
       .make("POST", "https://api.example.com/user/42?page=2", body: Data(#"{"name":"Ada","age":36}"#.utf8))
     ) {
-      Stub(.post, "https://api.example.com/users/:id?page=1") { .status(200) }.header("X-Tenant", "acme").body(
-        .json(["name": "Bob", "age": 36]))
+      Stub(.post, "https://api.example.com/users/:id?page=1", .status(200))
+        .where(.header("X-Tenant", "acme"), .body(.json(["name": "Bob", "age": 36])))
     }
     #expect(
       text == """
@@ -56,19 +56,19 @@ struct MissTests {
                              but was  "Ada"
         Suggested stub:
 
-            Stub(.post, "https://api.example.com/user/42?page=2") { .status(200) }
-              .body(.json(["name": "Ada", "age": 36]))
+            Stub(.post, "https://api.example.com/user/42?page=2", .status(200))
+              .where(.body(.json(["name": "Ada", "age": 36])))
         """)
   }
 
   @Test("The nearest come first, three at most")
   func order() async throws {
     let text = try await report(.get("https://api.example.com/users/42")) {
-      Stub(.delete, "https://other.example.net/**/jobs") { .status(200) }
-      Stub(.get, "https://api.example.com/user/42") { .status(200) }
-      Stub(.post, "https://api.example.com/users/42") { .status(200) }
-      Stub(.get, "https://api.example.com/orders/1/items") { .status(200) }
-      Stub(.get, "https://api.example.com/users/42") { .status(200) }.header("Accept", "text/html")
+      Stub(.delete, "https://other.example.net/**/jobs", .status(200))
+      Stub(.get, "https://api.example.com/user/42", .status(200))
+      Stub(.post, "https://api.example.com/users/42", .status(200))
+      Stub(.get, "https://api.example.com/orders/1/items", .status(200))
+      Stub(.get, "https://api.example.com/users/42", .status(200)).where(.header("Accept", "text/html"))
     }
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.hasSuffix("]") }.map {
       $0.prefix { $0 != "[" }
@@ -97,26 +97,26 @@ struct MissTests {
     Row(stub: Stub("https://a.b:8443/x"), expected: "8443", actual: "443"),
     Row(stub: Stub("/x?q=1"), expected: "q=1", actual: "q"),
     Row(stub: Stub("/x?"), expected: "none", actual: "q"),
-    Row(stub: Stub("/x").query("z"), expected: "any value", actual: "no such item"),
+    Row(stub: Stub("/x").where(.query("z")), expected: "any value", actual: "no such item"),
     Row(stub: Stub(.regex("^ftp:")), expected: "a match of /^ftp:/", actual: "https://a.b/x?q"),
-    Row(stub: Stub("/x").header("Accept", "a"), expected: "a", actual: "b"),
+    Row(stub: Stub("/x").where(.header("Accept", "a")), expected: "a", actual: "b"),
     Row(
-      stub: Stub("/x").where("a full moon") { _ in false }, expected: "a full moon",
+      stub: Stub("/x").where(.predicate("a full moon") { _ in false }), expected: "a full moon",
       actual: "the closure returned false"),
     Row(stub: Stub("/x").where(!.header("Accept")), expected: "not header Accept", actual: "header Accept"),
     Row(
       stub: Stub("/x").where(.header("X-A") || .header("X-B")), expected: "header X-A or header X-B",
       actual: "no such field"),
-    Row(stub: Stub("/x").body(.text("other")), expected: #""other""#, actual: #"{"a":[1,2]}"#),
-    Row(stub: Stub("/x").body(.json(["a": [1, 3]])), expected: "3", actual: "2"),
-    Row(stub: Stub("/x").body(.json(["a": [1]])), expected: "1 elements", actual: "2"),
-    Row(stub: Stub("/x").body(.jsonSubset(["b": 1])), expected: "1", actual: "nothing"),
-    Row(stub: Stub("/x").body(.jsonPath("$.a[0]", equals: 7)), expected: "7", actual: "1"),
-    Row(stub: Stub("/x").body(.empty), expected: "none", actual: #"{"a":[1,2]}"#),
-    Row(stub: Stub("/x").body(.form(["a": "1"])), expected: "a=1", actual: "no such item"),
-    Row(stub: Stub("/x").body(.multipart([.field("a", "1")])), expected: "a", actual: "no multipart form"),
-    Row(stub: Stub("/x").body(.data(Data([1, 2]))), expected: "2 given bytes", actual: #"{"a":[1,2]}"#),
-    Row(stub: Stub("/x").body(.regex("^z")), expected: "a match of /^z/", actual: #"{"a":[1,2]}"#),
+    Row(stub: Stub("/x").where(.body(.text("other"))), expected: #""other""#, actual: #"{"a":[1,2]}"#),
+    Row(stub: Stub("/x").where(.body(.json(["a": [1, 3]]))), expected: "3", actual: "2"),
+    Row(stub: Stub("/x").where(.body(.json(["a": [1]]))), expected: "1 elements", actual: "2"),
+    Row(stub: Stub("/x").where(.body(.jsonSubset(["b": 1]))), expected: "1", actual: "nothing"),
+    Row(stub: Stub("/x").where(.body(.jsonPath("$.a[0]", equals: 7))), expected: "7", actual: "1"),
+    Row(stub: Stub("/x").where(.body(.empty)), expected: "none", actual: #"{"a":[1,2]}"#),
+    Row(stub: Stub("/x").where(.body(.form(["a": "1"]))), expected: "a=1", actual: "no such item"),
+    Row(stub: Stub("/x").where(.body(.multipart(["a": .text("1")]))), expected: "a", actual: "no multipart form"),
+    Row(stub: Stub("/x").where(.body(.data(Data([1, 2])))), expected: "2 given bytes", actual: #"{"a":[1,2]}"#),
+    Row(stub: Stub("/x").where(.body(.regex("^z"))), expected: "a match of /^z/", actual: #"{"a":[1,2]}"#),
   ]
 
   @Test("Each kind of difference says what was expected and what came", arguments: rows)
@@ -129,7 +129,7 @@ struct MissTests {
 
   @Test("A stub that matched and is used up is told apart from one that does not match")
   func usedUp() async throws {
-    let mock = MockInterceptor { Stub(.get, "/x") { .status(200) }.once }
+    let mock = MockInterceptor { Stub(.get, "/x", .status(200)).once }
     try await mock.ask(.get("https://a.b/x"))
     let error = await failure { try await mock.ask(.get("https://a.b/x")) }
     #expect(mockError(error)?.code == .usedUp)
@@ -156,18 +156,19 @@ struct MissTests {
       "POST", "https://ada:pl4nted@a.b/x?api_key=pl4nted&q=1", body: Data(#"{"password":"pl4nted","name":"Ada"}"#.utf8),
       headers: ["Authorization": "Bearer pl4nted", "Cookie": "sid=pl4nted", "X-Tenant": "acme"])
     let text = try await report(request) {
-      Stub(.post, "/x?api_key=other") { .status(200) }.header("Authorization", "Bearer pl4ntedb").body(
-        .json(["password": "pl4ntedc"]))
+      Stub(.post, "/x?api_key=other", .status(200)).where(
+        .header("Authorization", "Bearer pl4ntedb"), .body(.json(["password": "pl4ntedc"])))
     }
     #expect(!text.contains("pl4nted"), "\(text)")
     #expect(
       text.hasSuffix(
         """
-            Stub(.post, "https://a.b/x?api_key=*&q=1") { .status(200) }
-              .header("Authorization")
-              .header("Cookie")
-              .header("X-Tenant", "acme")
-              .body(.jsonSubset(["name": "Ada"]))
+            Stub(.post, "https://a.b/x?api_key=*&q=1", .status(200))
+              .where(
+                .header("Authorization"),
+                .header("Cookie"),
+                .header("X-Tenant", "acme"),
+                .body(.jsonSubset(["name": "Ada"])))
         """), "\(text)")
   }
 
@@ -181,7 +182,7 @@ struct MissTests {
   func pasted(_ url: String) async throws {
     let text = try await report(.get(url)) {}
     let source = try #require(text.split(separator: "\n").last { $0.contains("Stub(") })
-    let literal = try #require(source.split(separator: "\"", maxSplits: 1).last?.split(separator: "\")").first)
+    let literal = try #require(source.split(separator: "\"", maxSplits: 1).last?.split(separator: "\", .").first)
     let isMatched = try await Stub(.get, String(literal)).matches(.get(url))
     #expect(isMatched, "\(literal) for \(url)")
     let isForOthers = try await Stub(.get, String(literal)).matches(.get("https://a.b/x/y/z"))
@@ -191,24 +192,26 @@ struct MissTests {
   @Test("What came nearest is not looked for when a request passes through or is answered")
   func onlyOnMiss() async throws {
     let asked = Log<Int>()
-    let mock = MockInterceptor(unmatched: .passThrough) {
+    let mock = MockInterceptor(.init(unmatched: .passThrough)) {
       for _ in 0..<10 {
-        Stub(.get, "/other").where("counted") { _ in
-          asked.add(1)
-          return false
-        }.optional
+        Stub(.get, "/other").where(
+          .predicate("counted") { _ in
+            asked.add(1)
+            return false
+          }
+        ).optional
       }
     }
     let error = await failure { try await mock.ask(.get("https://a.b/x")) } as? URLError
     #expect(error?.code == .notConnectedToInternet)
     #expect(asked.all.isEmpty)
     #expect(mock.issues.isEmpty)
-    #expect(mock.calls.count == 1)
+    #expect(mock.requests.count == 1)
   }
 
   @Test("An answer in place of a failure is an issue all the same")
   func respond() async throws {
-    let mock = MockInterceptor(unmatched: .respond(501))
+    let mock = MockInterceptor(.init(unmatched: .status(501)))
     let answer = try await mock.session.text("GET", "https://a.b/x")
     #expect(answer.0 == 501)
     #expect(mock.issues.map(\.kind) == [.unmatched])
@@ -218,10 +221,10 @@ struct MissTests {
   func unused() async throws {
     let line: UInt = #line + 2
     let mock = MockInterceptor {
-      Stub(.get, "/required") { .status(200) }
-      Stub(.get, "/optional") { .status(200) }.optional
-      Stub(.get, "/three") { .status(200) }.times(3)
-      Stub(.get, "/said") { .status(200) }.optional.required
+      Stub(.get, "/required", .status(200))
+      Stub(.get, "/optional", .status(200)).optional
+      Stub(.get, "/three", .status(200)).times(3)
+      Stub(.get, "/said", .status(200)).optional.required
     }
     try await mock.ask(.get("https://a.b/three"))
     #expect(mock.issues.map(\.location.line) == [line, line + 2, line + 3])
@@ -233,7 +236,7 @@ struct MissTests {
   @Test("Issues are reported where the stubs were written")
   func reporting() async {
     let line: UInt = #line + 1
-    let mock = MockInterceptor { Stub(.get, "/never") { .status(200) } }
+    let mock = MockInterceptor { Stub(.get, "/never", .status(200)) }
     withKnownIssue {
       mock.reportIssues()
     } matching: { issue in

@@ -6,7 +6,9 @@ import WaylayMocks
 struct NearestTests {
   @Test("An unused stub names the request that came nearest, and how it differs")
   func unused() async throws {
-    let mock = MockInterceptor(unmatched: .respond(200)) { Stub(.get, "/users/:id").header("Accept", "text/html") }
+    let mock = MockInterceptor(.init(unmatched: .status(200))) {
+      Stub(.get, "/users/:id").where(.header("Accept", "text/html"))
+    }
     #expect(mock.issues.first?.message.hasSuffix("or mark it .optional. No requests were made.") == true)
     try await mock.ask(.get("https://a.b/orders"))
     try await mock.ask(.make("GET", "https://a.b/users/7", headers: ["Accept": "text/plain"]))
@@ -30,22 +32,11 @@ struct NearestTests {
       message.contains("Nearest: GET https://a.b/users/7, which the stub at \(#fileID):\(line) answered"), "\(message)")
   }
 
-  @Test("A stub of withStubs too, when its time is over")
-  func withStubs() async throws {
-    let mock = MockInterceptor(unmatched: .respond(200))
-    try await mock.withStubs {
-      Stub(.get, "/users/:id")
-    } operation: {
-      _ = try await mock.ask(.get("https://a.b/user/7"))
-    }
-    #expect(mock.issues.last?.message.contains("Nearest: GET https://a.b/user/7") == true)
-  }
-
   @Test("A redirect that leads nowhere says which stub sent it", arguments: [true, false])
   func redirects(_ isComputed: Bool) async throws {
     let line: UInt = #line + 2
     let mock = MockInterceptor {
-      isComputed ? Stub(.get, "/old") { _ in .redirect(to: "/new") } : Stub(.get, "/old") { .redirect(to: "/new") }
+      isComputed ? Stub(.get, "/old") { _ in .redirect(to: "/new") } : Stub(.get, "/old", .redirect(to: "/new"))
     }
     let error = await failure { try await mock.session.text("GET", "https://a.b/old") }
     let message = try #require(mockError(error)).message

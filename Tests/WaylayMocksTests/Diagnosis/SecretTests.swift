@@ -11,7 +11,7 @@ struct SecretTests {
     @StubBuilder _ stubs: () -> [Stub] = { [] }
   ) async throws -> String {
     let list = stubs()
-    let mock = MockInterceptor(showing: showing) { list }
+    let mock = MockInterceptor(.init(showing: showing)) { list }
     let fields = headers.merging(type.map { ["Content-Type": $0] } ?? [:]) { $1 }
     let error = await failure { try await mock.ask(.make("POST", url, body: Data(body.utf8), headers: fields)) }
     let text = try #require(mockError(error)).message
@@ -23,9 +23,10 @@ struct SecretTests {
   func insideDifferences() async throws {
     let text = try await report(#"{"user":{"api_key":"pl4nted","pin":1234,"name":"Ada"},"list":[{"token":"pl4nted"}]}"#)
     {
-      Stub(.post, "/x").body(
-        .json(["account": ["secrets": [["password": "pl4nted"]], "pin": 1234], "user": "Ada", "list": [[:]]]))
-      Stub(.post, "/x").body(.jsonSubset(["user": ["pin": 5678, "session": ["id": "pl4nted"]]]))
+      Stub(.post, "/x").where(
+        .body(
+          .json(["account": ["secrets": [["password": "pl4nted"]], "pin": 1234], "user": "Ada", "list": [[:]]])))
+      Stub(.post, "/x").where(.body(.jsonSubset(["user": ["pin": 5678, "session": ["id": "pl4nted"]]])))
     }
     #expect(!text.contains("pl4nted") && !text.contains("1234") && !text.contains("5678"), "\(text)")
     #expect(text.contains("body at $.user.pin"))
@@ -35,9 +36,9 @@ struct SecretTests {
   @Test("A JSON path shows no secret, neither one that it names nor one that it meets")
   func jsonPaths() async throws {
     let text = try await report(#"{"user":{"pin":1234,"name":"Ada"}}"#) {
-      Stub(.post, "/x").body(.jsonPath("$.user.pin", equals: 5678))
-      Stub(.post, "/x").body(.jsonPath("$.user.*", equals: ["pin": 5678]))
-      Stub(.post, "/x").body(.jsonPath("$.user", equals: ["pin": 5678]))
+      Stub(.post, "/x").where(.body(.jsonPath("$.user.pin", equals: 5678)))
+      Stub(.post, "/x").where(.body(.jsonPath("$.user.*", equals: ["pin": 5678])))
+      Stub(.post, "/x").where(.body(.jsonPath("$.user", equals: ["pin": 5678])))
     }
     #expect(!text.contains("1234") && !text.contains("5678"), "\(text)")
     #expect(text.contains(#"expected {"pin":"<redacted>"}"#), "\(text)")
@@ -48,13 +49,13 @@ struct SecretTests {
   func forms() async throws {
     let type = "application/x-www-form-urlencoded"
     let text = try await report("user=ada&password=pl4nted&user%5Bpin%5D=1234", type: type) {
-      Stub(.post, "/x").body(.form(["user": "ada", "password": "pl4ntedb", "pin": "5678"]))
-      Stub(.post, "/x").body(.text("password=pl4nted"))
-      Stub(.post, "/x").body(.json(["user": "ada"]))
+      Stub(.post, "/x").where(.body(.form(["user": "ada", "password": "pl4ntedb", "pin": "5678"])))
+      Stub(.post, "/x").where(.body(.text("password=pl4nted")))
+      Stub(.post, "/x").where(.body(.json(["user": "ada"])))
     }
     #expect(!text.contains("pl4nted") && !text.contains("1234") && !text.contains("5678"), "\(text)")
     #expect(text.contains("user=ada"))
-    let untyped = try await report("user=ada&password=pl4nted") { Stub(.post, "/x").body(.empty) }
+    let untyped = try await report("user=ada&password=pl4nted") { Stub(.post, "/x").where(.body(.empty)) }
     #expect(!untyped.contains("pl4nted"), "\(untyped)")
   }
 
@@ -70,7 +71,7 @@ struct SecretTests {
       #"{"url":"/?a=1","user":{"password":"pl4nted"}}"#,
     ]
     for body in bodies {
-      let text = try await report(body) { Stub(.post, "/x").body(.form(["user": "ada"])) }
+      let text = try await report(body) { Stub(.post, "/x").where(.body(.form(["user": "ada"]))) }
       #expect(!text.contains("pl4nted"), "\(text)")
     }
   }
@@ -89,9 +90,9 @@ struct SecretTests {
       --b--\r\n
       """
     let text = try await report(body, type: "multipart/form-data; boundary=b") {
-      Stub(.post, "/x").body(.multipart([.field("password", "pl4ntedb"), .field("meta", "{}")]))
-      Stub(.post, "/x").body(.multipart(["password": .text("pl4ntedb"), "meta": .json(["token": "pl4ntedb"])]))
-      Stub(.post, "/x").body(.text("other"))
+      Stub(.post, "/x").where(.body(.multipart(["password": .text("pl4ntedb"), "meta": .text("{}")])))
+      Stub(.post, "/x").where(.body(.multipart(["password": .text("pl4ntedb"), "meta": .json(["token": "pl4ntedb"])])))
+      Stub(.post, "/x").where(.body(.text("other")))
     }
     #expect(!text.contains("pl4nted"), "\(text)")
     #expect(text.contains(#""title":"Hello""#), "\(text)")
@@ -105,8 +106,8 @@ struct SecretTests {
       "the Bearer pl4nted was sent", "token = 'pl4nted'",
     ] {
       let text = try await report(body, headers: ["X-Note": "token=pl4nted", "X-Credential-Id": "pl4nted"]) {
-        Stub(.post, "/x").body(.json(["a": 1]))
-        Stub(.post, "/x").body(.text("api_key=pl4nted"))
+        Stub(.post, "/x").where(.body(.json(["a": 1])))
+        Stub(.post, "/x").where(.body(.text("api_key=pl4nted")))
       }
       #expect(!text.contains("pl4nted"), "\(text)")
     }
@@ -116,7 +117,7 @@ struct SecretTests {
   func patterns() async throws {
     let text = try await report("", url: "https://a.b/y") {
       Stub(.post, "https://ada:pl4nted@a.b/x?token=pl4nted&q=1")
-      Stub(.post, "/x").query("token", "pl4nted").query("q", "1")
+      Stub(.post, "/x").where(.query("token", "pl4nted"), .query("q", "1"))
     }
     #expect(!text.contains("pl4nted"), "\(text)")
     #expect(text.contains("POST https://a.b/x?token=…&q=1"), "\(text)")
@@ -125,26 +126,26 @@ struct SecretTests {
   @Test("What only sounds secret is shown when the mock is told so, in issues, descriptions and verifications")
   func showing() async throws {
     let body = #"{"sort_key":"name","Pin":1234,"password":"pl4nted"}"#
-    let masked = try await report(body) { Stub(.post, "/x").body(.jsonSubset(["sort_key": "date", "Pin": 1])) }
+    let masked = try await report(body) { Stub(.post, "/x").where(.body(.jsonSubset(["sort_key": "date", "Pin": 1]))) }
     #expect(!masked.contains("\"name\"") && !masked.contains("1234"), "\(masked)")
     let shown = try await report(body, showing: ["sort_key", "PIN"]) {
-      Stub(.post, "/x").body(.jsonSubset(["sort_key": "date", "Pin": 1, "password": "pl4ntedb"]))
+      Stub(.post, "/x").where(.body(.jsonSubset(["sort_key": "date", "Pin": 1, "password": "pl4ntedb"])))
     }
     #expect(
       shown.contains(#"expected "date""#) && shown.contains(#"but was  "name""#) && shown.contains("but was  1234"),
       "\(shown)")
     #expect(!shown.contains("pl4nted"))
-    let mock = MockInterceptor(showing: ["sort_key"]) { Stub(.get, "/x?sort_key=name") { .status(200) } }
+    let mock = MockInterceptor(.init(showing: ["sort_key"])) { Stub(.get, "/x?sort_key=name", .status(200)) }
     try await mock.ask(
       .get("https://a.b/x?sort_key=name&token=pl4nted".replacingOccurrences(of: "&token=pl4nted", with: "")))
-    #expect(mock.calls.map(\.description) == ["GET https://a.b/x?sort_key=name"])
+    #expect(mock.requests.map(\.description) == ["GET https://a.b/x?sort_key=name"])
     #expect("\(Stub(.get, "/x?sort_key=name"))" == "GET /x?sort_key=…")
   }
 
   @Test("A field that is known to be no secret is shown")
   func harmless() async throws {
     let text = try await report("x", headers: ["Idempotency-Key": "42"]) {
-      Stub(.post, "/x").header("Idempotency-Key", "43")
+      Stub(.post, "/x").where(.header("Idempotency-Key", "43"))
     }
     #expect(text.contains("expected 43") && text.contains("but was  42"), "\(text)")
   }

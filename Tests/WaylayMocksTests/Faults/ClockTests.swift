@@ -10,7 +10,7 @@ import WaylayMocks
     async let late: Void = clock.sleep(for: .seconds(3))
     async let early: Void = clock.sleep(for: .seconds(1))
     try await clock.waitForSleepers(2)
-    clock.advanceToNextSleeper()
+    clock.advance(by: .seconds(1))
     try await early
     #expect(clock.now == MockClock.Instant(offset: .seconds(1)))
     #expect(clock.sleepers == 1)
@@ -19,7 +19,6 @@ import WaylayMocks
     clock.advance(by: .milliseconds(1))
     try await late
     #expect(clock.sleepers == 0)
-    clock.advanceToNextSleeper()
     #expect(clock.now.offset == .seconds(3))
   }
 

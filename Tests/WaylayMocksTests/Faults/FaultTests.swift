@@ -34,7 +34,7 @@ import WaylayMocks
     Case(.tls(.plainTextForbidden), .appTransportSecurityRequiresSecureConnection, .securing),
     Case(.timedOut, .timedOut, .receiving), Case(.connectionReset, .networkConnectionLost, .receiving),
     Case(.emptyResponse, .networkConnectionLost, .receiving), Case(.malformedResponse, .badServerResponse, .receiving),
-    Case(.connectionResetAfterHead, .networkConnectionLost, .receiving, ""),
+    Case(.connectionReset(afterBytes: 0), .networkConnectionLost, .receiving, ""),
     Case(.connectionReset(afterBytes: 4), .networkConnectionLost, .receiving, "0123"),
     Case(.connectionReset(afterBytes: 99), .networkConnectionLost, .receiving, "0123456789"),
     Case(.truncated(afterBytes: 4), .networkConnectionLost, .receiving, "0123"),
@@ -123,7 +123,7 @@ import WaylayMocks
         }
       }
     }
-    let answer = Answering(.computed { $0.call == 0 ? .fault(.connectionRefused) : .text("second") })
+    let answer = Answering { $0.index == 0 ? .fault(.connectionRefused) : .text("second") }
     let session = URLSession(
       configuration: .ephemeral.intercepted(
         by: InterceptorRegistry {

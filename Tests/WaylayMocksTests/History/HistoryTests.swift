@@ -5,20 +5,20 @@ import WaylayMocks
 @Suite("What a mock was asked", .timeLimit(.minutes(5)))
 struct HistoryTests {
   private func mock() -> MockInterceptor {
-    MockInterceptor(unmatched: .respond(501)) { Stub("/**") { .status(200) }.optional }
+    MockInterceptor(.init(unmatched: .status(501))) { Stub("/**", .status(200)).optional }
   }
 
   @Test("Calls keep their order, their bodies, their parameters and the stub that answered")
   func calls() async throws {
     let line: UInt = #line + 2
-    let mock = MockInterceptor(unmatched: .respond(501)) {
-      Stub(.post, "/users/:id") { .status(201) }
+    let mock = MockInterceptor(.init(unmatched: .status(501))) {
+      Stub(.post, "/users/:id", .status(201))
     }
     let session = mock.session
     _ = try await session.text(
       "POST", "https://a.b/users/42", body: Data(#"{"name":"Ada"}"#.utf8), headers: ["X-Tenant": "acme"])
     _ = try await session.text("GET", "https://a.b/other")
-    let calls = mock.calls
+    let calls = mock.requests
     #expect(calls.map(\.description) == ["POST https://a.b/users/42", "GET https://a.b/other"])
     #expect(try calls[0].json([String: String].self) == ["name": "Ada"])
     #expect(calls[0].parameters == ["id": "42"])
@@ -26,19 +26,19 @@ struct HistoryTests {
     #expect(calls[0].stubLocation?.line == line)
     #expect(calls[1].stubLocation == nil)
     #expect(calls[0].urlRequest.mainDocumentURL == nil)
-    #expect(mock.calls(to: .post, "/users/:id").count == 1)
-    #expect(mock.calls(to: "/users/:id").count == 1)
-    #expect(mock.calls(to: RequestPattern(.post, "/users/:id").body(.json(["name": "Bob"]))).isEmpty)
-    #expect(mock.calls(to: .post, "not a pattern").isEmpty)
+    #expect(mock.requests(.post, "/users/:id").count == 1)
+    #expect(mock.requests("/users/:id").count == 1)
+    #expect(mock.requests(RequestPattern(.post, "/users/:id").where(.body(.json(["name": "Bob"])))).isEmpty)
+    #expect(mock.requests(.post, "not a pattern").isEmpty)
   }
 
   @Test("Waiting for a call that came, one that comes, and the third")
   func waiting() async throws {
     let mock = mock()
     try await mock.ask(.get("https://a.b/first"))
-    let first = try await mock.waitForCall(to: .get, "/first")
+    let first = try await mock.waitForRequest(.get, "/first")
     #expect(first.description == "GET https://a.b/first")
-    async let third = mock.waitForCall(to: .get, "/later/:n", count: 3)
+    async let third = mock.waitForRequest(.get, "/later/:n", count: 3)
     for number in 1...4 {
       try await mock.ask(.get("https://a.b/other"))
       try await mock.ask(.get("https://a.b/later/\(number)"))
@@ -52,7 +52,7 @@ struct HistoryTests {
     let mock = mock()
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<100 {
-        group.addTask { try await mock.waitForCall(to: .get, "/\(number)").url.path == "/\(number)" }
+        group.addTask { try await mock.waitForRequest(.get, "/\(number)").url.path == "/\(number)" }
         group.addTask {
           try await mock.ask(.get("https://a.b/\(number)"))
           return true
@@ -68,11 +68,11 @@ struct HistoryTests {
     try await mock.ask(.get("https://a.b/else"))
     let clock = MockClock()
     let line: UInt = #line + 1
-    let call = Task { try await mock.waitForCall(to: .get, "/x", count: 2, timeout: .seconds(30), clock: clock) }
+    let call = Task { try await mock.waitForRequest(.get, "/x", count: 2, timeout: .seconds(30), clock: clock) }
     try await clock.waitForSleepers()
     clock.advance(by: .seconds(30))
     let error = await failure { try await call.value } as? MockError
-    #expect(error?.code == .callMissing)
+    #expect(error?.code == .requestMissing)
     #expect(error?.message.contains("GET /x was requested 0 of 2 times") == true)
     #expect(error?.message.contains("1. GET https://a.b/else") == true)
     #expect(error?.location?.line == line)
@@ -83,7 +83,7 @@ struct HistoryTests {
   func cancellation() async throws {
     let mock = mock()
     let clock = MockClock()
-    let task = Task { try await mock.waitForCall(to: .get, "/x", clock: clock) }
+    let task = Task { try await mock.waitForRequest(.get, "/x", clock: clock) }
     try await clock.waitForSleepers()
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
@@ -93,9 +93,9 @@ struct HistoryTests {
   @Test("Waiting for nothing, or for a pattern that cannot be, is a mistake")
   func mistakes() async throws {
     let mock = mock()
-    let count = await failure { try await mock.waitForCall(to: .get, "/x", count: 0) } as? MockError
+    let count = await failure { try await mock.waitForRequest(.get, "/x", count: 0) } as? MockError
     #expect(count?.code == .invalidCount)
-    let pattern = await failure { try await mock.waitForCall(to: .get, "x y") } as? MockError
+    let pattern = await failure { try await mock.waitForRequest(.get, "x y") } as? MockError
     #expect(pattern?.code == .invalidPattern)
     #expect(pattern?.location?.line == UInt(#line) - 2)
   }

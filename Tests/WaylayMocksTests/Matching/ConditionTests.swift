@@ -5,27 +5,27 @@ import WaylayMocks
 struct ConditionTests {
   @Test("Query items among others, or exactly")
   func query() async throws {
-    let some = Stub("/s").query("a", "1").query("b", nil)
+    let some = Stub("/s").where(.query("a", "1"), .query("b", nil))
     #expect(try await some.matches(.get("https://a.b/s?x=9&b&a=1")))
     #expect(try await !some.matches(.get("https://a.b/s?b=&a=1")))
     #expect(try await !some.matches(.get("https://a.b/s?b")))
-    let repeated = Stub("/s").query(["a": "1", "a": "3"])
+    let repeated = Stub("/s").where(.query(["a": "1", "a": "3"]))
     #expect(try await repeated.matches(.get("https://a.b/s?a=1&a=2&a=3")))
     #expect(try await !repeated.matches(.get("https://a.b/s?a=3&a=1")))
-    let exact = Stub("/s").query(["b": "2", "a": "1"], exactly: true)
+    let exact = Stub("/s").where(.query(["b": "2", "a": "1"], exactly: true))
     #expect(try await exact.matches(.get("https://a.b/s?a=1&b=2")))
     #expect(try await !exact.matches(.get("https://a.b/s?a=1&b=2&c=3")))
-    #expect(try await Stub("/s").query("a").matches(.get("https://a.b/s?a=anything")))
-    #expect(try await !Stub("/s").query("a").matches(.get("https://a.b/s?A=1")))
+    #expect(try await Stub("/s").where(.query("a")).matches(.get("https://a.b/s?a=anything")))
+    #expect(try await !Stub("/s").where(.query("a")).matches(.get("https://a.b/s?A=1")))
   }
 
   @Test("Header fields, whatever the case of their names")
   func headers() async throws {
     let request = URLRequest.make("GET", "https://a.b/s", headers: ["X-Tenant": "acme", "Accept": "text/html;q=0.5"])
-    #expect(try await Stub("/s").header("x-tenant", "acme").matches(request))
-    #expect(try await !Stub("/s").header("x-tenant", "ACME").matches(request))
-    #expect(try await Stub("/s").header("X-TENANT").matches(request))
-    #expect(try await !Stub("/s").header("X-Other").matches(request))
+    #expect(try await Stub("/s").where(.header("x-tenant", "acme")).matches(request))
+    #expect(try await !Stub("/s").where(.header("x-tenant", "ACME")).matches(request))
+    #expect(try await Stub("/s").where(.header("X-TENANT")).matches(request))
+    #expect(try await !Stub("/s").where(.header("X-Other")).matches(request))
     #expect(try await Stub("/s").where(.header("accept", regex: "^text/.*q=0")).matches(request))
   }
 
@@ -37,7 +37,8 @@ struct ConditionTests {
     #expect(try await stub.matches(.make("GET", "https://a.b/s", headers: beta)))
     #expect(try await !stub.matches(.make("GET", "https://a.b/s?all", headers: beta)))
     #expect(try await !stub.matches(.make("GET", "https://a.b/s?page=1")))
-    let even = Stub("/pages/:n").where("an even page") { Int($0.parameters["n"] ?? "").map { $0 % 2 == 0 } ?? false }
+    let even = Stub("/pages/:n").where(
+      .predicate("an even page") { Int($0.parameters["n"] ?? "").map { $0 % 2 == 0 } ?? false })
     #expect(try await even.matches(.get("https://a.b/pages/4")))
     #expect(try await !even.matches(.get("https://a.b/pages/5")))
     #expect(try await Stub(.any).where(.method(.put) || .url("/x")).matches(.make("PUT", "https://a.b/y")))
@@ -54,10 +55,10 @@ struct ConditionTests {
   func mistakes() async throws {
     let line: UInt = #line + 2
     let mock = MockInterceptor {
-      Stub(.get, "/a") { .status(200) }
-        .where(.header("X", regex: "(") || .body(.regex("[")))
-        .body(.json(parsing: #"{"a": }"#))
-        .body(.jsonPath("$.[", equals: 1))
+      Stub(.get, "/a", .status(200))
+        .where(
+          .header("X", regex: "(") || .body(.regex("[")), .body(.json(parsing: #"{"a": }"#)),
+          .body(.jsonPath("$.[", equals: 1)))
     }
     #expect(mock.issues.map(\.kind) == [.invalidStub, .invalidStub, .invalidStub, .invalidStub])
     #expect(mock.issues.allSatisfy { $0.location.line == line })

@@ -15,7 +15,7 @@ struct FormTests {
   private func matches(
     _ matcher: BodyMatcher, _ body: String, type: String? = "multipart/form-data; boundary=b"
   ) async throws -> Bool {
-    try await Stub(.post, "/x").body(matcher).matches(post(body, type: type))
+    try await Stub(.post, "/x").where(.body(matcher)).matches(post(body, type: type))
   }
 
   private func report(_ request: URLRequest, _ stub: Stub) async throws -> String {
@@ -25,7 +25,7 @@ struct FormTests {
 
   @Test("The parts of a multipart form come in any order")
   func anyOrder() async throws {
-    let wanted = [MultipartForm.Part.field("a", "1"), .field("b", "2"), .field("a", "3")]
+    let wanted: KeyValuePairs<String, BodyMatcher> = ["a": .text("1"), "b": .text("2"), "a": .text("3")]
     for (first, second, third) in [("1", "2", "3"), ("3", "2", "1")] {
       let sent = parts((#"name="b""#, second), (#"name="a""#, first), (#"name="a""#, third))
       #expect(try await matches(.multipart(wanted), sent))
@@ -33,7 +33,7 @@ struct FormTests {
     #expect(
       try await !matches(.multipart(wanted), parts((#"name="b""#, "2"), (#"name="a""#, "1"), (#"name="a""#, "1"))))
     #expect(
-      try await matches(.multipart([.field("a", "3")], exactly: false), parts((#"name="b""#, "2"), (#"name="a""#, "3")))
+      try await matches(.multipart(["a": .text("3")], exactly: false), parts((#"name="b""#, "2"), (#"name="a""#, "3")))
     )
   }
 
@@ -50,7 +50,7 @@ struct FormTests {
     // The condition that takes anything leaves the part that another one needs.
     let twice = parts((#"name="a""#, "1"), (#"name="a""#, "2"))
     #expect(try await matches(.multipart(["a": .present, "a": .text("1")]), twice))
-    let mock = MockInterceptor { Stub(.post, "/x").body(.multipart(["meta": .regex("(")])) }
+    let mock = MockInterceptor { Stub(.post, "/x").where(.body(.multipart(["meta": .regex("(")]))) }
     #expect(mock.issues.map(\.kind) == [.invalidStub])
   }
 
@@ -59,7 +59,8 @@ struct FormTests {
     let sent = parts((#"name="meta""#, #"{"album":7}"#), (#"name="title""#, "Hello"), (#"name="more""#, "x"))
     let text = try await report(
       post(sent),
-      Stub(.post, "/x").body(.multipart(["title": .text("Bye"), "meta": .json(["album": 8]), "photo": .present])))
+      Stub(.post, "/x").where(
+        .body(.multipart(["title": .text("Bye"), "meta": .json(["album": 8]), "photo": .present]))))
     #expect(text.contains("part title"), "\(text)")
     #expect(text.contains(#"expected "Bye""#) && text.contains(#"but was  "Hello""#), "\(text)")
     #expect(text.contains("part meta, body at $.album") && text.contains("but was  7"), "\(text)")
@@ -67,7 +68,7 @@ struct FormTests {
     #expect(text.contains("no other parts") && text.contains(#"more: "x""#), "\(text)")
     let whole = try await report(
       post(sent),
-      Stub(.post, "/x").body(.multipart([.field("title", "Hello"), .field("meta", "{}"), .field("more", "x")])))
+      Stub(.post, "/x").where(.body(.multipart(["title": .text("Hello"), "meta": .text("{}"), "more": .text("x")]))))
     #expect(whole.contains("part meta") && whole.contains(#"but was  {"album":7}"#), "\(whole)")
     #expect(!whole.contains("part title"))
   }
@@ -86,7 +87,7 @@ struct FormTests {
     #expect(try await matches(.form(["a": "1"]), "a=1", type: form + "; charset=utf-8"))
     #expect(try await matches(.form(["a": "1"]), "a=1", type: nil))
     #expect(try await !matches(.form(["a": "1"]), "a=1", type: "text/plain"))
-    let text = try await report(post("a=1", type: "text/plain"), Stub(.post, "/x").body(.form(["a": "1"])))
+    let text = try await report(post("a=1", type: "text/plain"), Stub(.post, "/x").where(.body(.form(["a": "1"]))))
     #expect(
       text.contains("expected application/x-www-form-urlencoded") && text.contains("but was  text/plain"), "\(text)")
   }
@@ -94,14 +95,14 @@ struct FormTests {
   @Test("A plus sign in a query is a space, and a report says how it was written")
   func plus() async throws {
     for query in ["q=a+b", "q=a%20b"] {
-      #expect(try await Stub(.get, "/x").query("q", "a b").matches(.get("https://a.b/x?\(query)")))
+      #expect(try await Stub(.get, "/x").where(.query("q", "a b")).matches(.get("https://a.b/x?\(query)")))
       #expect(try await Stub(.get, "/x?q=a+b").matches(.get("https://a.b/x?\(query)")))
       #expect(try await Stub(.get, "/x?q=a%20b").matches(.get("https://a.b/x?\(query)")))
     }
-    #expect(try await Stub(.get, "/x").query("q", "a+b").matches(.get("https://a.b/x?q=a%2Bb")))
+    #expect(try await Stub(.get, "/x").where(.query("q", "a+b")).matches(.get("https://a.b/x?q=a%2Bb")))
     let mock = MockInterceptor { Stub(.get, "/x") { request in .text(request.query("q") ?? "") } }
     #expect(try await mock.text("GET", "https://a.b/x?q=1+1%2B1") == "1 1+1")
-    let text = try await report(.get("https://a.b/x?q=1+1"), Stub(.get, "/x").query("q", "1+1"))
+    let text = try await report(.get("https://a.b/x?q=1+1"), Stub(.get, "/x").where(.query("q", "1+1")))
     #expect(text.contains("expected q=1+1"), "\(text)")
     #expect(text.contains(#"but was  q=1 1 (written 1+1: a "+" is a space, a plus sign is written "%2B")"#), "\(text)")
   }
@@ -119,7 +120,7 @@ struct FormTests {
     #expect(try await !matches(.json(["x": "${json-unit.ignore}"], ignoringArrayOrder: true), #"{"x": 1}"#, type: nil))
     let text = try await report(
       post(body, type: nil),
-      Stub(.post, "/x").body(.json(["tags": ["a", "c", ["id": 1]], "n": 1], ignoringArrayOrder: true)))
+      Stub(.post, "/x").where(.body(.json(["tags": ["a", "c", ["id": 1]], "n": 1], ignoringArrayOrder: true))))
     #expect(
       text.contains("body at $.tags[*]") && text.contains(#"expected "c""#) && text.contains("no element like it"),
       "\(text)")

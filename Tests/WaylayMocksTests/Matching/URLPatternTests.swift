@@ -175,7 +175,7 @@ struct URLPatternTests {
     ])
   func mistakes(_ pattern: String, _ reason: String) async throws {
     let line: UInt = #line + 1
-    let mock = MockInterceptor(unmatched: .respond(501)) { Stub(.get, pattern) { .status(200) } }
+    let mock = MockInterceptor(.init(unmatched: .status(501))) { Stub(.get, pattern, .status(200)) }
     let issue = try #require(mock.issues.first)
     #expect(issue.kind == .invalidStub)
     #expect(issue.message.contains(reason), "\(issue.message)")

@@ -16,7 +16,7 @@ struct PreparedTests {
     ])
   func agree(_ method: String, _ response: MockResponse) async throws {
     let request = URLRequest.make(method, "https://a.b/x", headers: ["Range": "bytes=2-3"])
-    let declared = try await MockInterceptor { Stub("/x") { response } }.ask(request)
+    let declared = try await MockInterceptor { Stub("/x", response) }.ask(request)
     let computed = try await MockInterceptor { Stub("/x") { _ in response } }.ask(request)
     #expect(declared.status == computed.status)
     #expect(Array(declared.fields) == Array(computed.fields))
@@ -41,7 +41,7 @@ struct PreparedTests {
         return response
       }
     }
-    let mock = MockInterceptor { Stub("https://a.b/:page") { .text("hello") } }
+    let mock = MockInterceptor { Stub("https://a.b/:page", .text("hello")) }
     let session = URLSession(
       configuration: .ephemeral.intercepted(
         by: InterceptorRegistry {
@@ -65,16 +65,18 @@ struct PreparedTests {
   @Test("An answer is found among ten thousand stubs wherever it stands, and only what may match is asked")
   func index() async throws {
     let asked = Log<Int>()
-    let mock = MockInterceptor(unmatched: .respond(501)) {
+    let mock = MockInterceptor(.init(unmatched: .status(501))) {
       for number in 0..<10_000 {
         let host = "https://host\(number % 10).example.com"
-        Stub(.get, "\(host)/items/\(number)/:part") { .text("\(number)") }
-          .where("counted") { _ in
-            asked.add(number)
-            return true
-          }.optional
+        Stub(.get, "\(host)/items/\(number)/:part", .text("\(number)"))
+          .where(
+            .predicate("counted") { _ in
+              asked.add(number)
+              return true
+            }
+          ).optional
       }
-      Stub(.get, "https://host1.example.com/items/:id?page=1") { .text("page") }.optional
+      Stub(.get, "https://host1.example.com/items/:id?page=1", .text("page")).optional
     }
     for number in [0, 1, 4_999, 5_000, 9_998, 9_999] {
       let text = try await mock.text("GET", "https://host\(number % 10).example.com/items/\(number)/detail")

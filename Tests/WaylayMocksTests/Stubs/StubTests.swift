@@ -9,13 +9,13 @@ struct StubTests {
   @Test("Declared answers, computed ones, a sequence and none, through URLSession")
   func answers() async throws {
     let mock = MockInterceptor {
-      Stub(.get, "https://api.example.com/users/:id") { .json(["id": 42]) }
+      Stub(.get, "https://api.example.com/users/:id", .json(["id": 42]))
       Stub(.post, "/echo") { request in .data(request.body).status(201) }
       Stub(.get, "/later/:id") { request async in
         await Task.yield()
         return .text(request.parameters["id"] ?? "none")
       }
-      Stub(.get, "/status") { [.status(503), .text("ready")] }
+      Stub(.get, "/status", .status(503), .text("ready"))
       Stub("/any")
     }
     let session = mock.session
@@ -37,15 +37,15 @@ struct StubTests {
   @Test("The newest is asked first, after those of higher priority")
   func order() async throws {
     let mock = MockInterceptor {
-      Stub(.get, "/x") { .text("important") }.priority(1).times(1)
-      Stub(.get, "/x") { .text("old") }
-      Stub(.get, "/x") { .text("new") }.once
-      Stub(.get, "/**") { .text("least") }.priority(-1)
+      Stub(.get, "/x", .text("important")).priority(1).times(1)
+      Stub(.get, "/x", .text("old"))
+      Stub(.get, "/x", .text("new")).once
+      Stub(.get, "/**", .text("least")).priority(-1)
     }
     #expect(try await mock.text("GET", url) == "important")
     #expect(try await mock.text("GET", url) == "new")
     #expect(try await mock.text("GET", url) == "old")
-    mock.add(Stub(.get, "/x") { .text("newest") })
+    mock.add(Stub(.get, "/x", .text("newest")))
     #expect(try await mock.text("GET", url) == "newest")
     #expect(try await mock.text("GET", "https://a.b/other") == "least")
     #expect(mock.issues.isEmpty)
@@ -60,9 +60,9 @@ struct StubTests {
     for turn in 0..<patterns.count {
       let rotated = patterns[turn...] + patterns[..<turn]
       let mock = MockInterceptor {
-        for pattern in rotated { Stub(.get, pattern) { .text(pattern) }.once }
-        Stub(.get, .regex("x$")) { .text("expression") }.once
-        Stub(.any) { .text("any") }.once
+        for pattern in rotated { Stub(.get, pattern, .text(pattern)).once }
+        Stub(.get, .regex("x$"), .text("expression")).once
+        Stub(.any, .text("any")).once
       }
       var answers: [String] = []
       for _ in 0..<(patterns.count + 2) { answers.append(try await mock.text("GET", url)) }
@@ -72,11 +72,11 @@ struct StubTests {
 
   @Test("Sequences: the last repeats, they begin again, or they end")
   func sequences() async throws {
-    let answers: [MockResponse] = [.text("1"), .text("2"), .text("3")]
-    for (afterLast, expected) in [(Stub.AfterLast.repeats, "12333"), (.cycles, "12312"), (.ends, "123--")] {
+    let list = Stub(.get, "/x", .text("1"), .text("2"), .text("3"))
+    for (stub, expected) in [(list, "12333"), (list.cycling, "12312"), (list.times(1...3), "123--")] {
       let mock = MockInterceptor {
-        Stub(.get, "/x") { .text("-") }
-        Stub(.get, "/x") { answers }.afterLast(afterLast)
+        Stub(.get, "/x", .text("-"))
+        stub
       }
       var found = ""
       for _ in 0..<5 { found += try await mock.text("GET", url) }
@@ -84,28 +84,30 @@ struct StubTests {
     }
   }
 
-  @Test("A closure that lists answers may have conditions and loops, and is run once")
-  func builder() async throws {
+  @Test("A closure runs for each request, with an argument and without one")
+  func closures() async throws {
     let runs = Log<Int>()
-    let isSlow = false
-    let stub = Stub(.get, "/x") {
-      let _ = runs.add(1)
-      if isSlow { .text("slow") } else { .text("fast") }
-      for number in 1...2 { .text("\(number)") }
+    let mock = MockInterceptor {
+      Stub(.get, "/x") {
+        runs.add(runs.all.count)
+        return .text("\(runs.all.count)")
+      }
+      Stub(.get, "/y") { request in .text("\(request.index)") }
+      Stub("/z") { .text("\(runs.all.count)") }
+      Stub("/w") { .text($0.method) }
     }
-    let mock = MockInterceptor { stub }
+    #expect(runs.all.isEmpty)
     var found = ""
-    for _ in 0..<3 { found += try await mock.text("GET", url) }
-    #expect(found == "fast12")
-    #expect(runs.all == [1])
+    for path in ["x", "x", "x", "y", "y", "z", "w"] { found += try await mock.text("GET", "https://a.b/\(path)") }
+    #expect(found == "123013GET")
   }
 
   @Test("One use is given to one of a hundred requests at once")
   func once() async throws {
     let mock = MockInterceptor {
-      Stub(.get, "/x") { .text("rest") }
-      Stub(.get, "/x") { .text("one") }.once
-      Stub(.get, "/x") { request in .text("computed \(request.call)") }.times(3)
+      Stub(.get, "/x", .text("rest"))
+      Stub(.get, "/x", .text("one")).once
+      Stub(.get, "/x") { request in .text("computed \(request.index)") }.times(3)
     }
     let answers = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<100 { group.addTask { try await mock.text("GET", url) } }
@@ -120,7 +122,7 @@ struct StubTests {
     arguments: [0, -1, .min])
   func counts(_ count: Int) async throws {
     let line: UInt = #line + 1
-    let mock = MockInterceptor(unmatched: .respond(501)) { Stub(.get, "/x") { .status(200) }.times(count) }
+    let mock = MockInterceptor(.init(unmatched: .status(501))) { Stub(.get, "/x", .status(200)).times(count) }
     #expect(mock.issues.map(\.kind) == [.invalidStub])
     #expect(mock.issues.first?.location.line == line)
     let status = try await mock.ask(.get(url)).status
@@ -129,7 +131,7 @@ struct StubTests {
 
   @Test("A range of counts")
   func range() async throws {
-    let mock = MockInterceptor { Stub(.get, "/x") { .status(200) }.times(2...3) }
+    let mock = MockInterceptor { Stub(.get, "/x", .status(200)).times(2...3) }
     try await mock.ask(.get(url))
     #expect(mock.issues.map(\.kind) == [.unused])
     #expect(mock.issues.first?.message.contains("used 1 of 2 times") == true)
@@ -145,31 +147,33 @@ struct StubTests {
     struct Broken: Error {}
     let line: UInt = #line + 2
     let mock = MockInterceptor {
-      Stub(.get, "/status") { .status(99) }
-      Stub(.get, "/high") { .status(1000) }
-      Stub(.get, "/json") { .json(Double.nan) }
-      Stub(.get, "/delay") { .text("x").delay(.seconds(-1)) }
-      Stub(.get, "/throws") { throw Broken() }
+      Stub(.get, "/status", .status(99))
+      Stub(.get, "/high", .status(1000))
+      Stub(.get, "/json", .json(Double.nan))
+      Stub(.get, "/delay", .text("x").delay(.seconds(-1)))
+      Stub(.get, "/throws") { throw Broken() }.optional
     }
-    #expect(mock.issues.map(\.location.line) == [line, line + 1, line + 2, line + 3, line + 4])
+    #expect(mock.issues.map(\.location.line) == [line, line + 1, line + 2, line + 3])
     #expect(mock.issues.allSatisfy { $0.kind == .invalidStub })
     for path in ["status", "high", "json", "delay", "throws"] {
       let error = await failure { try await mock.ask(.get("https://a.b/\(path)")) }
       #expect(mockError(error)?.location?.line ?? 0 >= line, "\(path)")
     }
-    #expect(mock.issues.count == 5)
+    #expect(mock.issues.map(\.location.line) == [line, line + 1, line + 2, line + 3, line + 4])
+    #expect(mock.issues.last?.kind == .invalidResponse)
+    #expect(mock.issues.last?.message.contains("closure threw Broken") == true)
   }
 
   @Test("An answer that fails only for a request is noted once, at its stub")
   func lateMistakes() async throws {
     let line: UInt = #line + 1
-    let mock = MockInterceptor { Stub(.get, "/x") { request in .status(request.call + 1) } }
+    let mock = MockInterceptor { Stub(.get, "/x") { request in .status(request.index + 1) } }
     for _ in 0..<3 {
       let error = await failure { try await mock.ask(.get(url)) }
       #expect((error as? URLError)?.code == .badServerResponse)
       #expect(mockError(error)?.location?.line == line)
     }
-    #expect(mock.issues.first?.kind == .invalidAnswer)
+    #expect(mock.issues.first?.kind == .invalidResponse)
     #expect(mock.issues.allSatisfy { $0.location.line == line })
   }
 
@@ -188,11 +192,14 @@ struct StubTests {
   @Test("A challenge and its answer are one use, whatever the number of requests")
   func challenge() async throws {
     let mock = MockInterceptor {
-      Stub(.get, "/x") { .text("in").requiringBasic(user: "ada", password: "pw") }.once
+      Stub(.get, "/x", .text("in").requiringBasic(user: "ada", password: "pw")).once
+      Stub(.get, "/y") { .text("in").requiringBasic(user: "ada", password: "pw") }.once
     }
-    let answer = try await mock.session.text("GET", "https://ada:pw@api.example.com/x")
-    #expect(answer == (200, "in"))
-    #expect(mock.calls.count == 2)
+    for path in ["x", "y"] {
+      let answer = try await mock.session.text("GET", "https://ada:pw@api.example.com/\(path)")
+      #expect(answer == (200, "in"))
+    }
+    #expect(mock.requests.count == 4)
     #expect(mock.issues.isEmpty)
   }
 }

@@ -27,7 +27,7 @@ extension MockInterceptor {
 extension Stub {
   /// Whether the stub is for a request.
   func matches(_ request: URLRequest, body: MessageBody? = nil) async throws -> Bool {
-    let mock = MockInterceptor(unmatched: .respond(501)) { self.respond { .status(200) } }
+    let mock = MockInterceptor(.init(unmatched: .status(501))) { self }
     return try await mock.ask(request, body: body).status == .ok
   }
 }
@@ -35,9 +35,9 @@ extension Stub {
 extension RequestPattern {
   /// Whether the pattern is for a request, asked by way of a mock's history.
   func matches(_ request: URLRequest) async throws -> Bool {
-    let mock = MockInterceptor(unmatched: .respond(501))
+    let mock = MockInterceptor(.init(unmatched: .status(501)))
     _ = try await mock.ask(request)
-    return mock.calls(to: self).count == 1
+    return mock.requests(self).count == 1
   }
 }
 

@@ -12,7 +12,7 @@ struct FailingTests {
     @Test(  // issue: swallowed miss
       "swallowed miss",
       .mocked {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+        Stub(.get, "https://api.example.com/users/1", .text("Ada"))
       })
     func swallowedMiss() async {
       let client = UserClient(session: .mocked)
@@ -23,14 +23,14 @@ struct FailingTests {
     @Test(
       "its neighbour",
       .mocked {
-        Stub(.get, "https://api.example.com/users/2") { .text("Grace") }
+        Stub(.get, "https://api.example.com/users/2", .text("Grace"))
       })
     func neighbour() async {
       #expect(await UserClient(session: .mocked).nameIfAny(of: 2) == "Grace")
     }
 
     @Test(
-      "a miss in one case of fifty", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } },
+      "a miss in one case of fifty", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) },
       arguments: 1...50)
     func oneCase(id: Int) async {
       let client = UserClient(session: .mocked)
@@ -38,7 +38,7 @@ struct FailingTests {
       if id == 33 { _ = await client.nameIfAny(of: 33) }
     }
 
-    @Test("a miss in a child task", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+    @Test("a miss in a child task", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional })
     func childTask() async {
       await withTaskGroup { group in
         group.addTask { _ = await UserClient(session: .mocked).nameIfAny(of: 7) }
@@ -53,7 +53,7 @@ struct FailingTests {
     @Test(  // issue: used up
       "used up",
       .mocked {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.once
+        Stub(.get, "https://api.example.com/users/1", .text("Ada")).once
       })
     func usedUp() async {
       let client = UserClient(session: .mocked)
@@ -67,18 +67,18 @@ struct FailingTests {
     @Test(
       "unused stub",
       .mocked {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
-        Stub(.get, "https://api.example.com/users/2") { .text("Grace") }  // issue: unused stub
+        Stub(.get, "https://api.example.com/users/1", .text("Ada"))
+        Stub(.get, "https://api.example.com/users/2", .text("Grace"))  // issue: unused stub
       })
     func unused() async {
       _ = await UserClient(session: .mocked).nameIfAny(of: 1)
     }
 
-    @Test("optional stub", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+    @Test("optional stub", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional })
     func optional() {}
 
     @Test(
-      "unused stub of a test that throws", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+      "unused stub of a test that throws", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
     func throwing() throws {
       throw CocoaError(.featureUnsupported)
     }
@@ -86,7 +86,7 @@ struct FailingTests {
     @Test("unused stub of withMock")
     func unusedInside() {
       withMock {
-        Stub(.get, "https://api.example.com/users/3") { .text("Alan") }  // issue: unused stub of withMock
+        Stub(.get, "https://api.example.com/users/3", .text("Alan"))  // issue: unused stub of withMock
       } operation: {
       }
     }
@@ -102,7 +102,7 @@ struct FailingTests {
 
   @Suite("Uncaught misses", .timeLimit(.minutes(5)))
   struct Uncaught {
-    @Test("uncaught miss", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+    @Test("uncaught miss", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional })
     func uncaught() async throws {
       _ = try await UserClient(session: .mocked).name(of: 2)
     }
@@ -110,7 +110,7 @@ struct FailingTests {
     @Test("uncaught miss in withMock")
     func uncaughtInside() async throws {
       try await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional
+        Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional
       } operation: {
         _ = try await UserClient(session: .mocked).name(of: 2)
       }
@@ -128,10 +128,10 @@ struct FailingTests {
   @Suite(
     "A suite's stubs",
     .mocked {
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
-      Stub(.get, "https://api.example.com/users/2") { .text("Grace") }.required  // issue: required by the suite
-      Stub(.get, "https://api.example.com/users/3") { .text("Alan") }  // issue: used by no test
-      Stub(.get, "https://api.example.com/users/4") { .text("Edsger") }.optional
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
+      Stub(.get, "https://api.example.com/users/2", .text("Grace")).required  // issue: required by the suite
+      Stub(.get, "https://api.example.com/users/3", .text("Alan"))  // issue: used by no test
+      Stub(.get, "https://api.example.com/users/4", .text("Edsger")).optional
     })
   struct OfSuite {
     @Test("uses both")
@@ -156,14 +156,14 @@ struct FailingTests {
 
   @Suite("Where stubs are written", .timeLimit(.minutes(5)))
   struct Places {
-    @Test("on one line", .mocked { Stub(.get, "/a") { .status(204) } }) func one() {}  // issue: on one line
+    @Test("on one line", .mocked { Stub(.get, "/a", .status(204)) }) func one() {}  // issue: on one line
 
     @Test(
       "with constants and a loop",
       .mocked {
         // Stub(.get, "/b/1") is not this one.
-        Stub(.get, "/b") { .status(204) }  // issue: with constants and a loop
-        for number in 1...2 { Stub(.get, "/b/\(number)") { .status(204) } }
+        Stub(.get, "/b", .status(204))  // issue: with constants and a loop
+        for number in 1...2 { Stub(.get, "/b/\(number)", .status(204)) }
       })
     func loop() {}  // issue: the loop
 
@@ -186,7 +186,7 @@ struct FailingTests {
     }
 
     @Test(  // issue: a detached task
-      "a detached task", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional })
+      "a detached task", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional })
     func detached() async {
       let name = await Task.detached { await UserClient(session: .mocked).nameIfAny(of: 1) }.value
       #expect(name == nil)
@@ -197,7 +197,7 @@ struct FailingTests {
       let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
       var left: Task<String?, Never>?
       withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional
+        Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional
       } operation: {
         left = Task {
           for await _ in stream {}
@@ -214,8 +214,8 @@ struct FailingTests {
 extension Trait where Self == MockTrait {
   fileprivate static var twoStubs: Self {
     .mocked {
-      Stub(.get, "/c") { .status(204) }  // issue: elsewhere, first
-      Stub(.get, "/d") { .status(204) }  // issue: elsewhere, second
+      Stub(.get, "/c", .status(204))  // issue: elsewhere, first
+      Stub(.get, "/d", .status(204))  // issue: elsewhere, second
     }
   }
 }

@@ -11,7 +11,7 @@ struct InProcessReportTests {
     let issues = Locked<[String]>([])
     await withKnownIssue {
       await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada") }.optional
+        Stub(.get, "https://api.example.com/users/1", .text("Ada")).optional
       } operation: {
         let client = UserClient(session: .mocked)
         _ = await client.nameIfAny(of: 2)
@@ -30,7 +30,7 @@ struct InProcessReportTests {
   @Test("is not made when unmatched requests may pass")
   func passThrough() async throws {
     let origin = try await TestOrigin.start()
-    try await withMock(unmatched: .passThrough) {
+    try await withMock(.init(unmatched: .passThrough)) {
     } operation: {
       let (data, _) = try await URLSession.mocked.data(from: origin.url("/hello"))
       #expect(data == Data("hello".utf8))
@@ -43,7 +43,7 @@ struct InProcessReportTests {
     let line = Locked<Int?>(nil)
     await withKnownIssue {
       await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .status(99) }
+        Stub(.get, "https://api.example.com/users/1", .status(99))
       } operation: {
         _ = await UserClient(session: .mocked).nameIfAny(of: 1)
       }

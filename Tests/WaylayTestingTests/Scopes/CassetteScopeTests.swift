@@ -34,13 +34,13 @@ struct CassetteScopeTests {
 
   @Test(
     "is asked after the stubs: those of its own scope, those round it and those in it",
-    .mocked { Stub(.get, "https://api.example.com/users/2") { .json(["name": "Outer"]) } }, .cassette("users"))
+    .mocked { Stub(.get, "https://api.example.com/users/2", .json(["name": "Outer"])) }, .cassette("users"))
   func stubs() async throws {
-    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/3") { .json(["name": "Own"]) } }
+    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/3", .json(["name": "Own"])) }
     #expect(try await name(of: 2) == "Outer")
     #expect(try await name(of: 3) == "Own")
     try await withMock {
-      Stub(.get, "https://api.example.com/users/4") { .json(["name": "Inner"]) }
+      Stub(.get, "https://api.example.com/users/4", .json(["name": "Inner"]))
     } operation: { () async throws in
       #expect(try await name(of: 4) == "Inner")
       #expect(try await name(of: 1) == "Ada")

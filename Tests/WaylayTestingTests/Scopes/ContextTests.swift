@@ -36,11 +36,12 @@ struct ContextTests {
       Stub(.post, "/p") { request in
         let session = URLSession.mocked
         seen.withLock { $0 += [Test.current?.name, "\(session === URLSession.mocked)"] }
-        return .status(MockInterceptor.current.calls.count == 1 ? 204 : 500)
-      }.where("is named x") { request in
-        seen.withLock { $0 += [Test.current?.name] }
-        return request.text == "x"
-      }
+        return .status(MockInterceptor.current.requests.count == 1 ? 204 : 500)
+      }.where(
+        .predicate("is named x") { request in
+          seen.withLock { $0 += [Test.current?.name] }
+          return request.text == "x"
+        })
     }
     #expect(try await post("x") == 204)
     #expect(seen.withLock { $0 } == ["current()", "current()", "true"])
@@ -51,10 +52,8 @@ struct ContextTests {
     let names = Locked<[String?]>([])
     MockInterceptor.current.add {
       Stub(.post, "/p") {
-        MockResponse.computed { _ in
-          names.withLock { $0.append(Test.current?.name) }
-          return .status(204)
-        }
+        names.withLock { $0.append(Test.current?.name) }
+        return .status(204)
       }
     }
     #expect(try await post("x") == 204)

@@ -61,7 +61,7 @@ struct HardWiredTests {
     "tests that run side by side, with different answers for one URL of the shared session, do not meet",
     .mocked(hardWiredSessions: [.shared]), arguments: 0..<12)
   func apart(_ number: Int) async throws {
-    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/1") { .text("\(number)") } }
+    MockInterceptor.current.add { Stub(.get, "https://api.example.com/users/1", .text("\(number)")) }
     for _ in 0..<5 {
       let name = try await HardWired.name(of: 1)
       #expect(name == "\(number)")
@@ -69,7 +69,7 @@ struct HardWiredTests {
     let onAQueue = await HardWired.nameOnAQueue(of: 1)
     let detached = try await Task.detached { try await HardWired.name(of: 1) }.value
     #expect([onAQueue, detached] == ["\(number)", "\(number)"])
-    #expect(MockInterceptor.current.calls.count == 7)
+    #expect(MockInterceptor.current.requests.count == 7)
   }
 
   @Test(
@@ -90,7 +90,7 @@ struct HardWiredTests {
   func restored() async throws {
     try await withOrigin { origin in
       try await withMock(hardWiredSessions: [.shared]) {
-        Stub(.get, "/hello") { .text("mocked") }
+        Stub(.get, "/hello", .text("mocked"))
       } operation: {
         let text = try await HardWired.text(origin.url("/hello"))
         #expect(text == "mocked")
@@ -106,7 +106,7 @@ struct HardWiredTests {
     let issues = await messages { () async throws in
       try await withMock(hardWiredSessions: [.shared]) {
         Stub(.post, "https://api.example.com/users") { request in .text("\(request.body.count) bytes") }
-        Stub(.get, "https://api.example.com/file") { .text("file") }
+        Stub(.get, "https://api.example.com/file", .text("file"))
       } operation: {
         var request = URLRequest(url: URL(string: "https://api.example.com/users")!)
         request.httpMethod = "POST"
@@ -126,10 +126,10 @@ struct HardWiredTests {
   @Test("a mock inside another one answers the shared session too, its stubs first")
   func nested() async throws {
     try await withMock(hardWiredSessions: [.shared]) {
-      Stub(.get, "https://api.example.com/users/:id") { .text("outer") }
+      Stub(.get, "https://api.example.com/users/:id", .text("outer"))
     } operation: {
       try await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("inner") }
+        Stub(.get, "https://api.example.com/users/1", .text("inner"))
       } operation: {
         let names = try await [HardWired.name(of: 1), HardWired.name(of: 2)]
         let onAQueue = await HardWired.nameOnAQueue(of: 1)
@@ -197,20 +197,22 @@ struct HardWiredTests {
   }
 
   @Test(
-    "a private session made from .default, in an object of the test's", onLinux,
-    .mocked { Stub(.get, "/items") { .text("three") } })
+    "a private session made from .default, in an object of the test's", onLinux)
   func ownSession() async throws {
     let client = SpecialCatalogClient()
-    MockScope.current?.intercept(URLSession.held(by: client))
-    let text = try await client.load(try #require(URL(string: "https://catalog.example.com/items")))
-    #expect(text == "three")
+    try await withMock(hardWiredSessions: URLSession.stored(in: client)) {
+      Stub(.get, "/items", .text("three"))
+    } operation: {
+      let text = try await client.load(try #require(URL(string: "https://catalog.example.com/items")))
+      #expect(text == "three")
+    }
   }
 
   @Test(
     "a private session of a singleton, by tests that take turns", onLinux,
-    .mocked(hardWiredSessions: URLSession.held(by: catalog)), arguments: 0..<8)
+    .mocked(hardWiredSessions: URLSession.stored(in: catalog)), arguments: 0..<8)
   func singleton(_ number: Int) async throws {
-    MockInterceptor.current.add { Stub(.get, "https://catalog.example.com/items") { .text("\(number)") } }
+    MockInterceptor.current.add { Stub(.get, "https://catalog.example.com/items", .text("\(number)")) }
     let url = try #require(URL(string: "https://catalog.example.com/items"))
     let text = try await catalog.load(url)
     let detached = try await Task.detached { try await catalog.load(url) }.value
@@ -219,9 +221,9 @@ struct HardWiredTests {
 
   @Test("sessions are found in optionals and in what a superclass holds; that there is none is an issue")
   func held() async {
-    #expect(URLSession.held(by: Screen()).count == 1)
-    #expect(URLSession.held(by: [Screen(), Screen()]).count == 2)
-    let issues = await messages { #expect(URLSession.held(by: 7).isEmpty) }
+    #expect(URLSession.stored(in: Screen()).count == 1)
+    #expect(URLSession.stored(in: [Screen(), Screen()]).count == 2)
+    let issues = await messages { #expect(URLSession.stored(in: 7).isEmpty) }
     #expect(issues.count == 1)
     #expect(issues.first?.contains("No session was found in a Int") == true)
   }
@@ -253,7 +255,7 @@ struct HardWiredTests {
     }
     let next = Task.detached {
       try await withMock(hardWiredSessions: [.shared]) {
-        Stub(.get, "https://api.example.com/users/1") { .text("Grace") }
+        Stub(.get, "https://api.example.com/users/1", .text("Grace"))
       } operation: {
         try await HardWired.name(of: 1)
       }

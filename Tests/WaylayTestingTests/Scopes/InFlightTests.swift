@@ -6,22 +6,23 @@ import WaylayTesting
 @Suite("Many answers in flight", .timeLimit(.minutes(10)))
 struct InFlightTests {
   @Test(
-    "64 delayed and streamed answers at a time, 20 000 in all: every one is right", .heavy,
+    "64 delayed and streamed answers at a time, thousands in all: every one is right", .heavy,
     .mocked {
       Stub(.get, "https://api.example.com/users/:id") { request in
         let id = request.parameters["id"] ?? ""
-        guard request.call.isMultiple(of: 2) else {
-          return .text("[\(id)]").delay(.microseconds(request.call % 7 * 200))
+        guard request.index.isMultiple(of: 2) else {
+          return .text("[\(id)]").delay(.microseconds(request.index % 7 * 200))
         }
-        return .chunks(["[", id, "]"], every: .fixed(.microseconds(request.call % 3 * 100)))
+        return .chunks(["[", id, "]"], every: .microseconds(request.index % 3 * 100))
       }
     })
   func manyAtOnce() async throws {
     let client = UserClient(session: .mocked)
+    let count = Sizes.of(20_000, small: 4_000)
     try await withThrowingTaskGroup { group in
       for worker in 0..<64 {
         group.addTask {
-          for id in stride(from: worker, to: 20_000, by: 64) {
+          for id in stride(from: worker, to: count, by: 64) {
             let name = try await client.name(of: id)
             try #require(name == "[\(id)]")
           }
@@ -29,6 +30,6 @@ struct InFlightTests {
       }
       try await group.waitForAll()
     }
-    #expect(MockInterceptor.current.calls.count == 20_000)
+    #expect(MockInterceptor.current.requests.count == count)
   }
 }

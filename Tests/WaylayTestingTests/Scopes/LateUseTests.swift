@@ -26,14 +26,14 @@ struct LateUseTests {
     let client = Client()
     let first: UInt = #line + 1
     await withMock {
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
     } operation: {
       #expect(await client.name(of: 1) == "Ada")
     }
     let issues = Locked<[String]>([])
     await withKnownIssue {
       await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("Grace") }
+        Stub(.get, "https://api.example.com/users/1", .text("Grace"))
       } operation: {
         for _ in 0..<3 { #expect(await client.name(of: 1) == nil) }
       }

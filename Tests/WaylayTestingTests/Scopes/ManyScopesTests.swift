@@ -20,14 +20,14 @@ struct ManyScopesTests {
         for number in 0..<count {
           group.addTask {
             await withMock {
-              Stub(.get, "https://api.example.com/users/1") { .text("\(number)") }
+              Stub(.get, "https://api.example.com/users/1", .text("\(number)"))
             } operation: {
               let session = URLSession.mocked
               await meeting.arrive()
               let names = try? await [
                 UserClient(session: session).name(of: 1), UserClient(session: .mocked).name(of: 1),
               ]
-              return names == ["\(number)", "\(number)"] && MockInterceptor.current.calls.count == 2 ? 0 : 1
+              return names == ["\(number)", "\(number)"] && MockInterceptor.current.requests.count == 2 ? 0 : 1
             }
           }
         }
@@ -49,7 +49,7 @@ struct ManyScopesTests {
         for number in 0..<count {
           await withMock {
             Stub(.post, "https://api.example.com/echo/:id") { request in .data(request.body) }
-            Stub(.get, "https://api.example.com/users/1") { .text("\(number)") }
+            Stub(.get, "https://api.example.com/users/1", .text("\(number)"))
           } operation: {
             var request = URLRequest(url: URL(string: "https://api.example.com/echo/\(number)")!)
             request.httpMethod = "POST"
@@ -86,7 +86,7 @@ struct ManyScopesTests {
       let started = ContinuousClock.now
       let wrong = await withMock {
         Stub(.get, "https://api.example.com/users/:id") { request in .text("[\(request.parameters["id"] ?? "")]") }
-        Stub(.get, "https://api.example.com/fixed") { .text("fixed") }.optional
+        Stub(.get, "https://api.example.com/fixed", .text("fixed")).optional
       } operation: {
         await withTaskGroup { group in
           for worker in 0..<64 {
@@ -100,7 +100,7 @@ struct ManyScopesTests {
             }
           }
           let wrong = await group.reduce(0, +)
-          return wrong + abs(count - MockInterceptor.current.calls.count)
+          return wrong + abs(count - MockInterceptor.current.requests.count)
         }
       }
       print("\(count) requests, 64 at a time: \(wrong) wrong, \(started.duration(to: .now))")

@@ -12,7 +12,7 @@ struct OwnRequestTests {
   @Test("is answered by the stubs of the test, in the session and without one")
   func answered() async throws {
     try await withMock {
-      Stub(.get, "/token") { .text("t") }.times(2)
+      Stub(.get, "/token", .text("t")).times(2)
       Stub(.get, "/login") { _ in
         let (first, _) = try await URLSession.mocked.data(from: Self.token)
         let second = try await MockScope.current?.registry.data(for: URLRequest(url: Self.token)).0 ?? Data()
@@ -21,7 +21,7 @@ struct OwnRequestTests {
     } operation: { () async throws in
       let (data, _) = try await URLSession.mocked.data(from: Self.login)
       #expect(String(decoding: data, as: UTF8.self) == "tt")
-      #expect(MockInterceptor.current.calls.map(\.url.path) == ["/login", "/token", "/token"])
+      #expect(MockInterceptor.current.requests.map(\.url.path) == ["/login", "/token", "/token"])
     }
   }
 

@@ -10,31 +10,31 @@ struct ParallelTests {
   @Test("200 tests, one URL, 200 answers", .mocked(), arguments: 0..<200)
   func tests(number: Int) async throws {
     let handle = MockInterceptor.current.add {
-      Stub(.get, "https://api.example.com/users/1") { .text("answer \(number)") }
+      Stub(.get, "https://api.example.com/users/1", .text("answer \(number)"))
     }
     try await Self.askEverywhere(for: "answer \(number)")
     #expect(handle.count == Self.asked)
-    #expect(MockInterceptor.current.calls.count == Self.asked)
+    #expect(MockInterceptor.current.requests.count == Self.asked)
   }
 
   /// In a process of its own, because 200 sessions hold 400 descriptors (platform fact U12).
-  @Test("200 scopes at once, 100 rounds", .heavy)
+  @Test("200 scopes at once, round after round", .heavy)
   func rounds() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
       var wrong = 0
-      for round in 0..<100 {
+      for round in 0..<Sizes.of(100, small: 20) {
         let meeting = Meeting(of: 200)
         wrong += await withTaskGroup { group in
           for number in 0..<200 {
             group.addTask {
               await withMock {
-                Stub(.get, "https://api.example.com/users/1") { .text("\(round).\(number)") }
+                Stub(.get, "https://api.example.com/users/1", .text("\(round).\(number)"))
               } operation: {
                 await meeting.arrive()
                 do {
                   try await ParallelTests.askEverywhere(for: "\(round).\(number)")
-                  return MockInterceptor.current.calls.count == ParallelTests.asked ? 0 : 1
+                  return MockInterceptor.current.requests.count == ParallelTests.asked ? 0 : 1
                 } catch {
                   return 1
                 }

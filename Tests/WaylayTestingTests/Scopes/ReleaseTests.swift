@@ -16,7 +16,7 @@ struct ReleaseTests {
   }
 
   static let kinds: [Kind] = [
-    Kind("declared") { Stub(.post, "/p") { .status(204) } },
+    Kind("declared") { Stub(.post, "/p", .status(204)) },
     Kind("closure") { Stub(.post, "/p") { request in .data(request.body) } },
     Kind("asynchronous closure") {
       Stub(.post, "/p") { request in
@@ -24,21 +24,20 @@ struct ReleaseTests {
         return .data(request.body)
       }
     },
-    Kind("computed") { Stub(.post, "/p") { MockResponse.computed { .data($0.body) } } },
-    Kind("template") { Stub(.post, "/p") { .template("{{body}}") } },
-    Kind("predicate") { Stub(.post, "/p") { .status(204) }.where("any") { _ in true } },
-    Kind("delayed") { Stub(.post, "/p") { .text("late").delay(.milliseconds(1)) } },
+    Kind("closure without an argument") { Stub(.post, "/p") { .data(Data(count: 1)) } },
+    Kind("predicate") { Stub(.post, "/p", .status(204)).where(.predicate("any") { _ in true }) },
+    Kind("delayed") { Stub(.post, "/p", .text("late").delay(.milliseconds(1))) },
     Kind("stream") {
-      Stub(.post, "/p") {
+      Stub(
+        .post, "/p",
         .stream(
           AsyncStream {
             $0.yield(Data("a".utf8))
             $0.finish()
-          })
-      }
+          }))
     },
-    Kind("error") { Stub(.post, "/p") { .error(URLError(.timedOut)) } },
-    Kind("fault") { Stub(.post, "/p") { .text("half of it").fault(.connectionReset(afterBytes: 4)) } },
+    Kind("error") { Stub(.post, "/p", .error(URLError(.timedOut))) },
+    Kind("fault") { Stub(.post, "/p", .text("half of it").fault(.connectionReset(afterBytes: 4))) },
     Kind("never used") { Stub(.post, "/other") { request in .data(request.body) }.optional },
   ]
 

@@ -5,11 +5,11 @@ import WaylayTesting
 
 @Suite("A mock's scope", .timeLimit(.minutes(5)))
 struct ScopeTests {
-  @Test("answers the session of the test", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+  @Test("answers the session of the test", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func answers() async throws {
     let name = try await UserClient(session: .mocked).name(of: 1)
     #expect(name == "Ada")
-    #expect(MockInterceptor.current.calls.count == 1)
+    #expect(MockInterceptor.current.requests.count == 1)
   }
 
   @Test("has one session, wherever it is asked for", .mocked())
@@ -25,7 +25,7 @@ struct ScopeTests {
 
   @Test(
     "gives configurations for sessions with a delegate",
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+    .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func configurations() async throws {
     let recorder = Completion()
     let session = URLSession(configuration: .mocked, delegate: recorder, delegateQueue: nil)
@@ -36,7 +36,7 @@ struct ScopeTests {
   }
 
   @Test(
-    "answers the registry's direct loads", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+    "answers the registry's direct loads", .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func direct() async throws {
     let scope = try #require(MockScope.current)
     let (data, _) = try await scope.registry.data(for: URLRequest(url: UserClient.url(1)))
@@ -45,7 +45,7 @@ struct ScopeTests {
 
   @Test(
     "reaches unstructured tasks, and detached ones that are given it",
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } })
+    .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) })
   func tasks() async throws {
     let scope = try #require(MockScope.current)
     let unstructured = await Task { await UserClient(session: .mocked).nameIfAny(of: 1) }.value
@@ -63,11 +63,11 @@ struct ScopeTests {
   func cookies() async throws {
     for _ in 0..<2 {
       try await withMock {
-        Stub(.get, "https://api.example.com/users/1") { .text("Ada").header("Set-Cookie", "visited=1") }
+        Stub(.get, "https://api.example.com/users/1", .text("Ada").header("Set-Cookie", "visited=1"))
       } operation: {
         _ = try await UserClient(session: .mocked).name(of: 1)
         _ = try await UserClient(session: .mocked).name(of: 1)
-        let cookies = MockInterceptor.current.calls.map { $0.header("Cookie") }
+        let cookies = MockInterceptor.current.requests.map { $0.header("Cookie") }
         #expect(cookies == [nil, "visited=1"])
       }
     }
@@ -92,7 +92,7 @@ struct ScopeTests {
     weak var session: URLSession?
     weak var scope: MockScope?
     try await withMock {
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
     } operation: {
       session = .mocked
       scope = .current
@@ -113,7 +113,7 @@ struct ScopeTests {
     #expect(value == 7)
     #expect(throws: CocoaError.self) {
       try withMock {
-        Stub(.get, "/never") { .status(204) }
+        Stub(.get, "/never", .status(204))
       } operation: {
         throw CocoaError(.featureUnsupported)
       }
@@ -141,8 +141,8 @@ struct ScopeTests {
 @Suite(
   "Scopes in scopes",
   .mocked {
-    Stub(.get, "https://api.example.com/users/:id") { .text("of the suite") }
-    Stub(.get, "https://api.example.com/users/9") { .text("nine") }.optional
+    Stub(.get, "https://api.example.com/users/:id", .text("of the suite"))
+    Stub(.get, "https://api.example.com/users/9", .text("nine")).optional
   })
 struct NestedScopeTests {
   @Test("a test without stubs of its own has the suite's")
@@ -153,21 +153,21 @@ struct NestedScopeTests {
 
   @Test(
     "a test's stubs are asked before the suite's",
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
+    .mocked { Stub(.get, "https://api.example.com/users/1", .text("of the test")) })
   func inner() async throws {
     let client = UserClient(session: .mocked)
     let names = try await [client.name(of: 1), client.name(of: 2)]
     #expect(names == ["of the test", "of the suite"])
-    #expect(MockInterceptor.current.calls.count == 2)
+    #expect(MockInterceptor.current.requests.count == 2)
   }
 
   @Test(
     "withMock goes before both, and for its time only",
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("of the test") } })
+    .mocked { Stub(.get, "https://api.example.com/users/1", .text("of the test")) })
   func innermost() async throws {
     let outside = UserClient(session: .mocked)
     try await withMock {
-      Stub(.get, "https://api.example.com/users/1") { .text("of the moment") }
+      Stub(.get, "https://api.example.com/users/1", .text("of the moment"))
     } operation: {
       let client = UserClient(session: .mocked)
       let names = try await [client.name(of: 1), client.name(of: 2), outside.name(of: 1)]
@@ -183,7 +183,7 @@ struct NestedScopeTests {
       for number in 0..<20 {
         group.addTask {
           try await withMock {
-            Stub(.get, "https://api.example.com/users/1") { .text("\(number)") }
+            Stub(.get, "https://api.example.com/users/1", .text("\(number)"))
           } operation: {
             for _ in 0..<10 {
               let name = try await UserClient(session: .mocked).name(of: 1)
@@ -196,11 +196,11 @@ struct NestedScopeTests {
     }
   }
 
-  @Suite("and a suite in it", .mocked { Stub(.get, "https://api.example.com/users/2") { .text("of the inner suite") } })
+  @Suite("and a suite in it", .mocked { Stub(.get, "https://api.example.com/users/2", .text("of the inner suite")) })
   struct Inner {
     @Test(
       "asks the nearer suite's stubs first",
-      .mocked { Stub(.get, "https://api.example.com/users/3") { .text("of the test") } })
+      .mocked { Stub(.get, "https://api.example.com/users/3", .text("of the test")) })
     func three() async throws {
       let client = UserClient(session: .mocked)
       let names = try await [client.name(of: 1), client.name(of: 2), client.name(of: 3)]
@@ -209,7 +209,7 @@ struct NestedScopeTests {
   }
 
   @Test(
-    "counts begin anew for each case", .mocked { Stub(.get, "https://api.example.com/users/1") { .text("once") }.once },
+    "counts begin anew for each case", .mocked { Stub(.get, "https://api.example.com/users/1", .text("once")).once },
     arguments: 0..<5)
   func cases(number: Int) async throws {
     let client = UserClient(session: .mocked)

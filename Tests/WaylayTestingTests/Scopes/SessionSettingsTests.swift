@@ -7,7 +7,7 @@ struct SessionSettingsTests {
   @Test("header fields, cookies and timeouts that are set after the configuration was taken count", .mocked())
   func settings() async throws {
     MockInterceptor.current.add {
-      Stub(.get, "https://api.example.com/users/:id") { .text("Ada").header("Set-Cookie", "seen=1") }
+      Stub(.get, "https://api.example.com/users/:id", .text("Ada").header("Set-Cookie", "seen=1"))
     }
     let configuration = URLSessionConfiguration.mocked
     configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
@@ -18,7 +18,7 @@ struct SessionSettingsTests {
     let client = UserClient(session: URLSession(configuration: configuration))
     #expect(try await client.name(of: 1) == "Ada")
     #expect(try await client.name(of: 2) == "Ada")
-    let calls = MockInterceptor.current.calls
+    let calls = MockInterceptor.current.requests
     #expect(calls.map { $0.header("Accept-Language") } == ["de", "de"])
     #expect(calls.first?.header("Cookie") == "sid=7")
     #expect(Set((calls.last?.header("Cookie") ?? "").components(separatedBy: "; ")) == ["sid=7", "seen=1"])
@@ -28,8 +28,8 @@ struct SessionSettingsTests {
   @Test("a timeout and a cookie storage set after the configuration was taken count", .mocked())
   func timeouts() async throws {
     MockInterceptor.current.add {
-      Stub(.get, "https://api.example.com/users/1") { .never }
-      Stub(.get, "https://api.example.com/users/2") { .text("Grace").header("Set-Cookie", "seen=1") }
+      Stub(.get, "https://api.example.com/users/1", .never)
+      Stub(.get, "https://api.example.com/users/2", .text("Grace").header("Set-Cookie", "seen=1"))
     }
     let impatient = URLSessionConfiguration.mocked
     impatient.timeoutIntervalForRequest = 0.05
@@ -40,7 +40,7 @@ struct SessionSettingsTests {
     let client = UserClient(session: URLSession(configuration: configuration))
     _ = try await client.name(of: 2)
     _ = try await client.name(of: 2)
-    #expect(MockInterceptor.current.calls.map { $0.header("Cookie") } == [nil, nil, nil])
+    #expect(MockInterceptor.current.requests.map { $0.header("Cookie") } == [nil, nil, nil])
   }
 
   /// Code under test that cleans up after itself.
@@ -60,7 +60,7 @@ struct SessionSettingsTests {
   @Test(
     "code that invalidates the scope's session in its deinit leaves it to the others",
     .enabled(if: Platform.isLinux, "Apple's session class cannot be derived from"),
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .text("Ada") } }, arguments: [false, true])
+    .mocked { Stub(.get, "https://api.example.com/users/1", .text("Ada")) }, arguments: [false, true])
   func invalidation(_ cancels: Bool) async throws {
     let other = UserClient(session: .mocked)
     for _ in 0..<3 {
@@ -74,19 +74,21 @@ struct SessionSettingsTests {
   @Test(
     "what is cancelled with the session fails as cancelled",
     .enabled(if: Platform.isLinux, "Apple's session class cannot be derived from"),
-    .mocked { Stub(.get, "https://api.example.com/users/1") { .never } }
+    .mocked { Stub(.get, "https://api.example.com/users/1", .never) }
   )
   func cancelled() async throws {
     let client = UserClient(session: .mocked)
     async let code = failureCode { try await client.name(of: 1) }
-    try await MockInterceptor.current.waitForCall(to: .get, "https://api.example.com/users/1", timeout: .seconds(240))
+    try await MockInterceptor.current.waitForRequest(.get, "https://api.example.com/users/1", timeout: .seconds(240))
     URLSession.mocked.invalidateAndCancel()
     #expect(await code == .cancelled)
   }
 
   @Test(
     "each case of a test has a clock of its own",
-    .mocked(clock: MockClock()) { Stub(.get, "https://api.example.com/users/1") { .text("Ada").delay(.seconds(10)) } },
+    .mocked(.init(clock: MockClock())) {
+      Stub(.get, "https://api.example.com/users/1", .text("Ada").delay(.seconds(10)))
+    },
     arguments: 1...3)
   func clocks(_ number: Int) async throws {
     let scope = try #require(MockScope.current)
@@ -100,7 +102,7 @@ struct SessionSettingsTests {
 
   @Test(
     "a body over the scope's limit fails its load",
-    .mocked(bodyLimit: 4) { Stub(.post, "https://api.example.com/users") { .status(201) } })
+    .mocked(.init(bodyLimit: 4)) { Stub(.post, "https://api.example.com/users", .status(201)) })
   func bodyLimit() async throws {
     var request = URLRequest(url: try #require(URL(string: "https://api.example.com/users")))
     request.httpMethod = "POST"

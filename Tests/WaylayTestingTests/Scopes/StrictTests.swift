@@ -20,7 +20,7 @@ struct StrictTests {
         let error = await failure { try await URLSession.mocked.data(for: request) }
         #expect(error is URLError)
         let mock = MockInterceptor.current
-        #expect(mock.calls.map(\.url) == [url])
+        #expect(mock.requests.map(\.url) == [url])
         #expect(mock.issues.map(\.kind) == [.unmatched])
         #expect(mock.issues.first?.message.contains(url.absoluteString) == true)
       }
@@ -31,7 +31,7 @@ struct StrictTests {
     await origin.stop()
   }
 
-  @Test("and a stub can answer what is no http", .mocked { Stub(.get, "myapp://settings/theme") { .text("dark") } })
+  @Test("and a stub can answer what is no http", .mocked { Stub(.get, "myapp://settings/theme", .text("dark")) })
   func answered() async throws {
     let (data, _) = try await URLSession.mocked.data(from: #require(URL(string: "myapp://settings/theme")))
     #expect(data == Data("dark".utf8))

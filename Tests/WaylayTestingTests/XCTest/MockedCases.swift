@@ -10,7 +10,7 @@ final class SurroundedCase: XCTestCase {
 
   override func invokeTest() {
     withMock {  // issue: surrounded
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
     } operation: {
       super.invokeTest()
     }
@@ -28,7 +28,7 @@ final class SurroundedCase: XCTestCase {
 
   func testDoesNotWait() {
     XCTAssertEqual(nameInSetUp, "Ada")
-    XCTAssertEqual(MockInterceptor.current.calls.count, 1)
+    XCTAssertEqual(MockInterceptor.current.requests.count, 1)
     let session = URLSession.mocked
     let answered = expectation(description: "answered")
     session.dataTask(with: UserClient.url(1)) { data, _, _ in
@@ -43,9 +43,9 @@ final class SurroundedCase: XCTestCase {
 final class PartlyMockedCase: XCTestCase {
   func testUnused() async throws {
     try await withMock {
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
       if Fixtures.areEnabled {
-        Stub(.get, "https://api.example.com/users/2") { .text("Grace") }  // issue: unused
+        Stub(.get, "https://api.example.com/users/2", .text("Grace"))  // issue: unused
       }
     } operation: {
       let name = try await UserClient(session: .mocked).name(of: 1)
@@ -54,8 +54,8 @@ final class PartlyMockedCase: XCTestCase {
   }
 
   func testTearDown() async throws {
-    let scope = MockScope(endingWith: { self.addTeardownBlock($0) }) {  // issue: tear-down
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+    let scope = MockScope(teardown: { self.addTeardownBlock($0) }) {  // issue: tear-down
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
     }
     let client = UserClient(session: scope.session)
     let name = try await client.name(of: 1)
@@ -71,7 +71,7 @@ final class PartlyMockedCase: XCTestCase {
 
   func testIsFine() async throws {
     try await withMock {
-      Stub(.get, "https://api.example.com/users/1") { .text("Ada") }
+      Stub(.get, "https://api.example.com/users/1", .text("Ada"))
     } operation: {
       let name = try await UserClient(session: .mocked).name(of: 1)
       XCTAssertEqual(name, "Ada")

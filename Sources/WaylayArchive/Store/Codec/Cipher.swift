@@ -1,15 +1,15 @@
-// Encryption is swift-crypto's, which on Linux compiles BoringSSL: a package that turns the trait `Cryptography` off has
-// neither. Then nobody can have a key, and the compiler knows that no archive is encrypted.
+// Encryption is swift-crypto's, which on Linux compiles BoringSSL: a package that turns the trait `Cryptography` off
+// has neither. Then nobody can have a key, and the compiler knows that no archive is encrypted.
 #if Cryptography
-  import Crypto
+  public import Crypto
   import Foundation
 
-  /// What an app encrypts an archive with.
-  typealias EncryptionKey = SymmetricKey
+  /// What an app encrypts an archive with. Requires the trait `Cryptography` of this package.
+  public typealias EncryptionKey = SymmetricKey
 
   extension EncryptionKey {
-    /// - Throws: ``ArchiveError/Code/invalidKey`` for a key that could be guessed: one that is shorter than the shortest
-    ///   of AES (FIPS 197).
+    /// - Throws: `ArchiveError.invalidKey` for a key that could be guessed: one that is shorter than the
+    ///   shortest of AES (FIPS 197).
     func longEnough() throws(ArchiveError) -> EncryptionKey {
       guard bitCount >= 128 else {
         throw ArchiveError(
@@ -50,9 +50,17 @@
 #else
   import Foundation
 
-  /// What nobody has.
-  enum EncryptionKey: Sendable {
+  /// What an app encrypts an archive with: nothing, because the trait `Cryptography` of this package is not enabled.
+  public enum EncryptionKey: Sendable {
     func longEnough() throws(ArchiveError) -> EncryptionKey { switch self {} }
+  }
+
+  extension ArchiveCache.Storage {
+    /// An encrypted archive, which needs the trait `Cryptography`.
+    @available(*, unavailable, message: "Enable the trait Cryptography of the package waylay to encrypt an archive.")
+    public static func disk<Key>(
+      at directory: URL, limits: StoreLimits = StoreLimits(), encryptionKey: @escaping @Sendable () throws -> Key
+    ) -> ArchiveCache.Storage { .memory }
   }
 
   /// What cannot be made without a key.
@@ -66,5 +74,37 @@
     func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
 
     func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { switch self {} }
+  }
+#endif
+
+#if Cryptography
+  /// HMAC (RFC 2104) with SHA-256 under one key, whose blocks are hashed once and not for each digest.
+  struct KeyedDigest: Sendable {
+    private let prepared: HMAC<SHA256>
+
+    init(key: [UInt8]) { prepared = HMAC(key: SymmetricKey(data: key)) }
+
+    func of(_ bytes: [UInt8]) -> [UInt8] {
+      var digest = prepared
+      digest.update(data: bytes)
+      return digest.finalize().withUnsafeBytes { Array($0) }
+    }
+  }
+#else
+  /// HMAC (RFC 2104) with SHA-256 under one key, without swift-crypto: the same digests, so that an archive can be read
+  /// by either build.
+  struct KeyedDigest: Sendable {
+    private let inner: [UInt8]
+    private let outer: [UInt8]
+
+    /// - Parameter key: At most 64 bytes, a block of SHA-256.
+    init(key: [UInt8]) {
+      let padded = key + [UInt8](repeating: 0, count: max(0, 64 - key.count))
+      (inner, outer) = (padded.map { $0 ^ 0x36 }, padded.map { $0 ^ 0x5C })
+    }
+
+    func of(_ bytes: [UInt8]) -> [UInt8] {
+      MessageDigest.sha256(bytes: outer + MessageDigest.sha256(bytes: inner + bytes))
+    }
   }
 #endif

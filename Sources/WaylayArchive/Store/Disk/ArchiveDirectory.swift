@@ -3,7 +3,7 @@ import Foundation
 /// The directory of an archive, held open: everything in it is reached through its descriptor, so that whatever the
 /// path leads to one day, no file of another archive is ever touched.
 final class ArchiveDirectory: Sendable {
-  static let journalFolder = "journal"
+  static let logFolder = "log"
   static let entriesFolder = "entries"
   /// How many folders of partitions are held open at once.
   private static let mostFolders = 32
@@ -12,16 +12,16 @@ final class ArchiveDirectory: Sendable {
     /// The folders that are open, by their names: those of the archive itself, and those of partitions.
     var own: [String: FileDescriptor] = [:]
     var partitions: [String: FileDescriptor] = [:]
-    /// How often folders that were open have been let go of because they went away.
+    /// How often folders that were open have been closed because they went away.
     var departures = 0
     /// The file that says which archive it is; open, so that no other file gets its number.
     var mark: (file: FileDescriptor, identity: FileStatus.Identity)?
-    /// Directories whose names the medium has refused.
+    /// Directories whose names the disk has refused.
     var refused: Set<FileStatus.Identity> = []
-    /// Whether the medium has the names that lead here.
+    /// Whether the disk has the names that lead here.
     var isPathSynchronized = false
 
-    /// Lets go of the folder of a partition.
+    /// Closes the folder of a partition.
     mutating func forget(_ name: String) {
       departures += 1
       partitions[name] = nil
@@ -63,8 +63,8 @@ final class ArchiveDirectory: Sendable {
 
   // MARK: Folders
 
-  /// The folder of the journal.
-  func journal() throws(SystemError) -> FileDescriptor { try folder(Self.journalFolder) }
+  /// The folder of the log.
+  func log() throws(SystemError) -> FileDescriptor { try folder(Self.logFolder) }
 
   private func folder(_ name: String) throws(SystemError) -> FileDescriptor {
     if let folder = state.withLock({ $0.own[name] }) { return folder }
@@ -75,7 +75,7 @@ final class ArchiveDirectory: Sendable {
 
   /// Makes the folders of an archive where they do not exist yet.
   func makeFolders() throws(SystemError) {
-    for name in [Self.journalFolder, Self.entriesFolder] { try files.makeFolder(name, in: root) }
+    for name in [Self.logFolder, Self.entriesFolder] { try files.makeFolder(name, in: root) }
   }
 
   /// The folder of a partition.
@@ -147,7 +147,7 @@ final class ArchiveDirectory: Sendable {
         try files.makeFolder(folder, in: self.folder(Self.entriesFolder))
         return try files.create(file.name, in: partition(folder))
       case EEXIST:
-        // Only a journal that lost records does not know of it, and then nobody else does.
+        // Only a log that lost records does not know of it, and then nobody else does.
         let folder = try partition(folder)
         try files.remove(file.name, in: folder)
         return try files.create(file.name, in: folder)
@@ -181,9 +181,9 @@ final class ArchiveDirectory: Sendable {
     try files.removeTree(Self.entriesFolder, in: root)
   }
 
-  // MARK: The medium
+  // MARK: The disk
 
-  /// Brings the names in a partition's folder to the medium.
+  /// Syncs the names in a partition's folder to the disk.
   func synchronize(partition folder: String) throws(SystemError) {
     do {
       try synchronize(partition(folder))
@@ -198,9 +198,9 @@ final class ArchiveDirectory: Sendable {
     return try files.status(of: folder, in: self.folder(Self.entriesFolder)) == nil
   }
 
-  /// Brings the names of the archive's own folders and files to the medium, and its own name where that is allowed.
+  /// Syncs the names of the archive's own folders and files to the disk, and its own name where that is allowed.
   func synchronize() throws(SystemError) {
-    try synchronize(journal())
+    try synchronize(log())
     if try files.status(of: Self.entriesFolder, in: root) != nil { try synchronize(folder(Self.entriesFolder)) }
     try synchronize(root)
     guard !state.withLock({ $0.isPathSynchronized }) else { return }
@@ -237,5 +237,120 @@ final class ArchiveDirectory: Sendable {
       state.withLock { _ = $0.refused.insert(identity) }
       throw error
     }
+  }
+}
+
+/// What keeps a second writer from a directory: the lock of the directory itself. There is no file that somebody could
+/// remove to open the door, and where a directory takes the place of another one, its lock is another one, too.
+final class DirectoryLock: Sendable {
+  private let directory: ArchiveDirectory
+
+  /// Takes the lock, unless somebody else has it.
+  init(_ directory: ArchiveDirectory) throws(SystemError) {
+    self.directory = directory
+    try directory.files.lock(directory.root)
+  }
+
+  deinit {
+    // Closing would not do: a process that is just being started may have the descriptor for a moment, too.
+    release()
+  }
+
+  /// Lets others in; twice does no harm.
+  func release() { directory.files.unlock(directory.root) }
+}
+
+/// Which archive a directory is: its format, the secret that its digests are made under, and whether and with which key
+/// it is encrypted.
+struct Identity: Sendable {
+  static let magic = "WAYLAYA\n"
+  static let version: UInt32 = 1
+  static let fileName = "waylay-archive"
+  private static let payload = 32 + 1 + 16
+
+  var secret: [UInt8]
+  var isEncrypted: Bool
+  /// What the key adds up to.
+  var fingerprint: [UInt8]
+
+  /// Makes a new archive's.
+  init(secret: [UInt8]? = nil, key: EncryptionKey?) {
+    self.secret = secret ?? Self.newSecret()
+    isEncrypted = key != nil
+    fingerprint = Sealing(key: key, archive: self.secret).fingerprint
+  }
+
+  /// 32 bytes that nobody can guess.
+  static func newSecret() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  var encoded: [UInt8] {
+    FormatMark(magic: Self.magic, version: Self.version, payload: secret + [isEncrypted ? 1 : 0] + fingerprint).encoded
+  }
+
+  init(decoding bytes: [UInt8], in directory: String) throws {
+    let mark: FormatMark
+    do {
+      mark = try FormatMark(decoding: bytes[...], magic: Self.magic, version: Self.version, payload: Self.payload)
+    } catch .version(let version) {
+      throw ArchiveError(
+        .foreignFormat,
+        "the archive in \(directory) has format \(version), and this version of Waylay reads format \(Self.version): "
+          + "update Waylay, or use another directory."
+      )
+    } catch .foreign {
+      throw ArchiveError.foreign(directory)
+    }
+    secret = Array(mark.payload.prefix(32))
+    isEncrypted = mark.payload[32] != 0
+    fingerprint = Array(mark.payload.suffix(16))
+  }
+
+  /// The sealing under a key, once it is known to be the right one.
+  func sealing(_ key: EncryptionKey?, directory: String) throws -> Sealing {
+    guard isEncrypted == (key != nil) else {
+      throw ArchiveError(
+        .wrongKey,
+        isEncrypted
+          ? "the archive in \(directory) is encrypted: give its encryptionKey (with the package trait "
+            + "Cryptography). Nothing was changed."
+          : "the archive in \(directory) is not encrypted, but a key was given: use another directory for an encrypted "
+            + "archive. Nothing was changed.")
+    }
+    let sealing = Sealing(key: key, archive: secret)
+    guard sealing.fingerprint == fingerprint else {
+      throw ArchiveError(
+        .wrongKey,
+        "the archive in \(directory) is encrypted with another key: give the one it was made with. Nothing was "
+          + "changed.")
+    }
+    return sealing
+  }
+}
+
+extension ArchiveError {
+  static func foreign(_ directory: String) -> ArchiveError {
+    ArchiveError(
+      .foreignFormat,
+      "\(directory) contains something other than an archive, or its file \(Identity.fileName) is missing: use an "
+        + "empty directory. Nothing was changed.")
+  }
+
+  static func locked(_ directory: String, _ error: any Error, isBeingMade: Bool) -> ArchiveError {
+    ArchiveError(
+      .locked,
+      isBeingMade
+        ? "the archive in \(directory) is being created by another process or another store: try again."
+        : "the archive in \(directory) is in use by another process or another store: give each its own "
+          + "directory, or open it with readsWhenLocked: true.", underlying: error)
+  }
+
+  static func unusable(_ directory: String, _ error: any Error) -> ArchiveError {
+    ArchiveError(
+      .directoryUnusable,
+      "the archive's directory \(directory) cannot be used (\(error)): check the path and its permissions.",
+      underlying: error)
   }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A way to the medium: which files, and what may go when they are there.
-struct Passage: Sendable {
+/// A way to the disk: which files, and what may go when they are there.
+struct SyncBatch: Sendable {
   /// All entries up to this number are to be in it; zero when only those are that took the place of another.
   let begun: UInt64
   /// All entries up to this number are in it.
   var last: UInt64
   var slots: [(low: UInt64, slot: DiskSlot)] = []
-  var retired: [(id: EntryID, head: UInt64, items: [Retired])] = []
+  var superseded: [(id: EntryID, head: UInt64, items: [Superseded])] = []
   /// Why some of it is not there.
   var failure: (any Error)?
 
@@ -17,10 +17,10 @@ struct Passage: Sendable {
   }
 }
 
-// How what is stored gets to the medium, in this order: the files of entries, their names, the journal. What they took
+// How what is stored gets to the disk, in this order: the files of entries, their names, the log. What they took
 // the place of goes last, so that a loss of power at any moment leaves one or the other of what was once flushed.
 extension DiskStore {
-  /// Waits until everything stored so far is on the medium: it survives a power failure, until it is replaced or
+  /// Waits until everything stored so far is on the disk: it survives a power failure, until it is replaced or
   /// removed.
   ///
   /// The call takes some tenths of a millisecond for each file written since the last call, so use it at the end of an
@@ -28,20 +28,20 @@ extension DiskStore {
   /// power failure loses what the system has not written by itself, usually some tens of seconds' worth; in either case
   /// no entry is left inconsistent.
   ///
-  /// - Throws: ``ArchiveError/Code/notWritten`` if the medium did not accept the data, until a later call succeeds.
-  ///   ``ArchiveError/Code/directoryUnusable`` if the directory is gone, or now belongs to another archive.
-  public func flush() async throws {
+  /// - Throws: `ArchiveError.notWritten` if the disk did not accept the data, until a later call succeeds.
+  ///   `ArchiveError.directoryUnusable` if the directory is gone, or now belongs to another archive.
+  package func flush() async throws {
     do {
       try await flushNow()
     } catch {
-      // Whoever opens the directory that is there now finds it free.
+      // A store that opens the new directory finds it free.
       await leaving()
       throw error
     }
   }
 
   private func flushNow() async throws {
-    guard journal != nil else { return }
+    guard log != nil else { return }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       let isOpen = state.withLock { state in
         guard !state.isClosed else { return false }
@@ -50,7 +50,7 @@ extension DiskStore {
         // What has a number by now is written by the jobs before this one.
         let last = state.lastNumber
         state.jobs.append { store in
-          store.pass(upTo: last) { outcome in
+          store.sync(upTo: last) { outcome in
             store.endWriting()
             continuation.resume(with: outcome.mapError(Self.notFlushed))
           }
@@ -61,15 +61,15 @@ extension DiskStore {
     }
   }
 
-  /// Waits until nothing goes on behind the callers, so that whoever counts calls to the system counts the same each
-  /// time.
+  /// Waits until nothing goes on behind the callers, so that a test that counts calls to the system counts the same
+  /// each time.
   ///
   /// Says `false` when that does not come to an end.
   package func settle() async -> Bool {
     for _ in 0..<1000 {
       await context.pool.settle()
       try? await perform { _ in }
-      await withCheckedContinuation { continuation in medium.async { continuation.resume() } }
+      await withCheckedContinuation { continuation in syncQueue.async { continuation.resume() } }
       if state.withLock({ !$0.isWorking && $0.jobs.isEmpty && $0.compacting == nil }) { return true }
     }
     return false
@@ -80,49 +80,49 @@ extension DiskStore {
       ? error
       : ArchiveError(
         .notWritten,
-        "stored entries could not be flushed to the medium (\(error)) and may not survive a loss of power. Try again.",
+        "stored entries could not be flushed to the disk (\(error)) and may not survive a loss of power. Try again.",
         underlying: error)
   }
 
-  /// Brings what took the place of something else to the medium, for what is under way can be lost and what was flushed
+  /// Syncs what took the place of something else to the disk, for what is under way can be lost and what was flushed
   /// cannot.
-  func passRetired() {
-    pass(upTo: 0) { [self] outcome in
-      guard case .failure(let error) = outcome else { return state.withLock { $0.patience.seconds = 0 } }
-      // Not every second while the store is in use, and not at all while it is not: whoever flushes, or closes, asks
+  func syncSuperseded() {
+    sync(upTo: 0) { [self] outcome in
+      guard case .failure(let error) = outcome else { return state.withLock { $0.retry.seconds = 0 } }
+      // Not every second while the store is in use, and not at all while it is not: a flush or a close asks
       // again.
       state.withLock { state in
-        let seconds = min(max(1, state.patience.seconds * 2), 256)
-        state.patience = (seconds, .now + .seconds(seconds))
+        let seconds = min(max(1, state.retry.seconds * 2), 256)
+        state.retry = (seconds, .now + .seconds(seconds))
       }
-      options.logger.warning("the archive in \(directory) could not flush its entries to the medium: \(error)")
+      options.logger.warning("the archive in \(directory) could not flush its entries to the disk: \(error)")
     }
   }
 
-  /// Brings entries to the medium; begun on the thread of the journal, which waits for nothing.
-  private func pass(upTo last: UInt64, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-    let passage: Passage
+  /// Syncs entries to the disk; begun on the thread of the log, which waits for nothing.
+  private func sync(upTo last: UInt64, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    let batch: SyncBatch
     do {
-      passage = try begin(upTo: last)
+      batch = try begin(upTo: last)
     } catch {
       return done(.failure(error))
     }
-    medium.async { [self] in
-      let brought = bring(passage)
+    syncQueue.async { [self] in
+      let synced = sync(batch)
       enqueue { store in
-        let outcome = Result { try store.note(brought) }
-        store.medium.async {
+        let outcome = Result { try store.note(synced) }
+        store.syncQueue.async {
           let outcome = Result {
             try outcome.get()
-            try store.journal?.synchronize()
+            try store.log?.synchronize()
           }
           store.enqueue { store in
-            if case .success = outcome { store.settle(brought) }
-            store.end(brought)
+            if case .success = outcome { store.settle(synced) }
+            store.end(synced)
             done(
               Result {
                 try outcome.get()
-                if let failure = brought.failure { throw failure }
+                if let failure = synced.failure { throw failure }
               })
           }
         }
@@ -130,53 +130,53 @@ extension DiskStore {
     }
   }
 
-  /// The same as for what is retired, while the store is closed.
+  /// The same as for what is superseded, while the store is closed.
   func passAtTheEnd() {
-    guard journal != nil, state.withLock({ !$0.retired.isEmpty && !$0.isLost }) else { return }
-    attempt("flush its entries to the medium") { store in
-      let passage = try store.begin(upTo: 0)
-      let brought = store.medium.sync { store.bring(passage) }
-      try store.note(brought)
-      try store.medium.sync { try store.journal?.synchronize() }
-      store.settle(brought)
-      if let failure = brought.failure { throw failure }
+    guard log != nil, state.withLock({ !$0.superseded.isEmpty && !$0.isLost }) else { return }
+    attempt("flush its entries to the disk") { store in
+      let batch = try store.begin(upTo: 0)
+      let synced = store.syncQueue.sync { store.sync(batch) }
+      try store.note(synced)
+      try store.syncQueue.sync { try store.log?.synchronize() }
+      store.settle(synced)
+      if let failure = synced.failure { throw failure }
     }
   }
 
-  private func begin(upTo last: UInt64) throws -> Passage {
+  private func begin(upTo last: UInt64) throws -> SyncBatch {
     if isGone() { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
     // A pass that was asked for before a close, and comes after it.
     if isSealed { throw ArchiveError.closed }
-    if let journal, journal.isBroken { try rewrite(journal) }
-    var passage = Passage(last: last)
+    if let log, log.isBroken { try rewrite(log) }
+    var batch = SyncBatch(last: last)
     let isAll = state.withLock { state in
-      for (id, items) in state.retired {
+      for (id, items) in state.superseded {
         guard let handle = state.find(id), state.index[handle].isDurable else { continue }
         let slot = state.index[handle]
-        passage.retired.append((id, slot.head, items))
-        if last == 0, !state.isSafe(slot) { passage.slots.append((id.hash, slot)) }
+        batch.superseded.append((id, slot.head, items))
+        if last == 0, !state.isSafe(slot) { batch.slots.append((id.hash, slot)) }
       }
       guard last > 0 else { return false }
       // What is replaced before it is there would otherwise be gone although it was to be there.
-      state.passing = (state.passing.count + 1, state.lastNumber)
+      state.syncing = (state.syncing.count + 1, state.lastNumber)
       return state.safe < state.lastNumber
     }
-    guard isAll else { return passage }
+    guard isAll else { return batch }
     forEachDurable { low, slot, _, isSafe in
-      if !isSafe { passage.slots.append((low, slot)) }
+      if !isSafe { batch.slots.append((low, slot)) }
     }
-    return passage
+    return batch
   }
 
-  private func end(_ passage: Passage) {
-    guard passage.begun > 0 else { return }
+  private func end(_ batch: SyncBatch) {
+    guard batch.begun > 0 else { return }
     state.withLock { state in
-      state.passing.count -= 1
-      if state.passing.count == 0 { state.passing.last = 0 }
+      state.syncing.count -= 1
+      if state.syncing.count == 0 { state.syncing.last = 0 }
     }
   }
 
-  /// Shows all entries that the journal has, a few at a time, so that nobody waits for the lock.
+  /// Shows all entries that the log has, a few at a time, so that nobody waits for the lock.
   func forEachDurable(_ body: (_ low: UInt64, _ slot: DiskSlot, _ isVisited: Bool, _ isSafe: Bool) -> Void) {
     var place = 0
     var goesOn = true
@@ -194,10 +194,10 @@ extension DiskStore {
     }
   }
 
-  /// Brings files and their names to the medium, where it is waited for, and says what of it is there.
-  private func bring(_ passage: Passage) -> Passage {
+  /// Syncs files and their names to the disk, where it is waited for, and says what of it is there.
+  private func sync(_ batch: SyncBatch) -> SyncBatch {
     let folders = state.withLock { $0.folders }
-    var brought = passage
+    var synced = batch
     var refused: Set<EntryFile> = []
     var unsettled: Set<UInt32> = []
     func attempt(_ work: () throws -> Void) -> Bool {
@@ -205,31 +205,31 @@ extension DiskStore {
         try work()
         return true
       } catch {
-        brought.failure = brought.failure ?? error
+        synced.failure = synced.failure ?? error
         return false
       }
     }
-    for (low, slot) in passage.slots {
+    for (low, slot) in batch.slots {
       guard let folder = folders[slot.partition] else { continue }
       for file in slot.files(low)
       where !attempt({ try synchronize(file, folder, of: slot, low) }) { refused.insert(file) }
     }
-    for number in Set(passage.slots.map(\.slot.partition)).sorted() {
+    for number in Set(batch.slots.map(\.slot.partition)).sorted() {
       guard let folder = folders[number] else { continue }
       if !attempt({ try archive.synchronize(partition: folder) }) { unsettled.insert(number) }
     }
     let isRooted = attempt { try archive.synchronize() }
-    guard brought.failure != nil else { return brought }
-    // What the medium has taken is settled all the same: else nothing ever is where one of many fails each time.
-    brought.last = 0
+    guard synced.failure != nil else { return synced }
+    // What the disk has taken is settled all the same: else nothing ever is where one of many fails each time.
+    synced.last = 0
     var lost: Set<UInt64> = []
-    brought.slots.removeAll { low, slot in
+    synced.slots.removeAll { low, slot in
       let isThere = isRooted && !unsettled.contains(slot.partition) && refused.isDisjoint(with: slot.files(low))
       if !isThere { lost.insert(slot.head) }
       return !isThere
     }
-    brought.retired.removeAll { lost.contains($0.head) }
-    return brought
+    synced.superseded.removeAll { lost.contains($0.head) }
+    return synced
   }
 
   private func synchronize(_ file: EntryFile, _ folder: String, of slot: DiskSlot, _ low: UInt64) throws {
@@ -244,7 +244,7 @@ extension DiskStore {
         }
         return
       }
-      // The medium has refused it once, and is not asked for it again unless it is written again: as it is now, if it
+      // The disk has refused it once, and is not asked for it again unless it is written again: as it is now, if it
       // is still right.
       try verify(slot, low)
       let open = try archive.openForWriting(file, folder)
@@ -277,7 +277,7 @@ extension DiskStore {
       if let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head {
         return false
       }
-      return !state.retired.values.contains {
+      return !state.superseded.values.contains {
         $0.contains { $0.slot.number == slot.number && $0.slot.head == slot.head }
       }
     }
@@ -295,27 +295,27 @@ extension DiskStore {
     }
   }
 
-  /// Says in the journal what the medium has.
-  private func note(_ passage: Passage) throws {
-    let records = state.withLock { state -> [JournalRecord] in
-      var records: [JournalRecord] = []
+  /// Says in the log what the disk has.
+  private func note(_ batch: SyncBatch) throws {
+    let records = state.withLock { state -> [LogRecord] in
+      var records: [LogRecord] = []
       var holders: Set<EntryID> = []
-      for (low, slot) in passage.slots {
+      for (low, slot) in batch.slots {
         let id = EntryID(number: slot.number, hash: low)
         if let handle = state.find(id), state.index[handle].head == slot.head {
-          guard slot.head > passage.last, state.index[handle].bodyLength == slot.bodyLength else { continue }
+          guard slot.head > batch.last, state.index[handle].bodyLength == slot.bodyLength else { continue }
           state.index[handle].isSafe = true
           records.append(state.index[handle].record(low: low, isVisited: state.index.isVisited(handle), isSafe: true))
-        } else if let holder = state.markRetired(slot, of: id) {
+        } else if let holder = state.markSuperseded(slot, of: id) {
           holders.insert(holder)
         }
       }
-      if passage.last > state.safe {
-        state.safe = passage.last
+      if batch.last > state.safe {
+        state.safe = batch.last
         // Nothing new: what is there is known to be safe, and a full disk need not take a record of it.
-        if passage.slots.isEmpty { return records }
-        var record = JournalRecord(.synced)
-        record.number = passage.last
+        if batch.slots.isEmpty { return records }
+        var record = LogRecord(.synced)
+        record.number = batch.last
         records.append(record)
       }
       // What has been replaced meanwhile is there still: it is told again, in its order.
@@ -324,29 +324,29 @@ extension DiskStore {
     }
     guard !records.isEmpty else { return }
     do {
-      try journal?.append(records)
+      try log?.append(records)
     } catch {
       // What is relied on from now on is not in it.
-      journal?.setBroken()
+      log?.setBroken()
       throw error
     }
   }
 
-  /// Lets go of what the medium has something else in the place of.
-  private func settle(_ passage: Passage) {
-    for (id, head, items) in passage.retired {
-      let rest = state.withLock { state -> [Retired]? in
-        // Of one that has changed since, what the medium has is still needed; but not when what it has now is kept in
+  /// Removes what has been superseded on the disk.
+  private func settle(_ batch: SyncBatch) {
+    for (id, head, items) in batch.superseded {
+      let rest = state.withLock { state -> [Superseded]? in
+        // Of one that has changed since, what the disk has is still needed; but not when what it has now is kept in
         // its turn.
         let isCurrent = state.find(id).map { state.index[$0].head == head } ?? false
         let holder = isCurrent ? id : state.holder(of: id.number, head)
-        guard let holder, let known = state.retired[holder] else { return nil }
+        guard let holder, let known = state.superseded[holder] else { return nil }
         let gone = Set(items.map(\.slot.head))
         let rest = known.filter { !gone.contains($0.slot.head) }
-        state.retired[holder] = rest.isEmpty ? nil : rest
+        state.superseded[holder] = rest.isEmpty ? nil : rest
         return rest
       }
-      if let rest { letGo(items, rest: rest) }
+      if let rest { removeSuperseded(items, rest: rest) }
     }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What only the thread of the journal does.
+// What only the thread of the log does.
 extension DiskStore {
   /// Does something whose failure is logged and otherwise borne.
   func attempt(_ what: String, _ work: (DiskStore) throws -> Void) {
@@ -11,9 +11,9 @@ extension DiskStore {
     }
   }
 
-  /// Writes the entry whose turn it is.
-  func write(turn: UInt64) {
-    guard let write = state.withLock({ $0.turns.take(turn) }) else { return }
+  /// Writes the next entry of the queue.
+  func write(place: UInt64) {
+    guard let write = state.withLock({ $0.queue.take(place) }) else { return }
     let (id, draft, digest, body) = (write.id, write.draft, write.digest, write.body)
     defer { state.withLock { $0.waiting -= body.count } }
     let slot = state.withLock { state in state.find(id).map { state.index[$0] } }
@@ -34,8 +34,8 @@ extension DiskStore {
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
       // What it takes the place of goes by the same call.
-      let replaced = state.withLock { $0.retired[id].map { Retired.records(of: $0, replacedBy: id) } ?? [] }
-      try journal?.append([slot.record(low: digest.0, isVisited: false)] + replaced)
+      let replaced = state.withLock { $0.superseded[id].map { Superseded.records(of: $0, replacedBy: id) } ?? [] }
+      try log?.append([slot.record(low: digest.0, isVisited: false)] + replaced)
       settle(id, slot, block, digest)
     } catch {
       fail(id, made, error, url: draft.details.url)
@@ -66,11 +66,11 @@ extension DiskStore {
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: Int64(slot.bodyOffset), bodyLength: slot.bodyLength,
         isInline: false)
-      try journal?.append(slot.record(low: id.hash, isVisited: true))
+      try log?.append(slot.record(low: id.hash, isVisited: true))
       if let gone = settle(id, slot, block, digest, after: old) {
         discard(gone)
       } else {
-        // Removed meanwhile: first the journal has to say so, and that job is in the queue already.
+        // Removed meanwhile: first the log has to say so, and that job is in the queue already.
         enqueue { $0.discard([file]) }
       }
     } catch {
@@ -112,13 +112,12 @@ extension DiskStore {
         var entry = before
         if let folder = state.folders[slot.partition] {
           let isSmall = block.bodyLength <= Int64(BodyChunk.size)
-          entry = self.entry(
-            block, slot, digest, folder: folder, inMemory: isSmall ? before.contents.inMemory : nil)
+          entry = self.entry(block, slot, digest, folder: folder, inMemory: isSmall ? before.contents.inMemory : nil)
           entry.hits = Int(slot.hits)
         }
         state.unpin(entry, upTo: options.memory)
       }
-      return old.map { state.retire($0, of: id) } ?? []
+      return old.map { state.supersede($0, of: id) } ?? []
     }
   }
 
@@ -126,10 +125,10 @@ extension DiskStore {
   private func fail(_ id: EntryID, _ made: [EntryFile], _ error: any Error, url: String) {
     let cost = state.withLock { state -> Int64? in
       guard let handle = state.find(id) else { return nil }
-      // What it was to replace stays: the medium has it, and the journal.
-      let before = state.retired.removeValue(forKey: id) ?? []
+      // What it was to replace stays: it is on the disk, and the log.
+      let before = state.superseded.removeValue(forKey: id) ?? []
       let cost = state.take(handle, id.hash).cost
-      state.bringBack(before)
+      state.putBack(before)
       return cost
     }
     discard(made)
@@ -148,14 +147,14 @@ extension DiskStore {
       let url = try? load(slot, (low, slot.high))?.details.url
       event = StoreEvent(.evicted, id: known.id, url: url, bytes: known.bytes, reason: known.reason)
     }
-    var record = JournalRecord(.remove)
+    var record = LogRecord(.remove)
     record.low = low
     record.number = slot.number
     attempt("note a removal") { store in
       do {
-        try store.journal?.append(record)
+        try store.log?.append(record)
       } catch {
-        store.journal?.owe(record)
+        store.log?.appendLater(record)
         throw error
       }
     }
@@ -164,11 +163,9 @@ extension DiskStore {
   }
 
   /// Removes files that no entry uses.
-  func discard(_ gone: Set<EntryFile>) {
-    discard(gone.sorted { ($0.number, $0.low) < ($1.number, $1.low) })
-  }
+  func discard(_ gone: Set<EntryFile>) { discard(gone.sorted { ($0.number, $0.low) < ($1.number, $1.low) }) }
 
-  /// Removes files that no entry uses, in their order: of one that the journal may still have, the head goes first,
+  /// Removes files that no entry uses, in their order: of one that the log may still have, the head goes first,
   /// because without a body it would be taken for whole.
   func discard(_ gone: [EntryFile]) {
     let folders = state.withLock { state -> [UInt32: String]? in
@@ -201,11 +198,11 @@ extension DiskStore {
 }
 
 extension DiskStore {
-  /// Says in the journal that files are about to be made.
+  /// Says in the log that files are about to be made.
   func begin(_ made: [EntryFile]) throws {
     for number in Set(made.map(\.partition)) { try note(partition: number) }
     state.withLock { $0.loose.formUnion(made) }
-    try journal?.append(made.map(\.looseRecord))
+    try log?.append(made.map(\.looseRecord))
   }
 
   /// A body as it goes to a file, in chunks.
@@ -263,5 +260,48 @@ extension EntryDetails {
     mediaType.hasPrefix("text/") || mediaType.hasSuffix("+json") || mediaType.hasSuffix("+xml")
       || ["application/json", "application/javascript", "application/xml", "application/x-javascript"].contains(
         mediaType)
+  }
+}
+
+/// What waits to be written, by its place in the queue.
+///
+/// An entry that replaces one that still waits takes its place. Otherwise a key that is stored again and again, faster
+/// than the queue moves, would never be written at all: whenever it is reached, there is a newer one at the end of the
+/// queue.
+struct WriteQueue: Sendable {
+  struct Write: Sendable {
+    var id: EntryID
+    var draft: EntryDraft
+    var digest: (UInt64, UInt64)
+    var partition: UInt32
+    var body: Data
+  }
+
+  /// A place has the number of the entry that it was first for.
+  private var writes: [UInt64: Write] = [:]
+  /// The places of the entries that have another one's.
+  private var inherited: [UInt64: UInt64] = [:]
+
+  /// What waits in the place of an entry, if it still does.
+  func write(of number: UInt64) -> Write? {
+    guard let write = writes[inherited[number] ?? number], write.id.number == number else { return nil }
+    return write
+  }
+
+  /// Gives an entry a place of its own.
+  mutating func add(_ write: Write) { writes[write.id.number] = write }
+
+  /// Gives an entry the place of one that waits.
+  mutating func replace(_ old: EntryID, by write: Write) {
+    let place = inherited.removeValue(forKey: old.number) ?? old.number
+    inherited[write.id.number] = place
+    writes[place] = write
+  }
+
+  /// What is to be written at a place that has been reached.
+  mutating func take(_ place: UInt64) -> Write? {
+    guard let write = writes.removeValue(forKey: place) else { return nil }
+    inherited[write.id.number] = nil
+    return write
   }
 }

@@ -1,33 +1,43 @@
 import Foundation
 
 extension DiskStore {
-  /// A file that does not hold what the journal says.
+  /// A file that does not hold what the log says.
   struct Damage: Error {
     let reason: String
     var isMissing = false
   }
 
   /// Returns all entries of a key if they are in memory, none if there are none, and `nil` otherwise.
-  public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
+  package func cached(_ key: ArchiveKey) -> [StoredEntry]? {
     let digest = hash.digest(key)
     return state.withLock { state in
       if state.isClosed || state.isLost { return [] }
       // A reader does not know what the writer has stored and removed since.
-      if journal == nil { return nil }
-      if state.index.isMissing(digest.0) { return [] }
-      guard let found = state.wanted(key, digest), found.allSatisfy({ $0.entry != nil }) else { return nil }
-      for hit in found { state.visit(hit.handle, digest.0) }
-      return found.compactMap(\.entry)
+      if log == nil { return nil }
+      var found: [(slot: EntryIndex<DiskSlot>.Handle, kept: EntryIndex<StoredEntry>.Handle, entry: StoredEntry)] = []
+      for slot in state.index.handles(digest.0) where state.index[slot].high == digest.1 {
+        let number = state.index[slot].number
+        // One of another key may have the same digest: its head tells.
+        guard let kept = state.tier.first(digest.0, where: { $0.id.number == number }) else { return nil }
+        if state.tier[kept].key == key { found.append((slot, kept, state.tier[kept])) }
+      }
+      for hit in found {
+        state.index.visit(hit.slot)
+        state.index[hit.slot].hits &+= 1
+        state.tier.visit(hit.kept)
+        state.tier[hit.kept].hits = Int(state.index[hit.slot].hits)
+      }
+      return found.map(\.entry).sorted { $0.id.number < $1.id.number }
     }
   }
 
   /// Returns the entries of a key, oldest first.
   ///
-  /// - Throws: ``ArchiveError/Code/readFailed`` if there are entries but the system can currently read none of them.
-  public func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
+  /// - Throws: `ArchiveError.readFailed` if there are entries but the system can currently read none of them.
+  package func entries(for key: ArchiveKey) async throws -> [StoredEntry] {
     if let entries = cached(key) { return entries }
     return try await context.pool.perform { [self] in
-      if journal == nil { try refresh() }
+      if log == nil { try refresh() }
       return try entriesNow(for: key, hash.digest(key))
     }
   }
@@ -37,9 +47,7 @@ extension DiskStore {
     var failure: (any Error)?
     // An entry that changes while it is read is read again; that many changes in a row are a busy entry, and a miss.
     for _ in 0..<8 {
-      let found = state.withLock { state in
-        state.isClosed || state.isLost ? [] : state.slots(digest)
-      }
+      let found = state.withLock { state in state.isClosed || state.isLost ? [] : state.slots(digest) }
       result = []
       failure = nil
       var hasChanged = false
@@ -98,12 +106,10 @@ extension DiskStore {
   ) -> StoredEntry {
     let body = DiskBody(
       context: context, folder: folder, file: slot.bodyFile(digest.0), digest: Self.bytes(digest),
-      offset: Int64(slot.bodyOffset),
-      chunks: block.chunks, inMemory: inMemory)
+      offset: Int64(slot.bodyOffset), chunks: block.chunks, inMemory: inMemory)
     return StoredEntry(
       id: EntryID(number: slot.number, hash: digest.0), key: block.key, head: block.head, details: block.details,
-      hits: Int(slot.hits),
-      storedBytes: slot.cost, contents: body)
+      hits: Int(slot.hits), storedBytes: slot.cost, contents: body)
   }
 
   /// Takes a head block apart, once it is known to be the one that was written.
@@ -141,7 +147,7 @@ extension DiskStore {
   func read(_ file: EntryFile, _ folder: String, count: Int, at offset: Int64) throws -> [UInt8] {
     do {
       let descriptor = try archive.openForReading(file, folder)
-      // What a damaged journal asks for may be more than there is memory.
+      // What a damaged log asks for may be more than there is memory.
       guard offset + Int64(count) <= (try files.status(of: descriptor).size) else {
         throw Damage(reason: "its file is too short")
       }
@@ -173,12 +179,11 @@ extension DiskStore {
       return true
     }
     if damage.isMissing, isGone() { return true }
-    // What the writer has removed or replaced since is no damage; the journal says so before the files go.
-    if journal == nil { attempt("read the journal") { try $0.refresh() } }
+    // What the writer has removed or replaced since is no damage; the log says so before the files go.
+    if log == nil { attempt("read the log") { try $0.refresh() } }
     let isDropped = state.withLock { state in
       guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)),
-        state.index[handle].head == slot.head,
-        state.index[handle].bodyLength == slot.bodyLength
+        state.index[handle].head == slot.head, state.index[handle].bodyLength == slot.bodyLength
       else { return false }
       state.take(handle, low)
       return true
@@ -187,7 +192,7 @@ extension DiskStore {
     options.logger.warning("entry \(slot.number) of the archive in \(directory) was dropped: \(damage.reason)")
     let event = StoreEvent(
       .damaged, id: EntryID(number: slot.number, hash: low), bytes: slot.cost, reason: damage.reason)
-    if journal == nil {
+    if log == nil {
       report(event)
     } else {
       enqueue { $0.drop(slot, low, event) }
@@ -208,7 +213,7 @@ extension DiskStore {
         state.tierBytes = 0
         state.usage = StoreUsage()
         state.loose = []
-        state.retired = [:]
+        state.superseded = [:]
       }
       return !state.isLost
     }
@@ -219,8 +224,7 @@ extension DiskStore {
         """
         the directory of the archive in \(directory) is gone or was replaced: nothing is stored or found until the \
         archive is opened again
-        """
-      )
+        """)
     }
     return true
   }
@@ -234,20 +238,6 @@ extension DiskStore {
 }
 
 extension DiskStore.State {
-  /// The entries of a key, as far as they are in memory; `nil` when one of another key has the same digest and is not
-  /// in memory.
-  fileprivate func wanted(
-    _ key: ArchiveKey, _ digest: (UInt64, UInt64)
-  ) -> [(handle: EntryIndex<DiskSlot>.Handle, entry: StoredEntry?)]? {
-    var found: [(handle: EntryIndex<DiskSlot>.Handle, entry: StoredEntry?)] = []
-    for handle in index.handles(digest.0) where index[handle].high == digest.1 {
-      let number = index[handle].number
-      guard let kept = tier.first(digest.0, where: { $0.id.number == number }) else { return nil }
-      if tier[kept].key == key { found.append((handle, tier[kept])) }
-    }
-    return found.count < 2 ? found : found.sorted { index[$0.handle].number < index[$1.handle].number }
-  }
-
   /// The slots of a digest, and what is in memory of them.
   fileprivate func slots(_ digest: (UInt64, UInt64)) -> [(DiskSlot, StoredEntry?)] {
     index.handles(digest.0).compactMap { handle in
@@ -277,8 +267,8 @@ extension DiskStore.State {
     loose.insert(slot.headFile(low))
     loose.insert(slot.bodyFile(low))
     if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }
-    if !retired.isEmpty, let items = retired.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
-      jobs.append { $0.letGo(items, beside: slot) }
+    if !superseded.isEmpty, let items = superseded.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
+      jobs.append { $0.removeSuperseded(items, beside: slot) }
     }
     forget(slot.number, low)
     return slot
@@ -294,19 +284,17 @@ extension DiskStore.State {
     trimMemory(upTo: limit)
   }
 
-  /// Lets an entry go from memory when it has to; until now it was still to be written.
+  /// Drops an entry from memory when it has to; until now it was still to be written.
   mutating func unpin(_ entry: StoredEntry, upTo limit: Int) {
     forget(entry.id.number, entry.id.hash)
     keep(entry, upTo: limit)
   }
 
-  /// Lets an entry go from memory.
-  mutating func forget(_ id: EntryID) {
-    forget(id.number, id.hash)
-  }
+  /// Drops an entry from memory.
+  mutating func forget(_ id: EntryID) { forget(id.number, id.hash) }
 
   private mutating func trimMemory(upTo limit: Int) {
-    while tierBytes > limit, let handle = tier.candidate() {
+    while tierBytes > limit, let handle = tier.victim() {
       tierBytes -= Self.memory(tier.remove(handle))
     }
   }

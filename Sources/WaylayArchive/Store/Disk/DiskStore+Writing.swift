@@ -9,7 +9,7 @@ extension DiskStore {
 
   /// Stores an entry with its whole body, which is written in the background.
   @discardableResult
-  public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
+  package func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
     let digest = hash.digest(draft.key)
     let folder = folderName(of: draft.key.partition)
     let bytes = Self.estimate(draft, body: Int64(body.count))
@@ -21,12 +21,12 @@ extension DiskStore {
       else {
         throw ArchiveError.busy
       }
-      let waiting = draft.replacing.compactMap { state.turns.write(of: $0.number) }
-      var (replaced, retired) = state.replace(draft.replacing)
+      let waiting = draft.replacing.compactMap { state.queue.write(of: $0.number) }
+      var (replaced, superseded) = state.replace(draft.replacing)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
       guard makeRoom(for: bytes, count: 1, in: &state) else {
-        if !retired.isEmpty { state.jobs.append { [retired] in $0.letGo(retired) } }
+        if !superseded.isEmpty { state.jobs.append { [superseded] in $0.removeSuperseded(superseded) } }
         throw ArchiveError.storeFull
       }
       let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
@@ -34,24 +34,24 @@ extension DiskStore {
       state.usage.bytes += bytes
       state.usage.count += 1
       state.keep(entry, upTo: options.memory, isPinned: true)
-      // Nor does a loss of power: what the medium has stays until it has the new one.
-      if !retired.isEmpty { state.retired[entry.id] = retired }
+      // Nor does a loss of power: what the disk has stays until it has the new one.
+      if !superseded.isEmpty { state.superseded[entry.id] = superseded }
       state.waiting += body.count
-      let write = Turns.Write(id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body)
-      // Of another partition, whose record may be behind that turn, none takes it.
+      let write = WriteQueue.Write(id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body)
+      // Of another partition, whose record may be behind that place, none takes it.
       let index = replaced.firstIndex { slot, low in
         slot.partition == write.partition && waiting.contains { $0.id == EntryID(number: slot.number, hash: low) }
       }
       if let index {
         let (old, low) = replaced.remove(at: index)
         state.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
-        state.turns.replace(EntryID(number: old.number, hash: low), by: write)
+        state.queue.replace(EntryID(number: old.number, hash: low), by: write)
         // It has no files and never will.
         state.loose.remove(old.headFile(low))
         state.loose.remove(old.bodyFile(low))
       } else {
-        state.turns.add(write)
-        state.jobs.append { $0.write(turn: write.id.number) }
+        state.queue.add(write)
+        state.jobs.append { $0.write(place: write.id.number) }
       }
       return entry
     }
@@ -59,7 +59,7 @@ extension DiskStore {
 
   /// Replaces the head of an entry; its body stays in place.
   @discardableResult
-  public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
+  package func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
@@ -72,7 +72,7 @@ extension DiskStore {
         state.index[handle].pending &+= 1
         state.jobs.append { $0.rewriteHead(entry.id) }
       }
-      // One that has not been written yet is not written at all: this one takes its turn.
+      // One that has not been written yet is not written at all: this one takes its place.
       state.heads[entry.id] = (head, details)
       state.index[handle].isPinned = details.isPinned
       state.index.setPinned(details.isPinned || state.resumed.contains(entry.id), handle)
@@ -86,14 +86,14 @@ extension DiskStore {
   }
 
   /// Starts an entry whose body follows.
-  public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+  package func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
     try state.withLock { try check($0, head: 0, bytes: length ?? 0) }
     return DiskWriter(store: self, key: key, digest: hash.digest(key))
   }
 
   /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
   /// than `entry` says.
-  public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+  package func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     try state.withLock { try check($0, head: 0, bytes: 0) }
     // What is still to be written is a file afterwards.
     try await perform { _ in }
@@ -132,8 +132,8 @@ extension DiskStore {
   }
 
   /// Removes entries.
-  public func remove(_ ids: [EntryID]) {
-    guard journal != nil else { return }
+  package func remove(_ ids: [EntryID]) {
+    guard log != nil else { return }
     state.withLock { state in
       guard !state.isClosed else { return }
       for (slot, low) in takeReplaced(ids, in: &state) { state.jobs.append { $0.drop(slot, low, nil) } }
@@ -145,7 +145,7 @@ extension DiskStore {
 extension DiskStore {
   /// Throws when nothing can be stored.
   func check(_ state: State, head: Int, bytes: Int64) throws {
-    if journal == nil { throw ArchiveError.readOnly }
+    if log == nil { throw ArchiveError.readOnly }
     if state.isClosed { throw ArchiveError.closed }
     if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
     if head > Self.longestHead { throw ArchiveError.entryTooLarge(Int64(head), Int64(Self.longestHead)) }
@@ -166,7 +166,7 @@ extension DiskStore {
     _ draft: EntryDraft, _ digest: (UInt64, UInt64), _ body: Data, _ bytes: Int64, _ folder: String?,
     in state: inout State
   ) -> (StoredEntry, DiskSlot) {
-    var record = JournalRecord(.put)
+    var record = LogRecord(.put)
     record.partition = partition(draft.key.partition, folder, in: &state)
     record.high = digest.1
     record.number = state.number()
@@ -180,8 +180,7 @@ extension DiskStore {
     slot.pending = 1
     let entry = StoredEntry(
       id: EntryID(number: slot.number, hash: digest.0), key: draft.key, head: draft.head, details: draft.details,
-      storedBytes: bytes,
-      contents: MemoryBody(data: body))
+      storedBytes: bytes, contents: MemoryBody(data: body))
     return (entry, slot)
   }
 
@@ -215,10 +214,10 @@ extension DiskStore {
     return number
   }
 
-  /// Has the journal know the folder of a partition before anything that is in it.
+  /// Has the log know the folder of a partition before anything that is in it.
   func note(partition number: UInt32) throws {
     guard let record = state.withLock({ $0.unnoted[number] }) else { return }
-    try journal?.append(record)
+    try log?.append(record)
     state.withLock { $0.unnoted[number] = nil }
   }
 
@@ -239,4 +238,132 @@ extension ArchiveError {
   static let busy = ArchiveError(
     .storeFull,
     "the disk does not keep up: 4096 entries or 32 MB are waiting to be written. Store less, or store later.")
+}
+
+/// An entry whose body a writer has written.
+struct Publication: Sendable {
+  var draft: EntryDraft
+  var digest: (UInt64, UInt64)
+  /// The file of the body; `nil` for a body of no bytes.
+  var file: EntryFile?
+  var chunks: [BodyChunk]
+  /// The entry that it is already, with a shorter body.
+  var known: EntryID?
+  /// What has been counted of it against the limits.
+  var reserved: Int64
+  var isLast: Bool
+}
+
+extension DiskStore {
+  /// Makes an entry of a written body; on the thread of the log.
+  func publish(_ publication: Publication) throws -> StoredEntry {
+    let (draft, digest) = (publication.draft, publication.digest)
+    let folderName = folderName(of: draft.key.partition)
+    let (old, number, partition) = try state.withLock { state in
+      try check(state, head: draft.head.count, bytes: 0)
+      let old = publication.known.flatMap { state.find($0) }.map { state.index[$0] }
+      if publication.known != nil, old == nil { throw ArchiveError.writerOvertaken }
+      return (old, state.number(), self.partition(draft.key.partition, folderName, in: &state))
+    }
+    var record = LogRecord(.put)
+    record.flags = draft.details.isPinned ? .pinned : []
+    record.partition = publication.file?.partition ?? partition
+    (record.low, record.high) = digest
+    record.number = old?.number ?? number
+    record.head = number
+    record.body = publication.file?.number ?? number
+    record.stored = Self.milliseconds(draft.details.stored)
+    record.hits = old?.hits ?? 0
+    var slot = DiskSlot(record)
+    slot.isPinned = draft.details.isPinned
+    let block = HeadBlock(key: draft.key, details: draft.details, head: draft.head, chunks: publication.chunks)
+    do {
+      try begin([slot.headFile(digest.0)])
+      try writeHead(block, &slot, digest, followedBy: nil)
+      let isInline = slot.head == slot.body
+      slot.bodyOffset = isInline ? slot.headLength : 0
+      slot.bodyLength = block.storedBodyLength
+      slot.cost = DiskSlot.cost(
+        headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
+      let (cost, bytes) = (slot.cost, slot.cost - (old?.cost ?? 0) - publication.reserved)
+      let limit = limits.entryBytes
+      guard cost <= limit else { throw ArchiveError.entryTooLarge(cost, limit) }
+      let hasRoom = state.withLock { makeRoom(for: max(bytes, 0), count: old == nil ? 1 : 0, in: &$0) }
+      guard hasRoom else { throw ArchiveError.storeFull }
+      try log?.append(slot.record(low: digest.0, isVisited: old != nil))
+    } catch {
+      discard([slot.headFile(digest.0)])
+      guard let error = error as? SystemError else { throw error }
+      if error.isMissing { _ = isGone() }
+      options.logger.warning("the archive in \(directory) could not write an entry: \(error)")
+      throw ArchiveError(
+        .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.",
+        underlying: error)
+    }
+    let folder = state.withLock { $0.folders[slot.partition] } ?? ""
+    let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
+    var replaced: [LogRecord] = []
+    var gone: Set<EntryFile> = []
+    let isThere = state.withLock { state in
+      if let known = publication.known {
+        guard let handle = state.find(known) else { return false }
+        // A head that was given to it as it was, and waits to be written, is not that of what it is now.
+        if state.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
+        slot.pending = state.index[handle].pending
+        state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
+        state.index[handle] = slot
+        state.grown[known] = block.bodyLength
+        state.index.setPinned(slot.isPinned || !publication.isLast, handle)
+      } else {
+        state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned || !publication.isLast)
+        if !publication.isLast { state.resumed.insert(entry.id) }
+        state.usage.bytes += slot.cost - publication.reserved
+        state.usage.count += 1
+      }
+      state.loose.remove(slot.headFile(digest.0))
+      state.loose.remove(slot.bodyFile(digest.0))
+      state.drafts.remove(slot.bodyFile(digest.0))
+      if slot.pending == 0 {
+        state.forget(entry.id)
+        state.keep(entry, upTo: options.memory)
+      }
+      let (dropped, superseded) = state.replace(draft.replacing.filter { $0 != entry.id })
+      dropLater(dropped, in: &state)
+      if !superseded.isEmpty { state.superseded[entry.id, default: []] += superseded }
+      replaced = Superseded.records(of: superseded, replacedBy: entry.id)
+      if let old { gone = state.supersede(old, of: entry.id) }
+      return true
+    }
+    // Removed while the head was written: its files go with the job that notes that, but for the new head.
+    guard isThere else {
+      // Once the log says that it has gone; that job is in the queue already.
+      let file = slot.headFile(digest.0)
+      enqueue { $0.discard([file]) }
+      throw ArchiveError.writerOvertaken
+    }
+    if !replaced.isEmpty { attempt("note what was replaced") { try $0.log?.append(replaced) } }
+    discard(gone)
+    return entry
+  }
+
+  /// Gives up what a writer wrote after its last checkpoint, or all of it; on the thread of the log.
+  func abandon(_ file: DiskWriter.File, of known: EntryID?) {
+    guard !isSealed else { return }
+    guard let known else { return discard([file.file]) }
+    // Of one that was replaced, its body stays as long as it is kept.
+    let slot = state.withLock { state in state.find(known).map { state.index[$0] } ?? state.kept(known) }
+    if let slot, slot.bodyFile(known.hash) == file.file {
+      // What comes behind is nobody's; readers of the checkpoint do not read so far.
+      attempt("cut a body") { try $0.files.truncate(file.descriptor, to: Int64(slot.bodyOffset) + slot.bodyLength) }
+    } else {
+      // Where the entry has been removed, first the log has to say so, and that job is in the queue already.
+      enqueue { $0.discard([file.file]) }
+    }
+    release(known)
+  }
+}
+
+extension ArchiveError {
+  static let writerOvertaken = ArchiveError(
+    .notWritten, "the entry was removed while its body was still being written: start over.")
 }

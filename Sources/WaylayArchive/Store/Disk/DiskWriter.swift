@@ -41,8 +41,7 @@ final class DiskWriter: EntryWriter {
 
   init(
     store: DiskStore, key: ArchiveKey, digest: (UInt64, UInt64), known: EntryID? = nil, file: File? = nil,
-    chunks: [BodyChunk] = [],
-    buffer: Data = Data()
+    chunks: [BodyChunk] = [], buffer: Data = Data()
   ) {
     self.store = store
     self.key = key
@@ -98,9 +97,7 @@ final class DiskWriter: EntryWriter {
       if offset < state.written, let file = state.file {
         let body = DiskBody(
           context: store.context, folder: "", file: file.file, digest: DiskStore.bytes(digest), offset: 0,
-          chunks: state.chunks,
-          inMemory: nil,
-          descriptor: file.descriptor)
+          chunks: state.chunks, inMemory: nil, descriptor: file.descriptor)
         return .file(body, offset..<min(offset + Int64(limit), state.written))
       }
       var start = state.written
@@ -118,9 +115,7 @@ final class DiskWriter: EntryWriter {
     }
   }
 
-  func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry {
-    try await publish(draft, isLast: false)
-  }
+  func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry { try await publish(draft, isLast: false) }
 
   func commit(_ draft: EntryDraft) async throws -> StoredEntry {
     guard draft.key == key else { throw ArchiveError.wrongDraft }
@@ -140,7 +135,7 @@ final class DiskWriter: EntryWriter {
         giveUp(error)
         throw error
       }
-      // Whoever writes may wait, so that nobody stores faster than the disk takes it.
+      // A writer may wait, so that nobody stores faster than the disk takes it.
       if store.state.withLock({ $0.outstanding > 256 }) { try await store.perform { _ in } }
       return entry
     }
@@ -314,8 +309,7 @@ extension DiskWriter {
       try state.check()
       return Publication(
         draft: draft, digest: digest, file: state.file?.file, chunks: state.chunks, known: state.known,
-        reserved: state.reserved,
-        isLast: isLast)
+        reserved: state.reserved, isLast: isLast)
     }
     do {
       let entry = try await store.perform { try $0.publish(publication) }

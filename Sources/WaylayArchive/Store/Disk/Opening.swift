@@ -1,6 +1,6 @@
 import Foundation
 
-/// Opens a directory: the lock, the identity, the key, the journal, in this order. Until the identity is known to be
+/// Opens a directory: the lock, the identity, the key, the log, in this order. Until the identity is known to be
 /// ours, nothing is changed.
 struct Opening {
   /// How often it is begun anew because the directory was replaced meanwhile.
@@ -11,16 +11,16 @@ struct Opening {
   let directory: ArchiveDirectory
   private(set) var identity: Identity
   private(set) var sealing: Sealing
-  private(set) var journal: Journal?
+  private(set) var log: StoreLog?
   private(set) var lock: DirectoryLock?
   private(set) var replay: Replay
   private(set) var generation: UInt64
   private(set) var records: UInt64
 
-  /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is let
-  /// go of again.
+  /// Opens the directory that a path leads to, when this has been done: one that was moved or removed meanwhile is
+  /// closed again.
   init(path: String, options: DiskStore.Options, secret: [UInt8]?) throws {
-    let key = try options.key?().longEnough()
+    let key: EncryptionKey? = try options.encryptionKey?().longEnough()
     do {
       self = try Self.open(path, key, secret, options)
     } catch let error as SystemError {
@@ -38,7 +38,7 @@ struct Opening {
         let opening = try Opening(held, key, secret, options)
         if try held.directory.isOurs() { return opening }
       } catch {
-        // Whoever writes may have put a shorter journal in the place of the one that was just listed.
+        // The writer may have put a shorter log in the place of the one that was just listed.
         if held.lock == nil, (error as? SystemError)?.isMissing == true { continue }
         // Somebody may have been removing it.
         guard (try? held.directory.isOurs()) == false else { throw error }
@@ -75,17 +75,17 @@ struct Opening {
     if let file = found.file {
       // A loss of power may have left one without the other.
       try directory.makeFolders()
-      journal = Journal(
-        folder: try directory.journal(), archive: archive, files: files, file: file, generation: generation,
+      log = StoreLog(
+        folder: try directory.log(), archive: archive, files: files, file: file, generation: generation,
         records: records)
     } else {
-      journal = try Self.begin(directory, archive, generation)
+      log = try Self.begin(directory, archive, generation)
     }
   }
 
   /// The number that new ones come after, so that none is given twice in the life of an archive.
   ///
-  /// A journal has all numbers that were given since it was begun, and those before it are below its generation's first
+  /// A log has all numbers that were given since it was begun, and those before it are below its generation's first
   /// one. What a loss of power or damage took from its end is passed over.
   var lastNumber: UInt64 {
     let least = max(replay.lastNumber, generation << 32)
@@ -182,7 +182,7 @@ extension Opening {
   private static func lock(_ directory: ArchiveDirectory) throws(SystemError) -> (DirectoryLock?, SystemError?) {
     do throws(SystemError) {
       let status = try directory.files.status(of: directory.root)
-      // Whoever owns a directory can put links and other files in it at any time.
+      // The owner of a directory can put links and other files in it at any time.
       guard status.owner == directory.files.system.user else {
         throw SystemError("open, as it belongs to another user", code: EPERM)
       }
@@ -216,32 +216,32 @@ extension Opening {
   }
 }
 
-// MARK: The journal
+// MARK: The log
 
 extension Opening {
-  static func begin(_ directory: ArchiveDirectory, _ archive: UInt64, _ generation: UInt64) throws -> Journal {
+  static func begin(_ directory: ArchiveDirectory, _ archive: UInt64, _ generation: UInt64) throws -> StoreLog {
     let files = directory.files
     try directory.makeFolders()
-    let folder = try directory.journal()
-    let name = Journal.name(generation)
-    // Nobody's journal is written over, whatever we were told when we looked for it.
+    let folder = try directory.log()
+    let name = StoreLog.name(generation)
+    // Nobody's log is written over, whatever we were told when we looked for it.
     guard try files.status(of: name, in: folder) == nil else { throw SystemError("create", code: EEXIST) }
     try files.remove(name + ".new", in: folder)
     let file = try files.create(name + ".new", in: folder)
-    try files.write(Journal.mark(generation), to: file, at: 0)
+    try files.write(StoreLog.mark(generation), to: file, at: 0)
     try files.rename(name + ".new", to: name, in: folder)
-    return Journal(folder: folder, archive: archive, files: files, file: file, generation: generation, records: 0)
+    return StoreLog(folder: folder, archive: archive, files: files, file: file, generation: generation, records: 0)
   }
 
   struct Found {
     var replay = Replay()
     var generation: UInt64 = 1
     var records: UInt64 = 0
-    /// The journal to go on with, where there is one.
+    /// The log to go on with, where there is one.
     var file: FileDescriptor?
   }
 
-  /// Reads the newest journal whose mark is ours. Where none is, the archive is empty, and what entries it had are
+  /// Reads the newest log whose mark is ours. Where none is, the archive is empty, and what entries it had are
   /// removed.
   ///
   /// What the system cannot read is an error, and everything stays as it is: only what was read and is not ours goes.
@@ -250,19 +250,19 @@ extension Opening {
     var found = Found()
     let folder: FileDescriptor
     do {
-      folder = try directory.journal()
+      folder = try directory.log()
     } catch {
-      guard error.isMissing, try files.status(of: ArchiveDirectory.journalFolder, in: directory.root) == nil else {
+      guard error.isMissing, try files.status(of: ArchiveDirectory.logFolder, in: directory.root) == nil else {
         throw error
       }
       return found
     }
     let names = try files.names(in: folder)
-    let generations = names.compactMap(Journal.generation).sorted()
+    let generations = names.compactMap(StoreLog.generation).sorted()
     for generation in generations.reversed() {
-      let name = Journal.name(generation)
+      let name = StoreLog.name(generation)
       let file = try repairs ? files.openForWriting(name, in: folder) : files.openForReading(name, in: folder)
-      let mark = try files.read(JournalRecord.size * Journal.markRecords, from: file, at: 0)
+      let mark = try files.read(LogRecord.size * StoreLog.markRecords, from: file, at: 0)
       guard try isOurs(mark, generation, path) else {
         // Not to be told apart from one that was never ours, but the directory is: go on with an older one, or begin
         // again.
@@ -271,22 +271,22 @@ extension Opening {
       }
       let damaged = found.replay.damaged
       let size = try files.status(of: file).size
-      let whole = max(0, size / Int64(JournalRecord.size) - Int64(Journal.markRecords))
+      let whole = max(0, size / Int64(LogRecord.size) - Int64(StoreLog.markRecords))
       found.generation = generation
       found.replay = Replay(minimumCapacity: Int(min(whole, 1 << 20)))
       found.records = try replay(
-        file, files, into: &found.replay, from: 0, seed: Journal.seed(archive: seed(identity), generation: generation))
+        file, files, into: &found.replay, from: 0, seed: StoreLog.seed(archive: seed(identity), generation: generation))
       found.replay.damaged += damaged
       found.replay.finish()
       found.file = file
       break
     }
     if repairs {
-      // What a kill left: drafts, and journals that another one has taken the place of, once that is sure to be there.
+      // What a kill left: drafts, and logs that another one has taken the place of, once that is sure to be there.
       if generations.count > 1 { try files.synchronize(directory: folder) }
       if found.file == nil { try directory.removeEntries() }
       for name in names
-      where Journal.generation(name).map({ found.file == nil || $0 != found.generation }) ?? name.hasSuffix(".new") {
+      where StoreLog.generation(name).map({ found.file == nil || $0 != found.generation }) ?? name.hasSuffix(".new") {
         try? files.remove(name, in: folder)
       }
     }
@@ -294,35 +294,34 @@ extension Opening {
     return found
   }
 
-  /// Whether the beginning of a journal is that of ours.
+  /// Whether the beginning of a log is that of ours.
   private static func isOurs(_ bytes: [UInt8], _ generation: UInt64, _ path: String) throws -> Bool {
     do throws(FormatMark.Failure) {
-      let mark = try FormatMark(decoding: bytes[...], magic: Journal.magic, version: Journal.version, payload: 8)
+      let mark = try FormatMark(decoding: bytes[...], magic: StoreLog.magic, version: StoreLog.version, payload: 8)
       var source = ByteSource(mark.payload[...])
       return source.number(UInt64.self) == generation
     } catch {
       guard case .version(let version) = error else { return false }
       throw ArchiveError(
         .foreignFormat,
-        "the journal of the archive in \(path) has format \(version), and this version of Waylay reads format "
-          + "\(Journal.version): update Waylay, or use another directory."
-      )
+        "the log of the archive in \(path) has format \(version), and this version of Waylay reads format "
+          + "\(StoreLog.version): update Waylay, or use another directory.")
     }
   }
 
-  /// Reads records to the end of a journal, and says where that is.
+  /// Reads records to the end of a log, and says where that is.
   static func replay(
     _ file: FileDescriptor, _ files: FileSystem, into replay: inout Replay, from start: UInt64, seed: UInt64
   ) throws -> UInt64 {
     // As much as stays in the cache of a processor: the pages of the file need not become memory of the process.
-    let portion = JournalRecord.size * 4096
+    let portion = LogRecord.size * 4096
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 16)
     defer { buffer.deallocate() }
     var position = start
     while true {
-      let offset = (Int64(clamping: position) + Int64(Journal.markRecords)) * Int64(JournalRecord.size)
-      let count = try files.read(buffer, from: file, at: offset) / JournalRecord.size
-      replay.add(UnsafeRawBufferPointer(rebasing: buffer[0..<count * JournalRecord.size]), from: position, seed: seed)
+      let offset = (Int64(clamping: position) + Int64(StoreLog.markRecords)) * Int64(LogRecord.size)
+      let count = try files.read(buffer, from: file, at: offset) / LogRecord.size
+      replay.add(UnsafeRawBufferPointer(rebasing: buffer[0..<count * LogRecord.size]), from: position, seed: seed)
       position += UInt64(count)
       if count < 4096 { return position }
     }

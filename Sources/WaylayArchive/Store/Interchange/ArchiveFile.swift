@@ -35,8 +35,7 @@ enum ArchiveFile {
       throw ArchiveError(
         .foreignFormat,
         "\(file) is an exported archive of format \(version), and this version of Waylay reads format \(self.version): "
-          + "update Waylay."
-      )
+          + "update Waylay.")
     } catch .foreign {
       throw ArchiveError(
         .foreignFormat, "\(file) is not an exported archive: give a file that export(_:to:encryptionKey:) wrote.")
@@ -81,9 +80,7 @@ final class ArchiveFileWriter: Sendable {
     state = Locked(State(offset: Int64(mark.count)))
   }
 
-  deinit {
-    try? files.remove(path + ".new", in: nil)
-  }
+  deinit { try? files.remove(path + ".new", in: nil) }
 
   func write(_ kind: ArchiveFile.Frame, _ payload: [UInt8]) async throws {
     let index = state.withLock { $0.index }
@@ -128,6 +125,16 @@ struct ArchiveFileReader {
     offset = Int64(ArchiveFile.markSize)
   }
 
+  /// The same with an error that says what to do.
+  init(exported file: URL, key: EncryptionKey?, _ files: FileSystem) throws {
+    guard file.isFileURL else { throw ArchiveError.notAFile(file, "an exported file") }
+    do {
+      try self.init(file.path, key: key, files)
+    } catch let error as SystemError {
+      throw ArchiveError(.unreadable, "\(file.path) cannot be read (\(error)): check the path.", underlying: error)
+    }
+  }
+
   mutating func next() async throws -> (kind: ArchiveFile.Frame, payload: ArraySlice<UInt8>) {
     let (files, file, offset, path) = (files, file, offset, path)
     let bytes = try await pool.perform { () -> [UInt8] in
@@ -148,5 +155,143 @@ struct ArchiveFileReader {
     self.offset += Int64(bytes.count)
     index += 1
     return (kind, plain.dropFirst())
+  }
+}
+
+/// A store whose digests are made under a secret that can go with its entries.
+protocol SecretBearing {
+  var secretBytes: [UInt8] { get }
+  /// What it reads and writes files by.
+  var files: FileSystem { get }
+}
+
+extension ArchiveStore {
+  /// Writes entries to one file, body by body, with checksums throughout; see
+  /// ``ArchiveCache/export(_:to:encryptionKey:)``.
+  @discardableResult
+  package func export(
+    _ filter: EntryFilter = .all, to file: URL, encryptionKey key: EncryptionKey? = nil
+  ) async throws -> Int {
+    guard file.isFileURL else { throw ArchiveError.notAFile(file, "the file of an export") }
+    let key: EncryptionKey? = try key?.longEnough()
+    let bearer = self as? any SecretBearing
+    let secret = bearer?.secretBytes ?? [UInt8](repeating: 0, count: 32)
+    // Heads stay where they are until it is their turn: an archive may have more of them than there is memory.
+    let wanted = Locked<[(id: EntryID, key: ArchiveKey)]>([])
+    try await visit(filter) { entry in
+      wanted.withLock { $0.append((entry.id, entry.key)) }
+      return true
+    }
+    do {
+      let writer = try ArchiveFileWriter(
+        file.path, secret: secret, Sealing(key: key, archive: secret), bearer?.files ?? FileSystem())
+      var count: UInt64 = 0
+      for (id, key) in wanted.withLock({ $0 }) {
+        guard let entry = try await entries(for: key).first(where: { $0.id == id }),
+          let body = try? await entry.contents.opened()
+        else {
+          continue
+        }
+        let block = HeadBlock(key: key, details: entry.details, head: entry.head, chunks: [])
+        try await writer.write(.entry, block.encoded())
+        var written: Int64 = 0
+        while written < body.length {
+          let end = min(written + Int64(StoredChunks.size), body.length)
+          // Bytes that cannot be read end the entry early, which makes it none.
+          guard let piece = try? await body.read(written..<end) else { break }
+          try await writer.write(.body, Array(piece))
+          written = end
+        }
+        var sink = ByteSink()
+        sink.put(body.length)
+        try await writer.write(.end, sink.bytes)
+        if written == body.length { count += 1 }
+      }
+      var sink = ByteSink()
+      sink.put(count)
+      try await writer.write(.last, sink.bytes)
+      try await writer.finish()
+      return Int(count)
+    } catch let error as SystemError {
+      throw ArchiveError(
+        .notWritten,
+        "the archive could not be exported to \(file.path) (\(error)): give a file that does not exist yet, on a "
+          + "volume with room for it.", underlying: error)
+    }
+  }
+
+  /// Adds the entries of an exported file; see ``ArchiveCache/import(from:encryptionKey:)``.
+  @discardableResult
+  package func importEntries(from file: URL, encryptionKey key: EncryptionKey? = nil) async throws -> Int {
+    let files = (self as? any SecretBearing)?.files ?? FileSystem()
+    var reader = try ArchiveFileReader(exported: file, key: key, files)
+    return try await add(&reader, file.path)
+  }
+
+  func add(_ reader: inout ArchiveFileReader, _ file: String) async throws -> Int {
+    var count = 0
+    var keys: Set<ArchiveKey> = []
+    var current: (draft: EntryDraft, writer: (any EntryWriter)?, length: Int64)?
+    while true {
+      let (kind, payload) = try await reader.next()
+      switch kind {
+      case .entry:
+        guard current == nil, let block = HeadBlock(decoding: payload) else {
+          throw ArchiveFile.damaged(file, "an entry is out of place")
+        }
+        var draft = EntryDraft(key: block.key, head: block.head, details: block.details)
+        if keys.insert(block.key).inserted { draft.replacing = try await entries(for: block.key).map(\.id) }
+        current = (draft, try makeWriter(for: block.key), 0)
+      case .body:
+        guard let entry = current else { throw ArchiveFile.damaged(file, "a body is out of place") }
+        current?.length += Int64(payload.count)
+        do {
+          try await entry.writer?.append(Data(payload))
+        } catch let error as ArchiveError where error.code == .entryTooLarge || error.code == .storeFull {
+          current?.writer = nil
+        }
+      case .end:
+        var source = ByteSource(payload)
+        guard let entry = current, let length = source.number(Int64.self) else {
+          throw ArchiveFile.damaged(file, "an end is out of place")
+        }
+        current = nil
+        // Shorter: it could not be read when it was exported.
+        guard length == entry.length, let writer = entry.writer else { continue }
+        do {
+          try await writer.commit(entry.draft)
+          count += 1
+        } catch let error as ArchiveError where error.code == .entryTooLarge || error.code == .storeFull {
+          continue
+        }
+      case .last:
+        return count
+      }
+    }
+  }
+}
+
+extension DiskStore: SecretBearing {
+  var secretBytes: [UInt8] { identity.secret }
+}
+
+extension MemoryStore: SecretBearing {
+  var files: FileSystem { FileSystem() }
+}
+
+extension ArchiveCache.Storage {
+  /// Makes a new store from an exported file, including its digests; see
+  /// ``ArchiveCache/restore(from:to:encryptionKey:_:)``.
+  package func restored(from file: URL, encryptionKey key: EncryptionKey? = nil) async throws -> any ArchiveStore {
+    var reader = try ArchiveFileReader(exported: file, key: key, files)
+    let store = try open(limits, secret: reader.secret)
+    guard (store as? any SecretBearing)?.secretBytes == reader.secret else {
+      await store.close()
+      throw ArchiveError(
+        .directoryUnusable,
+        "\(path) already contains an archive: restore to an empty directory, or import the file there.")
+    }
+    _ = try await store.add(&reader, file.path)
+    return store
   }
 }

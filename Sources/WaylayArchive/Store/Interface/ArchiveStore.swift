@@ -15,9 +15,9 @@ import Foundation
 ///
 /// All methods are thread-safe. The synchronous ones neither wait nor access a disk. Entries are immutable: a new head
 /// makes a new ``StoredEntry`` value with the same ``EntryID``, and values returned earlier stay readable.
-public protocol ArchiveStore: Sendable {
+package protocol ArchiveStore: Sendable {
   /// Returns what is known about a key without waiting: all its entries, none (`[]`) if that is certain, or `nil` if
-  /// the answer needs the disk.
+  /// the response needs the disk.
   func cached(_ key: ArchiveKey) -> [StoredEntry]?
 
   /// Returns the entries under a key, oldest first. Unreadable entries are skipped, removed, and reported as an event.
@@ -25,8 +25,8 @@ public protocol ArchiveStore: Sendable {
 
   /// Stores an entry with its whole body. It can be found at once, and is written in the background.
   ///
-  /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/storeFull``, ``ArchiveError/Code/readOnly`` or
-  ///   ``ArchiveError/Code/closed``. A later disk failure is reported as an event.
+  /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.storeFull`, `ArchiveError.readOnly` or
+  ///   `ArchiveError.closed`. A later disk failure is reported as an event.
   @discardableResult
   func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry
 
@@ -36,7 +36,7 @@ public protocol ArchiveStore: Sendable {
   ///   - key: The entry's key.
   ///   - length: The length of the body, if known: a body that is too long is rejected before anything is evicted for
   ///     it.
-  /// - Throws: ``ArchiveError/Code/entryTooLarge``, ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
+  /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.readOnly` or `ArchiveError.closed`.
   func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter
 
   /// Returns a writer that appends to a stored body without copying it.
@@ -46,7 +46,7 @@ public protocol ArchiveStore: Sendable {
   /// case, copy the body with ``makeWriter(for:length:)``, or load it again. If the entry is removed later, the writer
   /// fails and does not restore it.
   ///
-  /// - Throws: ``ArchiveError/Code/readOnly`` or ``ArchiveError/Code/closed``.
+  /// - Throws: `ArchiveError.readOnly` or `ArchiveError.closed`.
   func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)?
 
   /// Replaces the head of an entry; its body is not written again. If the entry is gone or its body is now longer than
@@ -88,23 +88,100 @@ public protocol ArchiveStore: Sendable {
   func flush() async throws
 
   /// Writes pending entries and releases files and locks. Later lookups find nothing, and calls that store something
-  /// fail with ``ArchiveError/Code/closed``, including writers in progress. Returns when others can open the data.
+  /// fail with `ArchiveError.closed`, including writers in progress. Returns when others can open the data.
   func close() async
 }
 
 extension ArchiveStore {
   /// Starts an entry whose body follows, with an unknown length.
-  public func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
+  package func makeWriter(for key: ArchiveKey) throws -> any EntryWriter {
     try makeWriter(for: key, length: nil)
   }
 
   /// Returns the entries that match a filter, all at once, oldest first.
-  public func list(_ filter: EntryFilter = .all) async throws -> [StoredEntry] {
+  package func list(_ filter: EntryFilter = .all) async throws -> [StoredEntry] {
     let found = Locked<[StoredEntry]>([])
     try await visit(filter) { entry in
       found.withLock { $0.append(entry) }
       return true
     }
     return found.withLock { $0 }
+  }
+}
+
+/// Writes one entry whose body arrives in pieces. The entry is invisible until it is committed.
+///
+/// ```swift
+/// let writer = try store.makeWriter(for: key)
+/// for try await chunk in response.body { try await writer.append(chunk) }
+/// try await writer.commit(EntryDraft(key: key, head: head, details: details))
+/// ```
+///
+/// One task writes; others may read what has been written. A writer that is released before its commit leaves nothing
+/// behind.
+package protocol EntryWriter: AnyObject, Sendable {
+  /// The number of body bytes so far.
+  var length: Int64 { get }
+
+  /// Appends bytes. Returns at once while the disk keeps up; waits if more than a megabyte is pending.
+  ///
+  /// - Throws: `ArchiveError.entryTooLarge`, `ArchiveError.storeFull`, `ArchiveError.notWritten`
+  ///   or, after the store has been closed, `ArchiveError.closed`; the writer has then aborted.
+  func append(_ chunk: Data) async throws
+
+  /// Returns at most `limit` bytes from `offset` of what has been appended so far; empty if there are none yet.
+  ///
+  /// This also works after the commit and after an abort, as long as the writer is retained.
+  func read(at offset: Int64, upTo limit: Int) async throws -> Data
+
+  /// Stores what has been written so far and continues: a lookup then finds the shorter body. For transfers that may be
+  /// interrupted.
+  @discardableResult
+  func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry
+
+  /// Stores the entry. The draft's key must be the one that the writer was made for.
+  @discardableResult
+  func commit(_ draft: EntryDraft) async throws -> StoredEntry
+
+  /// Aborts writing. What a checkpoint stored stays.
+  func abort()
+}
+
+/// Something that a store did on its own.
+package struct StoreEvent: Sendable {
+  /// What happened. New kinds may be added in any release.
+  package let kind: Kind
+  /// The entry, if it had already become one.
+  package let id: EntryID?
+  /// The entry's URL, as far as it may be revealed, if known.
+  package let url: String?
+  /// The number of bytes concerned.
+  package let bytes: Int64
+  /// The human-readable reason.
+  package let reason: String
+
+  /// Makes an event, for your own store.
+  package init(_ kind: Kind, id: EntryID? = nil, url: String? = nil, bytes: Int64 = 0, reason: String) {
+    self.kind = kind
+    self.id = id
+    self.url = url
+    self.bytes = bytes
+    self.reason = reason
+  }
+
+  /// The kinds of events. A struct rather than an enum, so that new ones do not break a `switch`.
+  package struct Kind: Hashable, Sendable, CustomStringConvertible {
+    /// The kind's name.
+    package let description: String
+
+    /// Makes a kind with the given name.
+    package init(_ description: String) { self.description = description }
+
+    /// An entry was removed to make space for another.
+    package static let evicted = Kind("evicted")
+    /// An entry was not stored: it was too large, pinned entries left no space, or the disk did not accept it.
+    package static let refused = Kind("refused")
+    /// An entry was removed because the data read differed from what was stored.
+    package static let damaged = Kind("damaged")
   }
 }

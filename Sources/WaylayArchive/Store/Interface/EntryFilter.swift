@@ -3,8 +3,8 @@ import Foundation
 /// A filter for stored entries, for listing and removing them.
 ///
 /// ```swift
-/// try await store.removeAll(.host("example.com"))
-/// try await store.removeAll(.tag("news").and(.stored(before: yesterday)))
+/// try await archive.removeAll(.host("example.com"))
+/// try await archive.removeAll(.tag("news").and(.stored(before: yesterday)))
 /// ```
 public struct EntryFilter: Sendable {
   /// The partition that alone has to be looked at, where there is one.
@@ -29,7 +29,7 @@ public struct EntryFilter: Sendable {
   public static let all = EntryFilter(isWhole: true) { _ in true }
 
   /// The entries under one key.
-  public static func key(_ key: ArchiveKey) -> EntryFilter {
+  package static func key(_ key: ArchiveKey) -> EntryFilter {
     EntryFilter(partition: key.partition, key: key) { $0.key == key }
   }
 
@@ -57,9 +57,7 @@ public struct EntryFilter: Sendable {
   }
 
   /// The entries with a tag.
-  public static func tag(_ tag: String) -> EntryFilter {
-    EntryFilter { $0.details.tags.contains(tag) }
-  }
+  public static func tag(_ tag: String) -> EntryFilter { EntryFilter { $0.details.tags.contains(tag) } }
 
   /// The entries of one partition.
   public static func partition(_ partition: ArchivePartition) -> EntryFilter {
@@ -67,17 +65,18 @@ public struct EntryFilter: Sendable {
   }
 
   /// The entries that were stored or last freshened before a time.
-  public static func stored(before date: Date) -> EntryFilter {
-    EntryFilter { $0.details.stored < date }
-  }
+  public static func stored(before date: Date) -> EntryFilter { EntryFilter { $0.details.stored < date } }
 
   /// The entries that were stored or last freshened at or after a time: those that ``stored(before:)`` excludes.
-  public static func stored(after date: Date) -> EntryFilter {
-    EntryFilter { $0.details.stored >= date }
+  public static func stored(after date: Date) -> EntryFilter { EntryFilter { $0.details.stored >= date } }
+
+  /// The entries that a closure accepts. The closure must not use the archive.
+  public static func matching(_ predicate: @escaping @Sendable (ArchivedResponse) -> Bool) -> EntryFilter {
+    EntryFilter { ArchivedResponse($0).map(predicate) ?? false }
   }
 
-  /// The entries that a closure accepts. The closure must not use the store.
-  public static func matching(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
+  /// The entries that a closure accepts, whatever is in their heads.
+  package static func entries(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
     EntryFilter(predicate)
   }
 
@@ -86,5 +85,91 @@ public struct EntryFilter: Sendable {
     let first = matches
     let second = other.matches
     return EntryFilter(partition: partition ?? other.partition, key: key ?? other.key) { first($0) && second($0) }
+  }
+}
+
+/// A part of an archive that shares nothing with other parts: a user, an account, a tenant.
+///
+/// ```swift
+/// try await archive.removeAll(.partition("alice"))
+/// ```
+///
+/// Two names denote the same partition if their UTF-8 bytes are equal; Unicode equivalence does not apply.
+public struct ArchivePartition: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The bytes of the name.
+  public let bytes: [UInt8]
+
+  /// The partition for everybody without a partition of their own.
+  public static let shared = ArchivePartition("")
+
+  /// Makes a partition with the given name.
+  public init(_ name: String) { bytes = Array(name.utf8) }
+
+  /// Makes a partition from a literal.
+  public init(stringLiteral name: String) { self.init(name) }
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The name.
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// The limits of a store, enforced at every write: the least valuable entries are evicted before the new entry is
+/// written.
+public struct StoreLimits: Hashable, Sendable {
+  /// The maximum number of bytes, including heads and bookkeeping.
+  public var bytes: Int64
+  /// The maximum number of entries.
+  public var count: Int
+  /// The maximum number of bytes of one entry.
+  public var entryBytes: Int64
+  /// The level at which an eviction stops, as a fraction of the limit.
+  public var lowWater: Double
+
+  /// Makes limits.
+  ///
+  /// - Parameters:
+  ///   - bytes: The maximum number of bytes of all entries.
+  ///   - count: The maximum number of entries.
+  ///   - entryBytes: The maximum number of bytes of one entry: an eighth of `bytes` by default.
+  ///   - lowWater: What remains after an eviction, as a fraction of the limit, from 0 to 1.
+  public init(bytes: Int64 = 512 << 20, count: Int = 1_000_000, entryBytes: Int64? = nil, lowWater: Double = 0.9) {
+    self.bytes = max(bytes, 0)
+    self.count = max(count, 0)
+    self.entryBytes = min(entryBytes ?? self.bytes / 8, self.bytes)
+    self.lowWater = lowWater.isNaN ? 0.9 : min(max(lowWater, 0), 1)
+  }
+
+  /// Whether so much is too much.
+  func isExceeded(by usage: StoreUsage) -> Bool { usage.bytes > bytes || usage.count > count }
+
+  /// The limits that eviction goes down to.
+  var low: StoreLimits {
+    var low = self
+    low.bytes = Self.share(lowWater, of: bytes)
+    low.count = Int(clamping: Self.share(lowWater, of: Int64(clamping: count)))
+    return low
+  }
+
+  /// A share of a limit, whatever the two are set to: a `Double` cannot hold all that an `Int64` can, and has values
+  /// that are no numbers.
+  private static func share(_ share: Double, of limit: Int64) -> Int64 {
+    guard share < 1 else { return limit }
+    guard share > 0 else { return 0 }
+    return min(limit, Int64(exactly: (Double(limit) * share).rounded(.down)) ?? limit)
+  }
+}
+
+/// The usage of a store.
+public struct StoreUsage: Hashable, Sendable {
+  /// The number of bytes of all entries, including those being written.
+  public var bytes: Int64
+  /// The number of entries.
+  public var count: Int
+
+  /// Makes a usage value.
+  public init(bytes: Int64 = 0, count: Int = 0) {
+    self.bytes = bytes
+    self.count = count
   }
 }

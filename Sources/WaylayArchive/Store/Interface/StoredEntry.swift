@@ -8,24 +8,24 @@ import Foundation
 ///   print(entry.details.url, body.count)
 /// }
 /// ```
-public struct StoredEntry: Sendable, Identifiable {
+package struct StoredEntry: Sendable, Identifiable {
   /// The identifier of the entry.
-  public let id: EntryID
+  package let id: EntryID
   /// The key of the entry.
-  public let key: ArchiveKey
+  package let key: ArchiveKey
   /// The data its owner stored with it.
-  public var head: [UInt8]
+  package var head: [UInt8]
   /// The listed properties of the entry.
-  public var details: EntryDetails
+  package var details: EntryDetails
   /// How often a lookup found it. Only an approximate count survives the process.
-  public var hits: Int
+  package var hits: Int
   /// The number of bytes that count toward the store's limit.
-  public let storedBytes: Int64
+  package let storedBytes: Int64
   /// Its body, wherever it is.
-  public var contents: any StoredBody
+  package var contents: any StoredBody
 
   /// Makes an entry, for your own store.
-  public init(
+  package init(
     id: EntryID, key: ArchiveKey, head: [UInt8], details: EntryDetails, hits: Int = 0, storedBytes: Int64,
     contents: any StoredBody
   ) {
@@ -39,7 +39,7 @@ public struct StoredEntry: Sendable, Identifiable {
   }
 
   /// The number of bytes of the body.
-  public var bodyLength: Int64 { contents.length }
+  package var bodyLength: Int64 { contents.length }
 
   /// Returns the body or `range` of it: in memory, mapped, or read on demand.
   ///
@@ -49,8 +49,8 @@ public struct StoredEntry: Sendable, Identifiable {
   /// - Parameters:
   ///   - range: The bytes to return: all by default.
   ///   - isStreamed: Whether to stream a large body in pieces even if it could be mapped.
-  /// - Throws: ``ArchiveError/Code/unreadable`` if the bytes differ from what was stored.
-  public func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
+  /// - Throws: `ArchiveError.unreadable` if the bytes differ from what was stored.
+  package func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
       throw ArchiveError(
@@ -66,7 +66,7 @@ public struct StoredEntry: Sendable, Identifiable {
 
 extension StoredEntry: CustomStringConvertible {
   /// Number, details and length on one line, suitable for a log: without the head, and without query values.
-  public var description: String { "entry \(id): \(details), \(bodyLength) bytes" }
+  package var description: String { "entry \(id): \(details), \(bodyLength) bytes" }
 }
 
 /// A stored body, piece by piece.
@@ -89,4 +89,134 @@ struct StoredChunks: AsyncSequence, Sendable {
       return try await contents.read(rest.lowerBound..<end)
     }
   }
+}
+
+/// The identifier of an entry in one store. Numbers are never reused, so an outdated identifier finds nothing rather
+/// than another entry.
+package struct EntryID: Hashable, Sendable, CustomStringConvertible {
+  /// The number of the entry in its store.
+  package let number: UInt64
+  /// Where the store's index has it: the digest of its key.
+  let hash: UInt64
+
+  /// Makes an identifier, for your own store.
+  package init(number: UInt64) { self.init(number: number, hash: 0) }
+
+  init(number: UInt64, hash: UInt64) {
+    self.number = number
+    self.hash = hash
+  }
+
+  /// The number.
+  package var description: String { "\(number)" }
+}
+
+/// The key of a stored response: the bytes that identify a resource, and the partition it belongs to.
+///
+/// ```swift
+/// let key = ArchiveKey("GET https://example.com/news", partition: "alice")
+/// ```
+///
+/// Keys are equal if all their bytes are equal: stores use digests to find an entry, never to identify it. The bytes
+/// are written to disk, in plaintext unless the store encrypts, so replace secrets in a key with digests
+/// (``ArchiveStore/digest(_:)``).
+package struct ArchiveKey: Hashable, Sendable {
+  /// The bytes of the key.
+  package let bytes: [UInt8]
+  /// The partition of the response. Entries of different partitions never mix, and a store on disk keeps each partition
+  /// in its own folder.
+  package let partition: ArchivePartition
+
+  /// Makes a key from bytes.
+  package init(bytes: [UInt8], partition: ArchivePartition = .shared) {
+    self.bytes = bytes
+    self.partition = partition
+  }
+
+  /// Makes a key from the UTF-8 bytes of `text`.
+  package init(_ text: String, partition: ArchivePartition = .shared) {
+    self.init(bytes: Array(text.utf8), partition: partition)
+  }
+}
+
+/// The listed properties of an entry: where it came from, when, and its owner's marks.
+package struct EntryDetails: Hashable, Sendable {
+  /// The URL, as far as it may be revealed: the caller omits user information, and query values if they are secret.
+  package var url: String
+  /// The host, in lowercase.
+  package var host: String
+  /// The HTTP status.
+  package var status: Int
+  /// The media type in lowercase without parameters, such as `text/html`; it decides whether a store compresses the
+  /// body.
+  package var mediaType: String
+  /// When the response was stored or last freshened.
+  package var stored: Date
+  /// The tags by which entries are removed.
+  package var tags: Set<String>
+  /// Whether eviction skips the entry.
+  package var isPinned: Bool
+
+  /// Makes the details of an entry.
+  package init(
+    url: String, host: String = "", status: Int = 200, mediaType: String = "", stored: Date, tags: Set<String> = [],
+    isPinned: Bool = false
+  ) {
+    self.url = url
+    self.host = host
+    self.status = status
+    self.mediaType = mediaType
+    self.stored = stored
+    self.tags = tags
+    self.isPinned = isPinned
+  }
+}
+
+extension EntryDetails: CustomStringConvertible {
+  /// Status and URL on one line, suitable for a log: without query values.
+  package var description: String { "\(status) \(URL(string: url)?.redacted ?? "<unreadable URL>")" }
+}
+
+/// A new entry for a store: everything except its body.
+package struct EntryDraft: Sendable {
+  /// The key of the entry.
+  package var key: ArchiveKey
+  /// The data its owner needs to serve it. The store keeps these bytes and does not interpret them.
+  package var head: [UInt8]
+  /// The listed properties of the entry.
+  package var details: EntryDetails
+  /// The entries that it replaces. They are removed when it is stored.
+  package var replacing: [EntryID]
+
+  /// Makes a draft.
+  package init(key: ArchiveKey, head: [UInt8], details: EntryDetails, replacing: [EntryID] = []) {
+    self.key = key
+    self.head = head
+    self.details = details
+    self.replacing = replacing
+  }
+}
+
+/// The bytes of a stored body, wherever they are.
+///
+/// If an entry is evicted before its body has been opened or read, the body is unreadable; once opened, it can be read
+/// to its end.
+package protocol StoredBody: Sendable {
+  /// The number of bytes.
+  var length: Int64 { get }
+  /// All bytes, if they are already in memory.
+  var inMemory: Data? { get }
+  /// Whether reading a large range at once is cheap, because it is mapped rather than copied.
+  var isMapped: Bool { get }
+  /// Returns the bytes of `range` at once, verified before the first is returned.
+  ///
+  /// - Throws: `ArchiveError.unreadable` if they differ from what was stored, or `range` exceeds the body.
+  func read(_ range: Range<Int64>) async throws -> Data
+  /// Returns the same body, retained: it stays readable when its entry is removed.
+  func opened() async throws -> any StoredBody
+}
+
+extension StoredBody {
+  /// Returns the body itself.
+  package func opened() async throws -> any StoredBody { self }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// ```
 ///
 /// For data that is larger than memory or must survive the process, use ``DiskStore``.
-public final class MemoryStore: ArchiveStore {
+package final class MemoryStore: ArchiveStore {
   struct State {
     var limits: StoreLimits
     var index = EntryIndex<StoredEntry>()
@@ -25,15 +25,17 @@ public final class MemoryStore: ArchiveStore {
   private let keyed: KeyedDigest
 
   /// Makes an empty store with its own key for digests.
-  public init(limits: StoreLimits = StoreLimits(bytes: 64 << 20)) {
+  ///
+  /// - Parameter secret: That key; `nil` for a new one.
+  package init(limits: StoreLimits = StoreLimits(bytes: 64 << 20), secret: [UInt8]? = nil) {
     state = Locked(State(limits: limits))
-    secretBytes = Identity.newSecret()
+    secretBytes = secret ?? Identity.newSecret()
     keyed = KeyedDigest(key: secretBytes)
     hash = SipHash(key: Array(secretBytes.prefix(16)))
   }
 
   /// Returns all entries of a key; never `nil`.
-  public func cached(_ key: ArchiveKey) -> [StoredEntry]? {
+  package func cached(_ key: ArchiveKey) -> [StoredEntry]? {
     let digest = hash.digest(key).0
     return state.withLock { state in
       if state.index.isMissing(digest) { return [] }
@@ -47,16 +49,16 @@ public final class MemoryStore: ArchiveStore {
   }
 
   /// Returns all entries of a key.
-  public func entries(for key: ArchiveKey) async throws -> [StoredEntry] { cached(key) ?? [] }
+  package func entries(for key: ArchiveKey) async throws -> [StoredEntry] { cached(key) ?? [] }
 
   /// Stores an entry.
   @discardableResult
-  public func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
+  package func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
     try insert(draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing)
   }
 
   /// Starts an entry whose body follows.
-  public func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
+  package func makeWriter(for key: ArchiveKey, length: Int64?) throws -> any EntryWriter {
     let (isClosed, limit) = state.withLock { ($0.isClosed, $0.limits.entryBytes) }
     if isClosed { throw ArchiveError.closed }
     if let length, length > limit { throw ArchiveError.entryTooLarge(length, limit) }
@@ -65,7 +67,7 @@ public final class MemoryStore: ArchiveStore {
 
   /// Returns a writer that appends to a stored body; `nil` if another one is doing so, or if the body is now longer
   /// than `entry` says.
-  public func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
+  package func resumeWriting(_ entry: StoredEntry) async throws -> (any EntryWriter)? {
     let body = try state.withLock { state -> Data? in
       if state.isClosed { throw ArchiveError.closed }
       guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength,
@@ -82,7 +84,7 @@ public final class MemoryStore: ArchiveStore {
 
   /// Replaces the head of an entry.
   @discardableResult
-  public func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
+  package func update(_ entry: StoredEntry, head: [UInt8], details: EntryDetails) throws -> StoredEntry? {
     try state.withLock { state in
       if state.isClosed { throw ArchiveError.closed }
       guard let handle = find(entry.id, in: &state), state.index[handle].bodyLength == entry.bodyLength else {
@@ -100,14 +102,14 @@ public final class MemoryStore: ArchiveStore {
   }
 
   /// Removes entries.
-  public func remove(_ ids: [EntryID]) {
+  package func remove(_ ids: [EntryID]) {
     state.withLock { state in
       for id in ids { _ = drop(id, in: &state) }
     }
   }
 
   /// Visits the entries that match a filter, oldest first.
-  public func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
+  package func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
     let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
     for entry in all where filter.matches(entry) {
       guard try visitor(entry) else { return }
@@ -116,7 +118,7 @@ public final class MemoryStore: ArchiveStore {
 
   /// Removes the entries that match a filter.
   @discardableResult
-  public func removeAll(_ filter: EntryFilter) async throws -> Int {
+  package func removeAll(_ filter: EntryFilter) async throws -> Int {
     let all = try state.withLock { state in
       if state.isClosed { throw ArchiveError.closed }
       return state.index.handles.map { state.index[$0] }
@@ -126,7 +128,7 @@ public final class MemoryStore: ArchiveStore {
   }
 
   /// The limits of the store; see ``ArchiveStore/limits``.
-  public var limits: StoreLimits {
+  package var limits: StoreLimits {
     get { state.withLock { $0.limits } }
     set {
       let events = state.withLock { state in
@@ -138,23 +140,21 @@ public final class MemoryStore: ArchiveStore {
   }
 
   /// The current usage of the store.
-  public var usage: StoreUsage { state.withLock { $0.usage } }
+  package var usage: StoreUsage { state.withLock { $0.usage } }
 
   /// Returns a digest under the store's own key.
-  public func digest(_ bytes: [UInt8]) -> [UInt8] {
-    keyed.of(bytes)
-  }
+  package func digest(_ bytes: [UInt8]) -> [UInt8] { keyed.of(bytes) }
 
   /// Calls a closure for evictions and refusals.
-  public func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
+  package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
     state.withLock { $0.observers.append(handler) }
   }
 
   /// Returns at once.
-  public func flush() async throws {}
+  package func flush() async throws {}
 
   /// Removes everything.
-  public func close() async {
+  package func close() async {
     state.withLock { state in
       state.index.removeAll()
       state.usage = StoreUsage()
@@ -237,7 +237,7 @@ extension MemoryStore {
     guard state.limits.isExceeded(by: state.usage) else { return [] }
     var events: [StoreEvent] = []
     let low = state.limits.low
-    while low.isExceeded(by: state.usage), let handle = state.index.candidate() {
+    while low.isExceeded(by: state.usage), let handle = state.index.victim() {
       let entry = state.index.remove(handle)
       state.usage.bytes -= entry.storedBytes
       state.usage.count -= 1
@@ -271,8 +271,7 @@ extension ArchiveError {
   static let closed = ArchiveError(.closed, "the store is closed: open another one.")
   static let readOnly = ArchiveError(
     .readOnly,
-    "the store is open for reading only, because another process writes to it: store there, or in another directory."
-  )
+    "the store is open for reading only, because another process writes to it: store there, or in another directory.")
   static let storeFull = ArchiveError(
     .storeFull,
     "pinned entries and those being written leave no room for the entry: raise the byte limit, or unpin entries.")
@@ -282,4 +281,143 @@ extension ArchiveError {
       .entryTooLarge,
       "an entry of \(size) bytes exceeds the limit of \(limit) for one entry: raise StoreLimits.entryBytes.")
   }
+}
+
+/// A body in memory.
+struct MemoryBody: StoredBody {
+  let data: Data
+
+  var length: Int64 { Int64(data.count) }
+  var inMemory: Data? { data }
+  var isMapped: Bool { false }
+
+  func read(_ range: Range<Int64>) async throws -> Data {
+    guard range.lowerBound >= 0, range.upperBound <= length else { throw ArchiveError.beyondTheEnd(range, length) }
+    guard range.count < data.count else { return data }
+    return data[data.startIndex + Int(range.lowerBound)..<data.startIndex + Int(range.upperBound)]
+  }
+}
+
+extension ArchiveError {
+  static func beyondTheEnd(_ range: Range<Int64>, _ length: Int64) -> ArchiveError {
+    ArchiveError(.unreadable, "bytes \(range) were requested of a stored body of \(length): request a part of it.")
+  }
+}
+
+/// Collects a body in memory.
+final class MemoryWriter: EntryWriter {
+  private struct State {
+    var body = Data()
+    var reserved: Int64 = 0
+    var failure: (any Error)?
+    var isDone = false
+    /// The entry that this writer's checkpoints are, or that it goes on from.
+    var known: EntryID?
+
+    func check() throws {
+      if let failure { throw failure }
+      if isDone { throw ArchiveError.writerDone }
+    }
+  }
+
+  private let store: MemoryStore
+  private let key: ArchiveKey
+  private let state: Locked<State>
+
+  init(store: MemoryStore, key: ArchiveKey, known: EntryID? = nil) {
+    self.store = store
+    self.key = key
+    state = Locked(State(known: known))
+  }
+
+  deinit {
+    abort()
+    if let known = state.withLock({ $0.isDone ? nil : $0.known }) { store.release(known) }
+  }
+
+  var length: Int64 { state.withLock { Int64($0.body.count) } }
+
+  func append(_ chunk: Data) async throws {
+    let length = try state.withLock { state in
+      try state.check()
+      return Int64(state.body.count) + Int64(chunk.count)
+    }
+    do {
+      try store.reserve(Int64(chunk.count), of: length)
+    } catch {
+      giveUp(error)
+      throw error
+    }
+    state.withLock { state in
+      state.body.append(chunk)
+      state.reserved += Int64(chunk.count)
+    }
+  }
+
+  func read(at offset: Int64, upTo limit: Int) async throws -> Data {
+    state.withLock { state in
+      guard offset >= 0, limit > 0, offset < state.body.count else { return Data() }
+      return Data(state.body.dropFirst(Int(offset)).prefix(limit))
+    }
+  }
+
+  func checkpoint(_ draft: EntryDraft) async throws -> StoredEntry {
+    guard draft.key == key else { throw ArchiveError.wrongDraft }
+    // The writer keeps its own reservation: the checkpoint's copy counts by itself.
+    let (body, known) = try state.withLock { state in
+      try state.check()
+      return (state.body, state.known)
+    }
+    do {
+      let entry = try store.insert(
+        draft, contents: MemoryBody(data: body), reserved: 0, replacing: draft.replacing.filter { $0 != known },
+        as: known, isLast: false)
+      state.withLock { $0.known = entry.id }
+      return entry
+    } catch {
+      giveUp(error)
+      throw error
+    }
+  }
+
+  func commit(_ draft: EntryDraft) async throws -> StoredEntry {
+    guard draft.key == key else { throw ArchiveError.wrongDraft }
+    let (body, reserved, known) = try state.withLock { state in
+      try state.check()
+      return (state.body, state.reserved, state.known)
+    }
+    do {
+      let entry = try store.insert(
+        draft, contents: MemoryBody(data: body), reserved: reserved, replacing: draft.replacing.filter { $0 != known },
+        as: known)
+      state.withLock { state in
+        state.isDone = true
+        state.reserved = 0
+      }
+      return entry
+    } catch {
+      giveUp(error)
+      throw error
+    }
+  }
+
+  func abort() { giveUp(ArchiveError.writerDone) }
+
+  /// Fails from now on, with the first reason that there was.
+  private func giveUp(_ reason: any Error) {
+    let reserved = state.withLock { state in
+      state.failure = state.failure ?? reason
+      // What is there stays readable as long as somebody holds the writer.
+      defer { state.reserved = 0 }
+      return state.isDone ? 0 : state.reserved
+    }
+    if reserved > 0 { try? store.reserve(-reserved, of: 0) }
+  }
+}
+
+extension ArchiveError {
+  static let writerDone = ArchiveError(
+    .notWritten, "a writer was used after it was committed or had given up: make another one.")
+  static let wrongDraft = ArchiveError(
+    .notWritten, "a writer was given a draft for a different key: make a writer for that key.")
 }

@@ -9,7 +9,7 @@
   class PlatformProtocol: URLProtocol {
     /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it
     /// starts.
-    final var decision: Installation.Decision?
+    final var ownership: Installation.Ownership?
   }
 
   /// The thread that `startLoading` was called on, and the modes of its run loop: where the client may be called.

@@ -12,7 +12,7 @@
   ///
   /// Unchecked: the protocol object and `questions` are used on the client's thread only.
   final class PlatformClient: @unchecked Sendable {
-    private let loader: InterceptingProtocol
+    let loader: InterceptingProtocol
     private let thread = ClientThread()
     private let stopped = Locked(false)
     private var questions: ChallengeForwarder?
@@ -36,18 +36,24 @@
     let hop: Int
     let id: InterceptedRequest.ID
 
-    /// A protocol class is not told of its session.
-    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) {}
+    /// An upload's body arrives as `httpBodyStream`, whatever it was made from.
+    let body: MessageBody
+    /// A task does not say whose it is here: the settings are those of the configuration when the first request was
+    /// made.
+    let context: LoadContext
 
-    init(_ loader: InterceptingProtocol) {
+    /// A protocol class is not told of its session.
+    static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {}
+
+    init(_ loader: InterceptingProtocol, in installation: Installation) throws {
       self.loader = loader
       hop = RedirectTag.hop(of: loader.request)
       id = RedirectTag.id(of: loader.request) ?? .next()
+      context = installation.context
+      body =
+        loader.request.httpBody.map { .data($0) } ?? loader.request.httpBodyStream.map { .stream(reading: $0) }
+        ?? .empty
     }
-
-    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made
-    /// (P6).
-    static func keep(_ decision: Installation.Decision) {}
 
     // `Task.immediate` needs macOS 26 and iOS 26, and nothing here waits for it.
 
@@ -63,42 +69,15 @@
     /// The loading system's own cache is left as the app configured it.
     static func adjust(_ configuration: URLSessionConfiguration) {}
 
-    // MARK: Inside startLoading
-
-    /// An upload's body arrives as `httpBodyStream`, whatever it was made from.
-    func prepare() throws -> MessageBody {
-      if let data = loader.request.httpBody { return .data(data) }
-      return loader.request.httpBodyStream.map { .stream(reading: $0) } ?? .empty
+    /// Fails a load at once; inside `startLoading`.
+    static func fail(_ loader: InterceptingProtocol, _ error: any Error) {
+      loader.client?.urlProtocol(loader, didFailWithError: URLError(presenting: error, url: loader.request.url))
     }
-
-    func fail(_ error: any Error, url: URL?) {
-      let error =
-        switch error {
-        case let error as URLError: error
-        case let error as WaylayError: URLError(error.urlErrorCode, underlying: error, url: url)
-        case is CancellationError: URLError(.cancelled)
-        default: URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
-        }
-      deliver(.failed(error))
-    }
-
-    func findWayBack() throws {}
-
-    /// A task does not say whose it is here: the settings are those of the configuration when the first request was
-    /// made.
-    func context(in installation: Installation) throws -> LoadContext { installation.context }
 
     /// What the loading system counts by itself.
     func expect(_ length: Int64?) {}
     func received(_ chunk: Data) {}
-    func receivedWhole(_ body: Data) {}
     func collect() {}
-
-    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be
-    /// called.
-    func end() {
-      loader.end()
-    }
 
     // MARK: From anywhere
 
@@ -108,15 +87,10 @@
     /// `stopLoading` was called: the client must not be called any more.
     var isCancelled: Bool { stopped.withLock { $0 } }
 
-    /// The URL the app asked for, when `request` is a later hop.
-    static func origin(of request: URLRequest) -> URL? { RedirectTag.origin(of: request) }
-
     /// Runs `work` where the client may be called.
     func schedule(_ work: @escaping @Sendable () -> Void) {
       thread.perform(work)
     }
-
-    static func head(of response: InterceptedResponse) -> HTTPURLResponse { response.head }
 
     // MARK: On the client's thread
 
@@ -132,6 +106,7 @@
       switch event {
       case .response(let head): client.urlProtocol(loader, didReceive: head, cacheStoragePolicy: .notAllowed)
       case .data(let data): client.urlProtocol(loader, didLoad: data)
+      case .whole(let body): if !body.isEmpty { client.urlProtocol(loader, didLoad: body) }
       // Never posted here, where no load is a download.
       case .downloaded: break
       case .finished: client.urlProtocolDidFinishLoading(loader)
@@ -142,6 +117,16 @@
         client.urlProtocol(loader, didFailWithError: CocoaError(.userCancelled))
       }
     }
+  }
+
+  extension InterceptingProtocol {
+    /// A load that is over before it begins is not started here.
+    var isCancelled: Bool { false }
+  }
+
+  extension InterceptedResponse {
+    /// The head as the loading system gets it.
+    var platformHead: HTTPURLResponse { head }
   }
 
   // MARK: Challenges
@@ -186,13 +171,13 @@
 
     var delegateID: ObjectIdentifier? { ObjectIdentifier(loader) }
 
-    /// Challenges of answers that interceptors make up; those of the network come from the inner session, through
+    /// Challenges of responses that interceptors make up; those of the network come from the inner session, through
     /// `forward`.
-    func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeAnswer {
-      let promise = Promise<ChallengeAnswer>()
+    func answer(_ challenge: URLAuthenticationChallenge) async throws -> ChallengeReply {
+      let promise = Promise<ChallengeReply>()
       return try await withTaskCancellationHandler {
         try await promise.value {
-          self.forward(challenge) { promise.settle(.success(ChallengeAnswer($0, $1))) }
+          self.forward(challenge) { promise.settle(.success(ChallengeReply($0, $1))) }
         }
       } onCancel: {
         promise.settle(.failure(CancellationError()))

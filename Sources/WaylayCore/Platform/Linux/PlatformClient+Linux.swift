@@ -9,18 +9,23 @@
   /// Foundation guards.
   final class PlatformClient: @unchecked Sendable {
     let loader: InterceptingProtocol
-    let task: URLSessionTask?
-    /// Where the client may be called; `nil` when Foundation keeps it in another way.
-    private let workQueue: DispatchQueue?
+    let task: URLSessionTask
+    let session: URLSession
+    /// Whose load it is: the session's settings count, whatever the configuration said when it was intercepted.
+    let context: LoadContext
+    /// Where the client may be called.
+    private let workQueue: DispatchQueue
+    /// The request's body; `nil` where the session's delegate is to be asked for it.
+    private let givenBody: MessageBody?
     /// Whether chunks go to a delegate one by one, rather than to a completion handler in one piece (P3).
-    private(set) var reportsChunks = false
+    let reportsChunks: Bool
     /// Whether the body goes into a file.
     let isDownload: Bool
     /// Whether the task has the body, rather than its request.
     let isUpload: Bool
-    /// Who hears of the task.
-    private(set) var listener = TaskInternals.Listener.handler
-    let meter = TaskMeter()
+    /// Who is told about the task.
+    let listener: TaskInternals.Listener
+    let meter: TaskMeter
     /// The file of a download, until it is the app's.
     private var downloaded: DownloadFile?
     /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread
@@ -29,7 +34,7 @@
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
 
-    /// Answers may be given inside `startLoading`, which runs on the work queue (P2).
+    /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
     static let canAnswerInline = true
 
     /// `canInit` is asked once, inside the app's `resume()`: the values of the Swift task that makes the request are
@@ -46,21 +51,46 @@
     let hop = 0
     let id = InterceptedRequest.ID.next()
 
-    init(_ loader: InterceptingProtocol) {
+    /// Learns what the load needs to know of its task; inside `startLoading`.
+    init(_ loader: InterceptingProtocol, in installation: Installation) throws {
+      guard let task = loader.task else {
+        throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
+      }
       self.loader = loader
-      task = loader.task
-      workQueue = task.flatMap { try? TaskInternals.workQueue(of: $0) }
+      self.task = task
+      session = try TaskInternals.session(of: task)
+      workQueue = try TaskInternals.workQueue(of: task)
       isDownload = task is URLSessionDownloadTask
       isUpload = task is URLSessionUploadTask
+      givenBody = try isUpload ? TaskInternals.uploadBody(of: task) : loader.givenBody
+      meter = TaskMeter(sending: givenBody?.length)
+      if isDownload {
+        // Without a file to hand over, the end of a download task ends the process (P13).
+        guard TaskInternals.servesDownloads else {
+          throw WaylayError(
+            .downloadTaskUnsupported,
+            "download tasks cannot be intercepted with this version of Foundation on Linux: use "
+              + "registry.download(for:to:), or a data task.",
+            url: loader.request.url)
+        }
+        listener = try TaskInternals.listener(to: task, in: session)
+        reportsChunks = false
+      } else if task.delegate is any URLSessionDataDelegate {
+        // The delegate is the task's or else the session's, and a task with a completion handler has the session's too
+        // (P4).
+        listener = try TaskInternals.listener(to: task, in: session)
+        reportsChunks = if case .delegate = listener { true } else { false }
+      } else {
+        listener = (try? TaskInternals.listener(to: task, in: session)) ?? .handler
+        reportsChunks = false
+      }
+      context = installation.context(of: session)
     }
 
-    /// Calls `body` once a session is gone, and all its tasks; never, where Foundation is not as expected.
-    static func whenLetGo(_ session: URLSession, _ body: @escaping @Sendable () -> Void) {
+    /// Calls `body` once a session is released, and all its tasks; never, where Foundation is not as expected.
+    static func onRelease(of session: URLSession, _ body: @escaping @Sendable () -> Void) {
       SessionEnd.await(session, body)
     }
-
-    /// Keeps what `canInit` found out for the object that is made next.
-    static func keep(_ decision: Installation.Decision) { PendingDecision.keep(decision) }
 
     /// Starts `work` at once, unless that would keep the main thread from its own work.
     static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
@@ -78,99 +108,32 @@
       configuration.urlCache = nil
     }
 
-    // MARK: Inside startLoading
+    var body: MessageBody { givenBody ?? .asking(self) }
 
-    /// Learns what the load needs to know of its task, and returns the request's body.
-    func prepare() throws -> MessageBody {
-      guard let task else { throw Self.withoutTask }
-      let body = try body(of: task)
-      meter.willSend(body.length)
-      if isDownload {
-        // Without a file to hand over, the end of a download task ends the process (P13).
-        guard TaskInternals.servesDownloads else {
-          throw WaylayError(
-            .downloadTaskUnsupported,
-            "download tasks cannot be intercepted with this version of Foundation on Linux: use "
-              + "registry.download(for:to:), or a data task.",
-            url: loader.request.url)
-        }
-        listener = try TaskInternals.listener(to: task)
-      } else if task.delegate is any URLSessionDataDelegate {
-        // The delegate is the task's or else the session's, and a task with a completion handler has the session's too
-        // (P4).
-        listener = try TaskInternals.listener(to: task)
-        if case .delegate = listener { reportsChunks = true }
-      } else if let listener = try? TaskInternals.listener(to: task) {
-        self.listener = listener
+    /// Fails a load at once; inside `startLoading`, or as the last call to the client.
+    static func fail(_ loader: InterceptingProtocol, _ error: any Error) {
+      let error = URLError(presenting: error, url: loader.request.url)
+      if let task = loader.task {
+        TaskRecord.known?.fail(task, error)
+        TaskInternals.close(task)
       }
-      return body
-    }
-
-    private func body(of task: URLSessionTask) throws -> MessageBody {
-      if task is URLSessionUploadTask { return try TaskInternals.uploadBody(of: task) ?? .asking(self) }
-      if let data = loader.request.httpBody { return .data(data) }
-      return loader.request.httpBodyStream.map { .stream(reading: $0) } ?? .empty
-    }
-
-    /// Whose load it is: the session's settings count, whatever the configuration said when it was intercepted.
-    func context(in installation: Installation) throws -> LoadContext {
-      guard let task else { throw Self.withoutTask }
-      return installation.context(of: try TaskInternals.session(of: task))
-    }
-
-    private static let withoutTask = WaylayError(
-      .foundationChanged, "the loading system started a load without a task: update Waylay.")
-
-    /// Fails the load at once; called inside `startLoading`.
-    func fail(_ error: any Error, url: URL?) {
-      let error =
-        switch error {
-        case let error as WaylayError: URLError(error.urlErrorCode, underlying: error, url: url)
-        case let error as URLError: error
-        default: URLError(.unknown, userInfo: URLError.failingURL(url).merging([NSUnderlyingErrorKey: error]) { $1 })
-        }
-      sayFailed(error)
-    }
-
-    /// Lets go of the load, so that the protocol object and its load do not keep each other; where the client may be
-    /// called.
-    func end() {
-      loader.end()
+      loader.client?.urlProtocol(loader, didFailWithError: error)
     }
 
     // MARK: From anywhere
 
     /// Whether the app has suspended the task (P16).
-    var isSuspended: Bool { task?.state == .suspended }
+    var isSuspended: Bool { task.state == .suspended }
 
-    /// Whether the loading system itself is ending the task: then it makes the terminal call.
-    var isCancelled: Bool {
-      guard let state = task?.state else { return true }
-      return state == .canceling || state == .completed
-    }
+    var isCancelled: Bool { loader.isCancelled }
 
     /// `stopLoading` was called. Whether that means a pause or the end, the task's state says (P16).
     func stop() {}
 
-    /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
-    static func origin(of request: URLRequest) -> URL? { nil }
-
-    /// Says what is wrong when there is no way back to the work queue; called inside `startLoading`, when an answer will
-    /// come later.
-    func findWayBack() throws {
-      guard workQueue == nil else { return }
-      guard let task else { throw Self.withoutTask }
-      _ = try TaskInternals.workQueue(of: task)
-    }
-
     /// Runs `work` where the client may be called.
     func schedule(_ work: @escaping @Sendable () -> Void) {
-      // Without a way back the load has failed inside `startLoading`.
-      workQueue?.async(execute: work)
+      workQueue.async(execute: work)
     }
-
-    /// The head in the form that the loading system gets.
-    static func head(of response: InterceptedResponse) -> HTTPURLResponse { response.challengeProofHead }
 
     /// Tells the loading system; on the work queue.
     func deliver(_ event: ClientRelay.Event) {
@@ -181,24 +144,19 @@
       case .data(let data):
         loader.client?.urlProtocol(loader, didLoad: data)
         if !showsChunks { pass(data) }
+      case .whole(let body):
+        meter.receivedWhole(body.count)
+        if !body.isEmpty { deliver(.data(body)) }
       case .downloaded(let file):
         downloaded = file
       case .finished:
         finish()
       case .failed(let error):
-        sayFailed(error)
+        Self.fail(loader, error)
       case .redirected:
         // Never posted on Linux: the call would be a `fatalError` (P5), so redirects are followed inside the load.
         break
       }
-    }
-
-    private func sayFailed(_ error: URLError) {
-      if let task {
-        TaskRecord.known?.fail(task, error)
-        TaskInternals.close(task)
-      }
-      loader.client?.urlProtocol(loader, didFailWithError: error)
     }
 
     private func finish() {
@@ -208,14 +166,222 @@
       downloaded = nil
       if let file {
         do { try TaskInternals.setDownloadedFile(file.url, of: loader) } catch {
-          return fail(error, url: loader.request.url)
+          return Self.fail(loader, error)
         }
       }
       guarded?.hideFromLoader(true)
-      if let task { TaskInternals.close(task) }
+      TaskInternals.close(task)
       loader.client?.urlProtocolDidFinishLoading(loader)
       guarded?.hideFromLoader(false)
       if let file { handOver(file) }
+    }
+  }
+
+  extension InterceptingProtocol {
+    /// Whether the loading system itself is ending the task: then it makes the terminal call.
+    var isCancelled: Bool {
+      guard let state = task?.state else { return true }
+      return state == .canceling || state == .completed
+    }
+
+    /// The body that the request carries.
+    fileprivate var givenBody: MessageBody {
+      if let data = request.httpBody { return .data(data) }
+      return request.httpBodyStream.map { .stream(reading: $0) } ?? .empty
+    }
+  }
+
+  /// What the app is told of a load while it runs, beside what the loading system tells it: how far uploads and
+  /// downloads are, and what the response to an `async` call with a delegate consists of (P25).
+  extension PlatformClient {
+    // MARK: From the load
+
+    /// The head is there, and this is the length of what follows.
+    func expect(_ length: Int64?) {
+      meter.willReceive(length)
+    }
+
+    /// A part of the response's body is there.
+    func received(_ chunk: Data) {
+      if meter.received(chunk.count) { schedule { self.tell() } }
+      // By way of the work queue, where the response was delivered before.
+      if showsChunks, callersDelegate != nil { schedule { self.pass(chunk) } }
+    }
+
+    /// The body will be collected; a delegate that is to see it as it comes is shown it now.
+    func collect() {
+      showsChunks = true
+    }
+
+    /// The transport has sent so many bytes of the request's body.
+    func sent(_ total: Int64) {
+      if meter.sent(total) { schedule { self.tell() } }
+    }
+
+    // MARK: On the work queue
+
+    /// Tells the task's `progress`, then the delegate. What came meanwhile is told in one.
+    func tell() {
+      let task = task
+      guard task.state == .running || task.state == .suspended else { return }
+      let news = meter.take()
+      TaskRecord.known?.count(task, news)
+      let progress = task.progress
+      if progress.totalUnitCount != news.total { progress.totalUnitCount = news.total }
+      if progress.completedUnitCount != news.completed { progress.completedUnitCount = news.completed }
+      guard news.sent > 0 || news.received > 0 && isDownload, let delegate = progressDelegate else { return }
+      onDelegateQueue { session in
+        if news.sent > 0 {
+          delegate.urlSession(
+            session, task: task, didSendBodyData: news.sent, totalBytesSent: news.totalSent,
+            totalBytesExpectedToSend: news.expectedToSend ?? TaskMeter.News.unknown)
+        }
+        if news.received > 0, let task = task as? URLSessionDownloadTask,
+          let delegate = delegate as? any URLSessionDownloadDelegate
+        {
+          delegate.urlSession(
+            session, downloadTask: task, didWriteData: news.received, totalBytesWritten: news.totalReceived,
+            totalBytesExpectedToWrite: news.expectedToReceive ?? TaskMeter.News.unknown)
+        }
+      }
+    }
+
+    /// The file of a download is the app's for as long as it is being told of it. What an `async` call returns is the
+    /// caller's for good.
+    func handOver(_ file: DownloadFile) {
+      if case .caller = listener { return file.keep() }
+      let queue = session.delegateQueue
+      // Behind what the loading system has just put there; a queue of several threads has to wait for that.
+      if queue.maxConcurrentOperationCount == 1 {
+        queue.addOperation { file.remove() }
+      } else {
+        queue.addBarrierBlock { file.remove() }
+      }
+    }
+
+    // MARK: The delegate of an async call
+
+    /// Shows a part of the body to the delegate of an `async` call, whom the loading system tells of the head alone
+    /// (P25).
+    func pass(_ chunk: Data) {
+      guard let delegate = callersDelegate, let task = task as? URLSessionDataTask else { return }
+      onDelegateQueue { delegate.urlSession($0, dataTask: task, didReceive: chunk) }
+    }
+
+    private var callersDelegate: (any URLSessionDataDelegate)? {
+      if case .caller(let delegate) = listener { delegate as? any URLSessionDataDelegate } else { nil }
+    }
+
+    /// Who is told about progress: nobody, when there is a completion handler.
+    private var progressDelegate: (any URLSessionTaskDelegate)? {
+      switch listener {
+      case .delegate: task.delegate
+      case .handler: nil
+      case .caller(let delegate): delegate
+      }
+    }
+
+    private func onDelegateQueue(_ work: @escaping @Sendable (URLSession) -> Void) {
+      session.delegateQueue.addOperation { [session] in work(session) }
+    }
+  }
+
+  /// What has been sent and received of a task's bodies, as the app is told it.
+  ///
+  /// A body that is sent a second time, after a redirect or by a retry, counts from where the first time came to: more
+  /// than was announced is never reported.
+  struct TaskMeter: Sendable {
+    /// What the app has not been told yet, and the totals it leads to.
+    struct News: Equatable {
+      var sent: Int64 = 0
+      var received: Int64 = 0
+      var totalSent: Int64 = 0
+      var totalReceived: Int64 = 0
+      /// `nil` where nobody knows.
+      var expectedToSend: Int64?
+      var expectedToReceive: Int64?
+
+      /// What `URLSession` says of a length that is not known.
+      static let unknown: Int64 = -1
+
+      /// Bytes of both bodies together; unknown for as long as neither has a length. One that has none, or has more
+      /// than was announced, is as long as what has come of it: fractions of Foundation's `Progress` overflow where a
+      /// part is more than all.
+      var total: Int64 {
+        guard max(expectedToSend ?? 0, expectedToReceive ?? 0) > 0 else { return Self.unknown }
+        return max(expectedToSend ?? 0, totalSent).saturating(adding: max(expectedToReceive ?? 0, totalReceived))
+      }
+
+      var completed: Int64 { totalSent.saturating(adding: totalReceived) }
+    }
+
+    fileprivate struct State {
+      var news = News()
+      /// Somebody is on the way to tell.
+      var isUnderWay = false
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameter length: That of the request's body.
+    init(sending length: Int64? = nil) {
+      state = Locked(State(news: News(expectedToSend: length)))
+    }
+
+    /// The length of the response's body.
+    func willReceive(_ length: Int64?) {
+      state.withLock { $0.news.expectedToReceive = length }
+    }
+
+    /// A transport has sent so many bytes of the body, from its beginning.
+    ///
+    /// - Returns: Whether somebody should be sent to tell.
+    func sent(_ total: Int64) -> Bool {
+      state.withLock { state in
+        let total = min(total, state.news.expectedToSend ?? .max)
+        guard total > state.news.totalSent else { return false }
+        state.news.sent += total - state.news.totalSent
+        state.news.totalSent = total
+        return state.send()
+      }
+    }
+
+    /// So many bytes more of the response have come.
+    func received(_ count: Int) -> Bool {
+      state.withLock { state in
+        state.news.received = state.news.received.saturating(adding: Int64(count))
+        state.news.totalReceived = state.news.totalReceived.saturating(adding: Int64(count))
+        return state.send()
+      }
+    }
+
+    /// All of the response has come, in one piece: the report of its end covers this, too.
+    func receivedWhole(_ count: Int) {
+      state.withLock { state in
+        state.news.expectedToReceive = Int64(count)
+        state.news.received = Int64(count)
+        state.news.totalReceived = Int64(count)
+        state.isUnderWay = true
+      }
+    }
+
+    /// What is to be told, which counts as told from now on.
+    func take() -> News {
+      state.withLock { state in
+        state.isUnderWay = false
+        defer {
+          state.news.sent = 0
+          state.news.received = 0
+        }
+        return state.news
+      }
+    }
+  }
+
+  extension TaskMeter.State {
+    mutating func send() -> Bool {
+      defer { isUnderWay = true }
+      return !isUnderWay
     }
   }
 #endif

@@ -1,15 +1,142 @@
 #if canImport(FoundationNetworking)
+  import Dispatch
   import Foundation
 
   /// What a protocol class of ours is on Linux: the initialiser is `required` here, and may not say `override`.
   class PlatformProtocol: URLProtocol {
     /// Made where this object was, by the code that resumed the task.
-    final var decision: Installation.Decision?
+    final var ownership: Installation.Ownership?
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       // On Linux this runs inside `resume()`, right after `canInit` and on the same thread (P7).
-      decision = PendingDecision.take(for: Self.self, request)
+      ownership = PendingOwnership.take(for: Self.self, request)
       super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+
+    /// Keeps what `canInit` found out for the object that is made next.
+    final class func keep(_ ownership: Installation.Ownership) { PendingOwnership.keep(ownership) }
+  }
+
+  /// An ownership on its way from `canInit` to the protocol object that is made for it.
+  ///
+  /// On Linux the loading system asks `canInit` and makes the object in one go, on one thread, inside the app's
+  /// `resume()` (P6, P7). So it waits in a slot of that thread; an object that finds another class's or another URL's
+  /// there asks the chains again.
+  enum PendingOwnership {
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      let result = pthread_key_create(&key) { slot in
+        if let slot { Unmanaged<Installation.Ownership>.fromOpaque(slot).release() }
+      }
+      precondition(result == 0, "a thread slot could not be made: error \(result)")
+      return key
+    }()
+
+    static func keep(_ ownership: Installation.Ownership) {
+      let previous = pthread_getspecific(key)
+      pthread_setspecific(key, Unmanaged.passRetained(ownership).toOpaque())
+      if let previous { Unmanaged<Installation.Ownership>.fromOpaque(previous).release() }
+    }
+
+    static func take(for owner: URLProtocol.Type, _ request: URLRequest) -> Installation.Ownership? {
+      guard let pointer = pthread_getspecific(key) else { return nil }
+      pthread_setspecific(key, nil)
+      let ownership = Unmanaged<Installation.Ownership>.fromOpaque(pointer).takeRetainedValue()
+      return ownership.owner == ObjectIdentifier(owner) && ownership.request.url == request.url ? ownership : nil
+    }
+  }
+
+  /// The protocol classes of `URLSession.shared` and of other sessions that exist, on Linux: their configuration is
+  /// live, and `registerClass` comes too late once the shared session has been used, and never for another (P11).
+  enum SharedSession {
+    /// Lists that sessions had before. The loading system reads them without a lock: one that it has just read must not
+    /// go while it does.
+    private static let former = Locked<[[AnyClass]]>([])
+
+    static func canChange(_ session: URLSession) -> Bool { true }
+
+    static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
+      change(session) { $0.insert(protocolClass, at: 0) }
+    }
+
+    static func remove(_ protocolClass: URLProtocol.Type, from session: URLSession) {
+      change(session) { $0.removeAll { $0 == protocolClass } }
+    }
+
+    private static func change(_ session: URLSession, _ change: (inout [AnyClass]) -> Void) {
+      former.withLock { former in
+        let configuration = session.configuration
+        let before = configuration.protocolClasses ?? []
+        var classes = before
+        change(&classes)
+        former.append(before)
+        if former.count > 64 { former.removeFirst() }
+        configuration.protocolClasses = classes
+      }
+    }
+  }
+
+  extension RequestTag {
+    /// The URL the app asked for, when `request` is a later hop: never here, where hops stay inside one load.
+    static func origin(of request: URLRequest) -> URL? { nil }
+
+    /// What the request's tag says, if it carries one.
+    static func lineage(of request: URLRequest) -> Lineage? {
+      guard let url = request.mainDocumentURL else { return nil }
+      return parse(url.absoluteString)?.lineage
+    }
+
+    /// The request with a tag.
+    static func tag(_ request: inout URLRequest, with lineage: Lineage) {
+      strip(&request)
+      guard lineage.depth == 1, request.mainDocumentURL == nil else {
+        request.mainDocumentURL = URL(string: text(for: lineage, original: request.mainDocumentURL?.absoluteString))
+        return
+      }
+      request.mainDocumentURL = lineage.entry.tag
+    }
+
+    /// The request as it was before it was tagged.
+    static func strip(_ request: inout URLRequest) {
+      guard let url = request.mainDocumentURL, let tag = parse(url.absoluteString) else { return }
+      request.mainDocumentURL = tag.original.flatMap { URL(string: $0) }
+    }
+  }
+
+  /// The networks that a request of the loading system may use: on Linux it knows cellular ones alone, and no transport
+  /// can tell.
+  enum RequestNetworkAccess {
+    static func read(from request: URLRequest) -> InterceptedRequest.NetworkAccess {
+      request.allowsCellularAccess ? .all : InterceptedRequest.NetworkAccess.all.subtracting(.cellular)
+    }
+
+    static func write(_ access: InterceptedRequest.NetworkAccess, to request: inout URLRequest) {
+      request.allowsCellularAccess = access.contains(.cellular)
+    }
+  }
+
+  /// Tells when a session is gone: nobody is told by the session itself, unless it was invalidated and has a delegate.
+  ///
+  /// What hangs on the session's work queue goes with it, and that goes with the session and the last of its tasks.
+  final class SessionEnd: Sendable {
+    private let listeners = Locked<[@Sendable () -> Void]>([])
+
+    /// The session of a queue is asked for and noted in one go.
+    private static let lock = Locked(false)
+    private static let key = DispatchSpecificKey<SessionEnd>()
+
+    static func await(_ session: URLSession, _ listener: @escaping @Sendable () -> Void) {
+      guard let queue = TaskInternals.workQueue(of: session) else { return }
+      let end = lock.withLock { _ in
+        let end = queue.getSpecific(key: key) ?? SessionEnd()
+        queue.setSpecific(key: key, value: end)
+        return end
+      }
+      end.listeners.withLock { $0.append(listener) }
+    }
+
+    deinit {
+      for listener in listeners.withLock({ $0 }) { listener() }
     }
   }
 #endif

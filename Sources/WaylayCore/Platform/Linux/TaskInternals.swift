@@ -1,13 +1,14 @@
 #if canImport(FoundationNetworking)
   import Dispatch
   import Foundation
+  @_spi(Reflection) import Swift
 
   /// What the public interface of a session task does not show, read by reflection: this is the only place that looks
   /// inside Foundation.
   ///
   /// Positions are looked up once, on a task that belongs to no session; a load then reads one stored property by
   /// position, a constant or one that is written before the task is resumed, so nothing races. Where a property is
-  /// missing on some toolchain, the load fails with ``WaylayError/Code/foundationChanged``.
+  /// missing on some toolchain, the load fails with `WaylayError.foundationChanged`.
   enum TaskInternals {
     /// The queue on which the task's client may be called (P1).
     ///
@@ -46,11 +47,11 @@
       }
     }
 
-    /// Who hears of a task. Call it on the work queue (P4).
+    /// Who is told about a task. Call it on the work queue (P4).
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
-    static func listener(to task: URLSessionTask) throws -> Listener {
-      guard let behaviours, let behaviour = try behaviours.behaviour(of: task, in: session(of: task)) else {
+    static func listener(to task: URLSessionTask, in session: URLSession) throws -> Listener {
+      guard let behaviours, let behaviour = behaviours.behaviour(of: task, in: session) else {
         throw changed("URLSession.taskRegistry.behaviours")
       }
       switch behaviour.name {
@@ -63,7 +64,7 @@
       }
     }
 
-    /// Who hears of a task.
+    /// Who is told about a task.
     enum Listener {
       /// The task's delegate, or else the session's.
       case delegate
@@ -80,7 +81,7 @@
     /// Makes a task that is told how it ended deaf to `resume()`; on the work queue, right before the client's last
     /// call.
     ///
-    /// From that call until the app has heard it on its own queue, a task counts as going on and has no protocol
+    /// From that call until the app has been told on its own queue, a task counts as going on and has no protocol
     /// object. A `resume()` then fails it anew, and when the task leaves its session's table meanwhile, the process
     /// ends (P31). With a count of suspensions that nobody resumes away it does nothing. What `state` says is not
     /// touched.
@@ -220,5 +221,251 @@
       place.assumingMemoryBound(to: Self.self).pointee[key] = value
       return true
     }
+  }
+
+  /// What a session does when a task of its ends, by the task's number: a table whose types cannot be named.
+  struct TaskBehaviours: Sendable {
+    private let registryOffset: Int
+    private let tableOffset: Int
+    /// Unsafe in name only: a type is a constant.
+    nonisolated(unsafe) private let table: any BehaviourTable.Type
+    /// The cases that were met, by their tag. Reflection on one takes 10 to 30 µs, more than the rest of a load.
+    private let known = Locked([KnownCase?](repeating: nil, count: Int(UInt8.max) + 1))
+
+    /// What a session does when a task ends.
+    struct Behaviour {
+      /// The name of the case; `nil` for a case that has nothing with it.
+      var name: String?
+      /// The delegate that was named in the call (P25).
+      var delegate: (any URLSessionTaskDelegate)?
+    }
+
+    /// A case of which it is known how its values are stored.
+    private enum KnownCase {
+      case plain(String?)
+      case withDelegate(String, offset: Int)
+    }
+
+    /// `nil` when sessions have no such table.
+    init?() {
+      guard let registry = storedPlace(of: "taskRegistry", in: URLSession.self),
+        let registryType = registry.type as? AnyClass,
+        let table = storedPlace(of: "behaviours", in: registryType), let type = table.type as? any BehaviourTable.Type
+      else { return nil }
+      (registryOffset, tableOffset, self.table) = (registry.offset, table.offset, type)
+    }
+
+    /// Call it on the work queue (P4). `nil` when the session does not know the task.
+    func behaviour(of task: URLSessionTask, in session: URLSession) -> Behaviour? {
+      // The session is alive for as long as this call, and its registry as long as the session.
+      withExtendedLifetime(session) {
+        let registry = (Unmanaged.passUnretained(session).toOpaque() + registryOffset).load(as: UnsafeRawPointer.self)
+        return table.behaviour(of: task.taskIdentifier, in: registry + tableOffset) { bytes, value in
+          stored(in: bytes) ?? reflected(value(), in: bytes)
+        }
+      }
+    }
+
+    /// How many cases are read where they are stored by now, for the test of the platform's facts.
+    var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
+
+    // MARK: As it is stored
+
+    /// The tag is the last byte: it says which case it is, and its values come first.
+    private func stored(in bytes: UnsafeRawBufferPointer) -> Behaviour? {
+      guard let tag = bytes.last, let known = known.withLock({ $0[Int(tag)] }) else { return nil }
+      switch known {
+      case .plain(let name): return Behaviour(name: name)
+      case .withDelegate(let name, let offset):
+        return Behaviour(
+          name: name, delegate: bytes.load(fromByteOffset: offset, as: (any URLSessionTaskDelegate)?.self))
+      }
+    }
+
+    // MARK: By reflection
+
+    private func reflected(_ value: Any, in bytes: UnsafeRawBufferPointer) -> Behaviour {
+      let payload = Mirror(reflecting: value).children.first
+      let parts = payload.map { Array(Mirror(reflecting: $0.value).children) } ?? []
+      let delegates = parts.compactMap { $0.value as? (any URLSessionTaskDelegate)? }
+      let behaviour = Behaviour(name: payload?.label, delegate: delegates.last ?? nil)
+      learn(behaviour, parts: parts.map(\.value), in: bytes)
+      return behaviour
+    }
+
+    /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
+    /// delegate at all; then the tag.
+    private func learn(_ behaviour: Behaviour, parts: [Any], in bytes: UnsafeRawBufferPointer) {
+      let word = MemoryLayout<UnsafeRawPointer>.size
+      guard let tag = bytes.last, bytes.count == 4 * word + 1 else { return }
+      func size<Value>(_: Value) -> Int { MemoryLayout<Value>.size }
+      let sizes = parts.map { _openExistential($0, do: size) }
+      if let name = behaviour.name, sizes == [2 * word, 2 * word],
+        type(of: parts[1]) == (any URLSessionTaskDelegate)?.self
+      {
+        guard stored(bytes, 2 * word) === behaviour.delegate else { return }
+        known.withLock { $0[Int(tag)] = .withDelegate(name, offset: 2 * word) }
+      } else if parts.isEmpty {
+        known.withLock { $0[Int(tag)] = .plain(behaviour.name) }
+      }
+    }
+
+    private func stored(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> AnyObject? {
+      bytes.load(fromByteOffset: offset, as: UnsafeRawPointer?.self).map {
+        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+      }
+    }
+  }
+
+  /// A dictionary whose value type cannot be named, asked by number without converting it.
+  private protocol BehaviourTable {
+    /// Shows how a value is stored, and the value itself to who asks for it, which takes longer.
+    static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour?
+  }
+
+  extension Dictionary: BehaviourTable where Key == Int {
+    fileprivate static func behaviour(
+      of number: Int, in place: UnsafeRawPointer,
+      _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
+    ) -> TaskBehaviours.Behaviour? {
+      guard let value = place.assumingMemoryBound(to: Self.self).pointee[number] else { return nil }
+      return withUnsafeBytes(of: value) { read($0, { value }) }
+    }
+  }
+
+  /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where
+  /// redirects have led, and how many bytes there were (P33).
+  ///
+  /// The properties have internal setters; they are written where they are stored, on the queues on which Foundation
+  /// does it. Checked once per process by what the public getters say then. When anything is not as expected nothing is
+  /// written, and they stay as they were.
+  struct TaskRecord: Sendable {
+    private let error: StoredProperty<(any Error)?>
+    private let currentRequest: StoredProperty<URLRequest?>
+    private let received: StoredProperty<Int64>
+    private let sent: StoredProperty<Int64>
+    private let expectedToReceive: StoredProperty<Int64>
+    private let expectedToSend: StoredProperty<Int64>
+
+    /// `nil` when this version of Foundation keeps them in another way.
+    static let known: TaskRecord? = {
+      guard let record = TaskRecord() else { return nil }
+      let probe = URLSessionTask()
+      let request = URLRequest(url: URL(fileURLWithPath: "/waylay"))
+      record.fail(probe, URLError(.cannotLoadFromNetwork))
+      record.follow(probe, request)
+      record.count(probe, TaskMeter.News(totalSent: 1, totalReceived: 2, expectedToSend: 3, expectedToReceive: 4))
+      let isRead =
+        (probe.error as? URLError)?.code == .cannotLoadFromNetwork && probe.currentRequest?.url == request.url
+        && probe.countOfBytesSent == 1 && probe.countOfBytesReceived == 2 && probe.countOfBytesExpectedToSend == 3
+        && probe.countOfBytesExpectedToReceive == 4
+      return isRead ? record : nil
+    }()
+
+    private init?() {
+      guard let error = StoredProperty<(any Error)?>("error"),
+        let request = StoredProperty<URLRequest?>("_currentRequest"),
+        let received = StoredProperty<Int64>("_countOfBytesReceived"),
+        let sent = StoredProperty<Int64>("_countOfBytesSent"),
+        let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive"),
+        let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend"),
+        (try? TaskInternals.syncQueue(of: URLSessionTask())) != nil
+      else { return nil }
+      self.error = error
+      currentRequest = request
+      self.received = received
+      self.sent = sent
+      self.expectedToReceive = expectedToReceive
+      self.expectedToSend = expectedToSend
+    }
+
+    /// The task has failed; on the work queue.
+    func fail(_ task: URLSessionTask, _ error: any Error) {
+      self.error.write(error, into: task)
+    }
+
+    /// The task goes on with another request; from anywhere.
+    func follow(_ task: URLSessionTask, _ request: URLRequest) {
+      guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
+      queue.sync { currentRequest.write(request, into: task) }
+    }
+
+    /// So many bytes have been sent and received; on the work queue.
+    func count(_ task: URLSessionTask, _ news: TaskMeter.News) {
+      guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
+      queue.sync {
+        sent.write(news.totalSent, into: task)
+        received.write(news.totalReceived, into: task)
+        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in
+        // most loads.
+        let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
+        if task.countOfBytesExpectedToSend != toSend { expectedToSend.write(toSend, into: task) }
+        if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive.write(toReceive, into: task) }
+      }
+    }
+  }
+
+  /// A property of a session task that is not public, and is read and written where it is stored.
+  struct StoredProperty<Value>: Sendable {
+    private let offset: Int
+
+    /// `nil` when tasks have no such property, or one of another type.
+    init?(_ name: String) {
+      guard let place = storedPlace(of: name, in: URLSessionTask.self), place.type == Value.self else { return nil }
+      offset = place.offset
+    }
+
+    /// Call it where Foundation reads the property itself.
+    func read(from task: URLSessionTask) -> Value {
+      // The task is alive for as long as this call, and what is there is of this type.
+      withExtendedLifetime(task) {
+        (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee
+      }
+    }
+
+    /// Call it where Foundation writes the property itself.
+    func write(_ value: Value, into task: URLSessionTask) {
+      // The task is alive for as long as this call, and what is there is of this type.
+      (Unmanaged.passUnretained(task).toOpaque() + offset).assumingMemoryBound(to: Value.self).pointee = value
+    }
+  }
+
+  /// A property of a session task that refers to an object by a protocol which cannot be named.
+  struct StoredReference: Sendable {
+    private let offset: Int
+
+    /// `nil` when tasks have no such property, or one of another type than is named.
+    init?(_ name: String, ofType typeName: String) {
+      guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName
+      else { return nil }
+      // A reference with a table of functions: the object comes first.
+      func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
+      guard _openExistential(place.type, do: size) == 2 * MemoryLayout<UnsafeRawPointer>.size else { return nil }
+      offset = place.offset
+    }
+
+    /// Call it where Foundation reads the property itself.
+    func read(from task: URLSessionTask) -> AnyObject? {
+      // The task is alive for as long as this call, and keeps the object.
+      withExtendedLifetime(task) {
+        (Unmanaged.passUnretained(task).toOpaque() + offset).load(as: UnsafeRawPointer?.self)
+          .map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+      }
+    }
+  }
+
+  /// Where objects of a class keep a property.
+  func storedPlace(of name: String, in type: AnyClass) -> (offset: Int, type: Any.Type)? {
+    var place: (Int, Any.Type)?
+    // The option that stands for "of a class"; its name is a variable, which strict checks do not let through.
+    _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { candidate, offset, type, _ in
+      guard String(cString: candidate) == name else { return true }
+      place = (offset, type)
+      return false
+    }
+    return place
   }
 #endif

@@ -1,9 +1,9 @@
-// The search language of the Inspector: terms that must all hold, `name:value` or free text, `-` before one for "not".
+// The search language of the page: terms that must all hold, `name:value` or free text, `-` before one for "not".
 
 const times = { us: 0.001, ms: 1, s: 1000, min: 60_000 };
 const sizes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** ASCII letters alone have no case, as for the Inspector. */
+/** ASCII letters alone have no case. */
 const folded = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** `>500ms`, `<=2s`, `100kb`: a comparison of numbers, "not less" by itself; null where it is none. */
@@ -81,9 +81,19 @@ const terms = {
 /** Those that have several values with commas between them, of which one is enough. */
 const lists = ['host', 'method', 'type', 'source', 'state', 'phase', 'status'];
 
+/** How the value of a term is written, for one that makes no sense. */
+const examples = {
+  status: 'write status:404, status:4xx, status:400-499 or status:>=400',
+  duration: 'write duration:>500ms; the units are us, ms, s and min',
+  size: 'write size:>100kb; the units are b, kb, mb and gb',
+};
+
+/** Words of other search languages, which nobody looks for here. */
+const operators = ['OR', 'AND', 'NOT', '||', '&&', '|'];
+
 /**
- * The words of a query, read as the Inspector's `QueryReader` does. What that calls a mistake is what somebody is still
- * writing here: a quote without an end holds all that follows, and a name that is not known is text.
+ * The words of a query: each with its term, if it has one, its value, and how it was written. What somebody is still
+ * writing is no mistake: a quote without an end holds all that follows.
  */
 function words(text) {
   const found = [];
@@ -113,33 +123,38 @@ function words(text) {
     if (isNot) at += 1;
     const word = at;
     while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
-    const key = text.slice(word, at);
-    const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && Object.hasOwn(terms, key);
+    const key = folded(text.slice(word, at));
+    // A URL is no term, and neither is an address with a port.
+    const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && /^[a-z]+$/.test(key);
     at = isTerm ? at + 1 : word;
-    const read = value();
+    const read = folded(value());
     found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });
   }
   return found;
 }
 
-/** What a query asks of a row: a function, and the words that could not be understood. */
+/** The test that a word asks for, or why there is none. */
+function understood({ name, value, raw }) {
+  if (operators.includes(raw)) {
+    return { why: 'all words must match; of several values with commas one must, as in status:404,503; - before a word means not' };
+  }
+  if (!name) return { test: (row) => row.head.includes(value) };
+  if (!Object.hasOwn(terms, name)) return { why: `there is no term ${name}: to look for this text, put it in quotes` };
+  const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
+  const tests = values.map(terms[name]);
+  if (tests.some((test) => !test)) return { why: examples[name] };
+  return { test: tests.length > 0 && ((row) => tests.some((test) => test(row))) };
+}
+
+/** What a query asks of a row: a function, and the words that could not be understood, each with the reason. */
 function compile(text) {
   const tests = [];
   const wrong = [];
-  for (const { isNot, name, value, raw } of words(folded(text))) {
-    if (value === '') continue;
-    let test;
-    if (name) {
-      const values = lists.includes(name) ? value.split(',').filter((one) => one !== '') : [value];
-      if (!values.length) continue;
-      const tries = values.map(terms[name]);
-      if (tries.some((one) => !one)) {
-        wrong.push(raw);
-        continue;
-      }
-      test = (row) => tries.some((one) => one(row));
-    } else test = (row) => row.head.includes(value);
-    tests.push(isNot ? (row) => !test(row) : test);
+  for (const word of words(text)) {
+    if (word.value === '' && (!word.name || Object.hasOwn(terms, word.name))) continue;
+    const { test, why } = understood(word);
+    if (why) wrong.push({ raw: word.raw, why });
+    else if (test) tests.push(word.isNot ? (row) => !test(row) : test);
   }
   return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };
 }

@@ -81,14 +81,23 @@ function showStatus(rows, shown) {
     failed ? make('span', { class: 'tone-bad' }, `${grouped(failed)} failed`) : '',
     make('span', { class: 'extra' }, shown.length ? `over ${duration(view.to - view.from)}` : ''),
     make('span', { class: 'spring' }),
-    asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.join(' ')}`)
+    asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
       : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
+}
+
+/** Says what of the query was not understood, and which terms there are. */
+function showMistakes() {
+  $('mistakes').hidden = !asked.wrong.length;
+  document.querySelector('.search').classList.toggle('wrong', asked.wrong.length > 0);
+  $('mistakes').replaceChildren(
+    ...asked.wrong.map(({ raw, why }) => make('p', {}, make('b', {}, raw), ` is not understood: ${why}.`)),
+    make('p', {}, `The terms are ${Object.keys(terms).map((name) => `${name}:`).join(' ')}; anything else is text to look for.`));
 }
 
 function setQuery(text) {
   $('query').value = text;
   asked = compile(text);
-  document.querySelector('.search').classList.toggle('wrong', asked.wrong.length > 0);
+  showMistakes();
   refresh();
 }
 

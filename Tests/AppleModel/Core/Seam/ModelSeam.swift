@@ -6,7 +6,7 @@
 
   /// What a protocol class of ours is in the model; the initialiser is `required` on Linux.
   class PlatformProtocol: URLProtocol {
-    final var decision: Installation.Decision?
+    final var ownership: Installation.Ownership?
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       super.init(request: request, cachedResponse: cachedResponse, client: client)

@@ -14,10 +14,10 @@
       guard let client = Lineage.current?.load?.delegate as? PlatformClient else {
         preconditionFailure("the load has no client of the Apple half")
       }
-      let answers = (0..<count).map { _ in Promise<ChallengeAnswer>() }
+      let answers = (0..<count).map { _ in Promise<ChallengeReply>() }
       for (number, answer) in answers.enumerated() {
         DispatchQueue.global().async {
-          client.forward(Self.challenge(number)) { answer.settle(.success(ChallengeAnswer($0, $1))) }
+          client.forward(Self.challenge(number)) { answer.settle(.success(ChallengeReply($0, $1))) }
         }
       }
       var dispositions = ""

@@ -128,7 +128,7 @@ struct PolicyCache {
   }
 
   private func stored(
-    _ answer: CacheAnswer, _ url: String, _ reason: ArchiveReason, record: CacheRecord? = nil, isValidated: Bool = false
+    _ answer: CacheReply, _ url: String, _ reason: ArchiveReason, record: CacheRecord? = nil, isValidated: Bool = false
   ) -> Result {
     let record = record ?? records(url)[answer.index]
     let (status, fields) = policy.head(of: answer, record: record, now: now, isValidated: isValidated)
@@ -170,7 +170,7 @@ struct PolicyCache {
       }
     }
     let outcome = policy.receive(response, for: load.request, decision, records: records(load.url), options: options)
-    if outcome.answer == .again {
+    if outcome.reply == .again {
       apply(outcome, load.url, reply)
       // What was removed is not there for the second answer.
       let again =
@@ -184,7 +184,7 @@ struct PolicyCache {
   }
 
   private func answer(_ outcome: ResponseOutcome, _ load: Load, _ decision: CacheDecision, _ reply: Reply) -> Result {
-    switch outcome.answer {
+    switch outcome.reply {
     case .network:
       let body = load.method == "HEAD" || reply.status == 304 ? "" : reply.body
       return Result(
@@ -192,14 +192,14 @@ struct PolicyCache {
         outcome: outcome.reason)
     case .stored(let answer):
       return stored(
-        answer, load.url, outcome.reason, record: outcome.answerRecord, isValidated: outcome.reason.code == .validated)
+        answer, load.url, outcome.reason, record: outcome.replyRecord, isValidated: outcome.reason.code == .validated)
     case .joined:
       guard case .join(let index, let offset, var record) = outcome.storing, let old = entries[load.url]?[index] else {
         break
       }
       record.becomeWhole()
       let head = policy.head(
-        of: CacheAnswer(index: index, form: .whole, isStale: false), record: record, now: now, isValidated: true)
+        of: CacheReply(index: index, form: .whole, isStale: false), record: record, now: now, isValidated: true)
       let body = String(decoding: old.body.prefix(Int(offset)) + Array(reply.body.utf8), as: UTF8.self)
       return Result(
         status: head.status, fields: head.fields, body: body, isFromArchive: true, reason: decision.reason,

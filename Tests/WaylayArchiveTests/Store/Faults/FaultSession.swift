@@ -189,8 +189,8 @@ enum FaultSession: String, CaseIterable, Sendable {
       // Elsewhere on the same disk: it is not looked into later, but must not hurt.
       var options = DiskStore.Options(memory: 0, logger: .silent)
       options.system = system
-      let copy = try? await DiskStore.restore(
-        from: FaultSession.file, to: URL(fileURLWithPath: "/above/copy", isDirectory: true), options: options)
+      let place = URL(fileURLWithPath: "/above/copy", isDirectory: true)
+      let copy = try? await ArchiveCache.Storage.disk(at: place, options: options).restored(from: FaultSession.file)
       for key in ["one", "two"] { other.touch(key) }
       if let copy {
         let faults = await Ledger.faults(of: copy, other.now, isLenient: true)

@@ -68,7 +68,7 @@ final class Ledger: Sendable {
   }
 
   /// What is wrong with an archive that should have what the accounts say; nothing, if all is well.
-  static func faults(of store: DiskStore, _ accounts: [String: Account], isLenient: Bool) async -> [String] {
+  static func faults(of store: any ArchiveStore, _ accounts: [String: Account], isLenient: Bool) async -> [String] {
     var faults: [String] = []
     for (key, account) in accounts.sorted(by: { $0.key < $1.key }) {
       var heads: [String] = []

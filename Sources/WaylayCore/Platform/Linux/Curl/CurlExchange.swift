@@ -42,14 +42,14 @@
     let destination: CurlQueue.Destination
     /// How long its connection may take to be open; the loop has it wait for so long when others are opening one.
     let connectLimit: Duration?
-    /// How long it may wait for its turn at all; `nil` where the load watches over that.
+    /// How long it may wait in the queue at all; `nil` where the load watches over that.
     let waitLimit: Duration?
     /// The connection that it is on.
-    var passage = CurlPassage()
+    var connectionState = CurlConnectionState()
     /// How often it was begun anew on another connection.
     var departures = 0
     /// Where it is in the loop's queue, to which this belongs.
-    var turn = CurlQueue.Turn.none
+    var position = CurlQueue.Position.none
     /// What came since the last flush.
     private var pending = Data()
     /// Bytes of the request's body that libcurl has taken.
@@ -84,13 +84,19 @@
       message.deallocate()
     }
 
+    /// Safe: the loop keeps an exchange for as long as libcurl has its handle.
+    static func from(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
+      guard let context else { preconditionFailure("libcurl called back without a context") }
+      return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
+    }
+
     // MARK: From any thread
 
     /// Starts the exchange and waits for the response's head.
     func head() async throws -> InterceptedResponse {
       try await response.value {
         do {
-          upload.prepare { [weak self] in self.map { $0.loop.send(.resume($0)) } }
+          if upload.isStream { upload.prepare { [weak self] in self.map { $0.loop.send(.resume($0)) } } }
           try loop.start(self)
         } catch {
           response.settle(.failure(error))
@@ -129,32 +135,32 @@
     func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
       // An old libcurl does not say when the connection is open.
-      if case .connecting = turn { passage.connection = loop.noteBegun(self, from: 0) }
-      passage.connection?.lastActivity = .now
+      if case .connecting = position { connectionState.connection = loop.noteBegun(self, from: 0) }
+      connectionState.connection?.lastActivity = .now
       let wasComplete = head.isComplete
       do {
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
       } catch {
         refusal = error
-        return CurlAnswer.writeError
+        return CurlReturn.writeError
       }
       guard !wasComplete, head.isComplete, let fault = head.framingFault(for: request.method) else { return count }
       refusal = TransportError(
         .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
         address: easy.flatMap(LoadMetrics.address), message: "the response cannot be read: \(fault).")
-      return CurlAnswer.writeError
+      return CurlReturn.writeError
     }
 
     func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
-      guard !isBodyless else { return CurlAnswer.writeError }
+      guard !isBodyless else { return CurlReturn.writeError }
       let mustWait = shared.withLock { shared in
         guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }
         shared.isFull = true
         shared.isPaused = true
         return true
       }
-      passage.connection?.lastActivity = .now
-      guard !mustWait else { return CurlAnswer.pause }
+      connectionState.connection?.lastActivity = .now
+      guard !mustWait else { return CurlReturn.pause }
       request.observer?.progressed()
       pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
       return count
@@ -162,7 +168,7 @@
 
     func send(into buffer: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       request.observer?.progressed()
-      passage.connection?.lastActivity = .now
+      connectionState.connection?.lastActivity = .now
       let read = upload.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
       guard read > 0, read <= count else { return read }
       sentBytes += Int64(read)
@@ -190,8 +196,8 @@
         && request.isIdempotent && upload.canSeek
     }
 
-    /// Forgets the first answer, so that the exchange can begin again with nothing decoded.
-    func forgetAnswer() {
+    /// Forgets the first response, so that the exchange can begin again with nothing decoded.
+    func forgetResponse() {
       decodes = false
       head = ResponseHead(limits: transport.options.limits)
       refusal = nil
@@ -199,10 +205,10 @@
       forgetConnection()
     }
 
-    /// Lets go of libcurl's handle, which has ended without an answer, and of what it was told.
+    /// Releases libcurl's handle, which has ended without a response, and the lists it was given.
     func forgetConnection() {
       easy = nil
-      passage = CurlPassage()
+      connectionState = CurlConnectionState()
       _ = seek(to: 0, origin: SEEK_SET)
       freeLists()
     }
@@ -239,11 +245,11 @@
 
     private func deliver(body: MessageBody, metrics: LoadMetrics) {
       isDelivered = true
-      var answer = InterceptedResponse(
+      var result = InterceptedResponse(
         status: HTTPResponse.Status(code: head.status), fields: head.fields, url: url, body: body, source: .network,
         metrics: metrics)
-      if !head.trailers.isEmpty { answer.trailers = head.trailers }
-      response.settle(.success(answer))
+      if !head.trailers.isEmpty { result.trailers = head.trailers }
+      response.settle(.success(result))
     }
 
     /// The exchange is over before it was begun.
@@ -317,6 +323,113 @@
     fileprivate init?(limit seconds: TimeInterval) {
       guard seconds > 0, seconds < 86_400 else { return nil }
       self = .seconds(seconds)
+    }
+  }
+
+  /// What is known of the connection that an exchange is on.
+  struct CurlConnectionState {
+    var connection: CurlConnection?
+    /// Our end of it; zero where libcurl does not say.
+    var localPort: Int32?
+    /// Whether it was open before.
+    var isKept = false
+    /// When the request began on it.
+    var beganAt: ContinuousClock.Instant?
+    /// Connections on which libcurl has begun the request.
+    var attempts = 0
+    /// What libcurl counts as sent though it is not of the request: the head of a CONNECT to a proxy. `nil` until a
+    /// connection is open.
+    var foreignBytes: Int?
+    /// The kept connection had bytes that belong to no response: nothing of the request is on it, and it has been shut
+    /// down. libcurl may read less than has come after the end of a response, and would take the rest for the response to
+    /// the next request.
+    var isSpoilt = false
+  }
+
+  // All of it on the loop's thread.
+  extension CurlExchange {
+    /// A connection is open, verified, and nothing of the request is on it (U10).
+    func mayBegin(from port: Int32) -> Bool {
+      guard !loop.hasUnread(on: port) else {
+        connectionState.isSpoilt = true
+        return false
+      }
+      connectionState.attempts += 1
+      if connectionState.foreignBytes == nil {
+        connectionState.foreignBytes = easy.map { waylay_curl_get_number($0, CurlInfo.requestSize) }
+      }
+      connectionState.localPort = port
+      connectionState.connection = loop.noteBegun(self, from: port)
+      connectionState.beganAt = .now
+      connectionState.isKept = easy.map { waylay_curl_get_number($0, CurlInfo.connectCount) == 0 } ?? false
+      if let gate = request.route?.gate, !gate.claim(ticket, isOnKeptConnection: connectionState.isKept) {
+        return false
+      }
+      guard connectionState.attempts > 1, let easy else { return true }
+      // libcurl tries again when a kept connection turns out dead. What may have been acted on must not be sent twice
+      // (RFC 9110, section 9.2.2).
+      return request.isIdempotent || headBytesSent(easy) == 0
+    }
+
+    /// Bytes of the request's head that were sent. An old libcurl does not say when the connection is open; then all
+    /// counts, a CONNECT too.
+    func headBytesSent(_ easy: UnsafeMutableRawPointer) -> Int {
+      guard CurlTransport.hasPrerequest else { return waylay_curl_get_number(easy, CurlInfo.requestSize) }
+      return connectionState.foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
+    }
+
+    /// Tells the loop how responses come on the connection, as far as libcurl has found out: it has not when there was
+    /// none.
+    func noteEnd(_ easy: UnsafeMutableRawPointer) {
+      guard let port = connectionState.localPort else { return }
+      switch waylay_curl_get_number(easy, CurlInfo.httpVersion) {
+      case 1, 2: loop.noteEnded(on: port, isHTTP1: true)
+      case 3...: loop.noteEnded(on: port, isHTTP1: false)
+      default: break
+      }
+    }
+
+    /// How often a request is taken to another connection.
+    private static let mostDepartures = 3
+
+    /// Whether a connection that was kept has ended before a byte of the response, and the request may go out on another
+    /// one: it is nobody's fault when a server closes a connection that is old, or has carried enough, while a request
+    /// is on its way. libcurl sees to it with HTTP/1, and leaves it to us where a connection of HTTP/2 ends.
+    func shouldDepart(_ code: Int32, _ easy: UnsafeMutableRawPointer) -> Bool {
+      guard connectionState.isKept, departures < Self.mostDepartures, CurlCode.lostConnection.contains(code) else {
+        return false
+      }
+      guard !hasEnded, !isDelivered, head.status == 0, refusal == nil, upload.failure == nil, !isCancelled else {
+        return false
+      }
+      let isUnsent = headBytesSent(easy) == 0 && waylay_curl_get_size(easy, CurlInfo.uploaded) == 0
+      return isUnsent || request.isIdempotent && (upload.isEmpty || upload.canSeek)
+    }
+
+    /// Whether no kept connection is to be tried any more.
+    var needsFreshConnection: Bool { departures == Self.mostDepartures }
+
+    /// The connection of an exchange that is ended, where nothing has come on it, for anybody, for half as long as this
+    /// one was to wait.
+    ///
+    /// - Parameter code: libcurl's; `nil` when it is ended from our side, by a timeout of the load for example.
+    func deadConnection(
+      _ code: Int32?, _ easy: UnsafeMutableRawPointer
+    ) -> (address: String, port: Int32, localPort: Int32)? {
+      guard code == nil || code == CurlCode.timedOut, let connection = connectionState.connection,
+        let beganAt = connectionState.beganAt,
+        let localPort = connectionState.localPort, localPort > 0, !isHeldBack
+      else { return nil }
+      let silence = max(beganAt, connection.lastActivity).duration(to: .now)
+      let timeout = request.idleTimeout
+      let isTooLong = timeout > 0 && timeout < 1e6 && silence >= .seconds(timeout / 2)
+      guard isTooLong || connection.lastActivity <= beganAt && request.route?.isPresumedDead?() == true else {
+        return nil
+      }
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }) else {
+        return nil
+      }
+      return (address, Int32(truncatingIfNeeded: waylay_curl_get_number(easy, CurlInfo.primaryPort)), localPort)
     }
   }
 #endif

@@ -38,7 +38,7 @@
     /// The connections on which a request has begun by our end's port, those that are closed again included: a port is
     /// one of 65 535. Touched on the loop's thread only.
     let connections = CurlConnections()
-    /// Those of them on which one answer comes after the other, as in HTTP/1.
+    /// Those of them on which one response comes after the other, as in HTTP/1.
     private let sequentialPorts = Locked<Set<Int32>>([])
 
     init(connectionsPerHost: Int) {
@@ -96,8 +96,9 @@
 
     /// A request begins on the connection from a local port; zero where libcurl does not say.
     func noteBegun(_ exchange: CurlExchange, from port: Int32) -> CurlConnection {
+      let connection = connections.connection(from: port)
       queue.connected(exchange, port: port)
-      return connections.connection(from: port)
+      return connection
     }
 
     /// An exchange on the connection from a local port has ended.
@@ -122,6 +123,250 @@
       guard isPolling, let multi else { return }
       isPolling = false
       _ = waylay_curl_multi_wakeup(multi)
+    }
+  }
+
+  // On the loop's thread.
+  extension CurlLoop {
+    /// What only the thread touches.
+    private struct Transfers {
+      let multi: UnsafeMutableRawPointer
+      let sockets: UnsafeMutableRawPointer
+      var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
+      var spare: [UnsafeMutableRawPointer] = []
+      /// Whether a transfer was begun that libcurl has not looked at yet.
+      var mustPerform = false
+    }
+
+    func run() {
+      waylay_curl_name_thread("waylay-curl")
+      // Without its signal handler an older libcurl lets a broken TLS connection end the process.
+      var broken = sigset_t()
+      sigemptyset(&broken)
+      sigaddset(&broken, SIGPIPE)
+      pthread_sigmask(SIG_BLOCK, &broken, nil)
+      guard let multi = waylay_curl_multi_new(), let sockets = waylay_curl_sockets_new() else { return fail() }
+      // How many connections a host gets is the queue's business.
+      _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
+      state.withLock { state in
+        state.multi = multi
+        state.sockets = sockets
+      }
+      var transfers = Transfers(multi: multi, sockets: sockets)
+      while step(&transfers) {}
+      for easy in transfers.spare { waylay_curl_easy_free(easy) }
+      waylay_curl_multi_free(multi)
+      waylay_curl_sockets_free(sockets)
+    }
+
+    /// Does what is to be done and sleeps until there is more; `false` ends the thread.
+    ///
+    /// The work is a function of its own because nothing of it may be held while the thread sleeps: an exchange holds
+    /// its transport, which would not be released before the thread wakes up, and with it a thread and its descriptors.
+    private func step(_ transfers: inout Transfers) -> Bool {
+      guard let mustGoOn = work(&transfers) else { return !stop() }
+      return mustGoOn ? true : sleep(&transfers)
+    }
+
+    /// Whether there is more to do already; `nil` when all is over.
+    @inline(never)
+    private func work(_ transfers: inout Transfers) -> Bool? {
+      let (commands, isInvalidated) = state.withLock { state in
+        defer { state.commands = [] }
+        return (state.commands, state.isInvalidated)
+      }
+      for command in commands { perform(command, &transfers) }
+      if isInvalidated {
+        for exchange in queue.clear() { exchange.ended(nil, easy: nil) }
+        for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
+        return nil
+      }
+      if queue.isReady { queue.serve(now: .now) { begin($0, &transfers) } }
+      transfers.mustPerform = false
+      var running: Int32 = 0
+      _ = waylay_curl_multi_perform(transfers.multi, &running)
+      var code: Int32 = 0
+      var departing: [CurlExchange] = []
+      while let easy = waylay_curl_multi_next(transfers.multi, &code) {
+        guard let exchange = transfers.active[easy] else { continue }
+        if exchange.connectionState.isSpoilt || exchange.shouldRepeatUndecoded {
+          again(exchange, easy, &transfers)
+        } else if exchange.shouldDepart(code, easy) {
+          depart(exchange, easy, &transfers)
+          departing.append(exchange)
+        } else {
+          end(exchange, code, &transfers)
+        }
+      }
+      // When all have left their connection they wait for one new one together.
+      for exchange in departing where queue.enter(exchange, now: .now) { begin(exchange, &transfers) }
+      for (easy, exchange) in transfers.active {
+        if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
+      }
+      if queue.isOverdue { for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) } }
+      return transfers.mustPerform || queue.isReady
+    }
+
+    /// Waits until somebody has something to be done, or a transfer goes on; `false` ends the thread.
+    private func sleep(_ transfers: inout Transfers) -> Bool {
+      let isIdle = transfers.active.isEmpty && queue.isEmpty
+      let (mayPoll, isOver) = state.withLock { state in
+        let isOver = isIdle && state.isResting
+        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !isOver
+        return (state.isPolling, isOver)
+      }
+      guard !isOver else { return !stop() }
+      guard mayPoll else { return true }
+      let sleptSince = ContinuousClock.now
+      _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : napTime(since: sleptSince))
+      let wasWoken = state.withLock { state in
+        defer { state.isPolling = false }
+        return !state.isPolling
+      }
+      guard isIdle, !wasWoken, sleptSince.duration(to: .now) >= .milliseconds(Int64(Self.linger)) else { return true }
+      return !stop()
+    }
+
+    /// Milliseconds until somebody in the queue has waited for too long, a second at most.
+    private func napTime(since now: ContinuousClock.Instant) -> Int32 {
+      guard let alarm = queue.nextAlarm else { return 1_000 }
+      return Int32(min(max(now.duration(to: alarm) / .milliseconds(1), 0).rounded(.up), 1_000))
+    }
+
+    /// What an exchange fails with that has waited for too long.
+    private static let late = TransportError(
+      .timedOut, phase: .connecting, requestBytesSent: 0,
+      message: "no connection opened in time: other requests to the same server were waiting for one too.")
+
+    /// Ends the thread, unless somebody has come meanwhile.
+    private func stop() -> Bool {
+      state.withLock { state in
+        guard state.commands.isEmpty else { return false }
+        state.isRunning = false
+        state.multi = nil
+        state.sockets = nil
+        return true
+      }
+    }
+
+    private func perform(_ command: Command, _ transfers: inout Transfers) {
+      switch command {
+      case .start(let exchange):
+        guard !exchange.hasEnded, queue.enter(exchange, now: .now) else { return }
+        begin(exchange, &transfers)
+      case .resume(let exchange):
+        exchange.resume()
+      case .cancel(let exchange):
+        guard let easy = exchange.easy, transfers.active[easy] === exchange else {
+          queue.left(exchange, code: nil)
+          return exchange.ended(nil, easy: nil)
+        }
+        end(exchange, nil, &transfers)
+      case .closeIdle(let address, let port):
+        // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
+        let idle = Array(
+          connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.connectionState.localPort)))
+        waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), idle, idle.count)
+      }
+    }
+
+    /// Takes an exchange off the loop. Without a code it was ended from our side.
+    private func end(_ exchange: CurlExchange, _ code: Int32?, _ transfers: inout Transfers) {
+      guard let easy = exchange.easy else { return }
+      transfers.active[easy] = nil
+      queue.left(exchange, code: code)
+      // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
+      withExtendedLifetime(exchange) {
+        let dead = exchange.deadConnection(code, easy)
+        _ = waylay_curl_multi_remove(transfers.multi, easy)
+        if let dead {
+          // With HTTP/2 libcurl would put the next request on it.
+          waylay_curl_sockets_shutdown_idle(transfers.sockets, dead.address, dead.port, [dead.localPort], 1)
+        }
+        exchange.ended(code, easy: easy)
+        recycle(easy, &transfers)
+      }
+    }
+
+    /// Begins an exchange anew on the same handle.
+    private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      exchange.noteEnd(easy)
+      waylay_curl_easy_reset(easy)
+      if exchange.connectionState.isSpoilt { exchange.forgetConnection() } else { exchange.forgetResponse() }
+      queue.reconnecting(exchange)
+      begin(exchange, easy, &transfers)
+    }
+
+    /// Takes an exchange whose connection has ended off the loop, to queue for another one: there may be a hundred of
+    /// them, and room for all on the next.
+    private func depart(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      transfers.active[easy] = nil
+      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      recycle(easy, &transfers)
+      exchange.departures += 1
+      exchange.forgetConnection()
+      queue.left(exchange, code: nil)
+      transfers.mustPerform = true
+    }
+
+    /// Keeps a handle that has no exchange any more for the next one.
+    private func recycle(_ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      waylay_curl_easy_reset(easy)
+      if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
+    }
+
+    /// Begins an exchange that the queue has handed out.
+    private func begin(_ exchange: CurlExchange, _ transfers: inout Transfers) {
+      guard let easy = transfers.spare.popLast() ?? waylay_curl_easy_new() else {
+        queue.left(exchange, code: CurlCode.outOfMemory)
+        return exchange.ended(CurlCode.outOfMemory, easy: nil)
+      }
+      begin(exchange, easy, &transfers)
+    }
+
+    private func begin(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
+      guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
+        transfers.active[easy] = nil
+        queue.left(exchange, code: CurlCode.failedToBegin)
+        exchange.ended(CurlCode.failedToBegin, easy: easy)
+        return waylay_curl_easy_free(easy)
+      }
+      transfers.active[easy] = exchange
+      transfers.mustPerform = true
+    }
+
+    /// No loop can be made: what waits for it fails.
+    private func fail() {
+      let commands = state.withLock { state in
+        defer { state.commands = [] }
+        state.isRunning = false
+        return state.commands
+      }
+      for case .start(let exchange) in commands { exchange.ended(CurlCode.outOfMemory, easy: nil) }
+    }
+  }
+
+  /// A connection, as far as the loop has to know it.
+  ///
+  /// Unchecked, as its table: touched on the loop's thread only.
+  final class CurlConnection: @unchecked Sendable {
+    /// When something of a request or a response was on it last.
+    var lastActivity = ContinuousClock.now
+  }
+
+  /// The connections of a loop, by our end's port.
+  final class CurlConnections: @unchecked Sendable {
+    private var known: [Int32: CurlConnection] = [:]
+
+    var ports: Set<Int32> { Set(known.keys) }
+
+    /// The connection that begins at a port; one of its own where libcurl does not say which.
+    func connection(from port: Int32) -> CurlConnection {
+      guard port > 0 else { return CurlConnection() }
+      let connection = known[port] ?? CurlConnection()
+      known[port] = connection
+      return connection
     }
   }
 #endif

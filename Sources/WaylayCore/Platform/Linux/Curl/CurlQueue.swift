@@ -22,7 +22,7 @@
     }
 
     /// Where an exchange is.
-    enum Turn {
+    enum Position {
       case none
       case waiting(CurlLine)
       case connecting(CurlLine)
@@ -44,7 +44,7 @@
     }
 
     /// How long the first connection to a place is waited for before others are opened beside it.
-    private static let patience: Duration = .seconds(1)
+    private static let firstConnectionDelay: Duration = .seconds(1)
 
     private let connectionsPerDestination: Int
     private var lines: [Destination: CurlLine] = [:]
@@ -64,6 +64,9 @@
     /// Whether somebody may go on.
     var isReady: Bool { !ready.isEmpty }
 
+    /// Whether ``expired(now:)`` has something to do.
+    var isOverdue: Bool { !late.isEmpty || alarms.min.map { $0.time <= .now } ?? false }
+
     /// When to look again though nothing has happened.
     var nextAlarm: ContinuousClock.Instant? { alarms.min?.time }
 
@@ -75,18 +78,18 @@
         take(exchange, line, now)
         return true
       }
-      exchange.turn = .waiting(line)
+      exchange.position = .waiting(line)
       line.append(exchange)
       if let limit = exchange.connectLimit { alarms.insert(Alarm(time: now + limit, exchange: exchange, extra: limit)) }
       if let limit = exchange.waitLimit { alarms.insert(Alarm(time: now + limit, exchange: exchange)) }
       if let first = line.firstSince, !line.hasAlarm {
         line.hasAlarm = true
-        alarms.insert(Alarm(time: first + Self.patience, line: line))
+        alarms.insert(Alarm(time: first + Self.firstConnectionDelay, line: line))
       }
       return false
     }
 
-    /// Begins those whose turn it is.
+    /// Begins those at the head of their lines for which there is room.
     func serve(now: ContinuousClock.Instant, _ begin: (CurlExchange) -> Void) {
       while let line = ready.popLast() {
         line.isReady = false
@@ -99,44 +102,44 @@
     }
 
     private func take(_ exchange: CurlExchange, _ line: CurlLine, _ now: ContinuousClock.Instant) {
-      exchange.turn = .connecting(line)
+      exchange.position = .connecting(line)
       line.connecting += 1
       if line.firstSince == nil { line.firstSince = now }
     }
 
     /// The connection of an exchange is open.
     func connected(_ exchange: CurlExchange, port: Int32) {
-      switch exchange.turn {
+      switch exchange.position {
       case .connecting(let line):
         line.connecting -= 1
         line.connected += 1
         line.claim(port)
-        exchange.turn = .connected(line, port: port)
+        exchange.position = .connected(line, port: port)
         makeReady(line)
       case .connected(let line, let old) where old != port:
         // libcurl has tried again on another connection.
         line.release(old)
         line.claim(port)
-        exchange.turn = .connected(line, port: port)
+        exchange.position = .connected(line, port: port)
       default: break
       }
     }
 
     /// An exchange begins anew on libcurl.
     func reconnecting(_ exchange: CurlExchange) {
-      guard case .connected(let line, let port) = exchange.turn else { return }
+      guard case .connected(let line, let port) = exchange.position else { return }
       line.release(port)
       line.connected -= 1
       line.connecting += 1
-      exchange.turn = .connecting(line)
+      exchange.position = .connecting(line)
     }
 
     /// An exchange is over, with libcurl's code or without one.
     func left(_ exchange: CurlExchange, code: Int32?) {
-      switch exchange.turn {
+      switch exchange.position {
       case .none: return
       case .waiting(let line):
-        exchange.turn = .none
+        exchange.position = .none
         line.dropWaiting()
         forget(line)
       case .connecting(let line):
@@ -154,13 +157,13 @@
         line.connected -= 1
         makeReady(line)
       }
-      exchange.turn = .none
+      exchange.position = .none
     }
 
     /// Those that have waited for too long, which have left.
     func expired(now: ContinuousClock.Instant) -> [CurlExchange] {
       var expired = late.flatMap { $0.takeHurried() }
-      for exchange in expired { exchange.turn = .none }
+      for exchange in expired { exchange.position = .none }
       for line in late { forget(line) }
       late = []
       while let alarm = alarms.min, alarm.time <= now {
@@ -170,7 +173,7 @@
           guard line.connected == 0 else { continue }
           line.isOpen = true
           makeReady(line)
-        } else if let exchange = alarm.exchange, case .waiting(let line) = exchange.turn {
+        } else if let exchange = alarm.exchange, case .waiting(let line) = exchange.position {
           if let more = alarm.extra, line.connected > 0 {
             alarms.insert(Alarm(time: now + more, exchange: exchange, extra: more))
           } else {
@@ -185,7 +188,7 @@
     /// Everybody who waits, none of whom does any more.
     func clear() -> [CurlExchange] {
       let waiting = lines.values.flatMap { $0.clear() }
-      for exchange in waiting { exchange.turn = .none }
+      for exchange in waiting { exchange.position = .none }
       // Who holds a line holds those that have gone from it, and they hold the loop.
       alarms = []
       return waiting
@@ -270,17 +273,17 @@
 
     func popFirst() -> CurlExchange? {
       while let first = waiting.popFirst() {
-        if case .waiting(let line) = first.turn, line === self { return first }
+        if case .waiting(let line) = first.position, line === self { return first }
         goneCount -= 1
       }
       return nil
     }
 
-    /// One that waited has gone. It stays in the line until it would be its turn, or until half of the line have gone.
+    /// One that waited has gone. It stays in the line until it is at the head, or until half of the line have gone.
     func dropWaiting() {
       goneCount += 1
       guard goneCount > 16, goneCount * 2 > waiting.count else { return }
-      waiting.removeAll { if case .waiting(let line) = $0.turn { line !== self } else { true } }
+      waiting.removeAll { if case .waiting(let line) = $0.position { line !== self } else { true } }
       goneCount = 0
     }
 
@@ -296,7 +299,7 @@
         waiting = []
         goneCount = 0
       }
-      return waiting.filter { if case .waiting(let line) = $0.turn { line === self } else { false } }
+      return waiting.filter { if case .waiting(let line) = $0.position { line === self } else { false } }
     }
   }
 #endif

@@ -2,6 +2,48 @@
   internal import CWaylayCurl
   import Foundation
 
+  // On the loop's thread.
+  extension CurlExchange {
+    /// Tells libcurl everything about the request.
+    func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
+      guard !isCancelled else { return false }
+      self.easy = easy
+      if !decodes { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
+      _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
+      _ = waylay_curl_set_error_buffer(easy, message)
+      let setUp = CurlRequest(
+        easy: easy, options: transport.options, authorities: transport.authorities,
+        isLoadsOwnTimeout: request.observer?.watchesTimeout ?? false)
+      guard setUp.apply(to: request, url: url, upload: upload) else { return false }
+      guard let list = setUp.list(fields) else { return false }
+      lists.append(list)
+      _ = waylay_curl_set_list(easy, CurlOption.httpHeader, list)
+      if let route = request.route {
+        // A route names one address: a proxy of the environment would be another, and its failure be taken for the
+        // address's.
+        _ = waylay_curl_set_text(easy, CurlOption.proxy, "")
+        guard let target = setUp.list([route.connectTo]) else { return false }
+        lists.append(target)
+        _ = waylay_curl_set_list(easy, CurlOption.connectTo, target)
+      }
+      if request.route?.opensNewConnection == true || needsFreshConnection {
+        _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1)
+      }
+      guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
+      return waylay_curl_set_callbacks(
+        easy,
+        { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
+        { bytes, size, count, context in CurlExchange.from(context).received(bytes, size * count) },
+        { bytes, size, count, context in CurlExchange.from(context).send(into: bytes, size * count) },
+        { context, offset, origin in
+          CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlReturn.cannotSeek
+        },
+        CurlTransport.hasPrerequest
+          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlReturn.prerequestAbort
+          } : nil) == 0
+    }
+  }
+
   /// A request as libcurl is told it.
   struct CurlRequest {
     let easy: UnsafeMutableRawPointer
@@ -35,7 +77,7 @@
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
       let method = request.method
       if method == .head {
-        // Whatever body the request has: its answer could not be told from that of a GET.
+        // Whatever body the request has: its response could not be told from that of a GET.
         number(CurlOption.noBody, 1)
         return true
       }
@@ -47,7 +89,7 @@
     }
 
     /// The core keeps the timeouts of a load; these are for an attempt that an interceptor has given another, and for
-    /// whoever uses the transport without the core.
+    /// callers that use the transport without the core.
     private func timeouts(of request: InterceptedRequest) {
       let wanted = request.route?.connectTimeout.map { $0 / .seconds(1) } ?? options.connectTimeout
       if isLoadsOwnTimeout {
@@ -99,7 +141,7 @@
       waylay_curl_set_text(easy, option, value) == 0
     }
 
-    /// A list that libcurl reads; whoever has it frees it.
+    /// A list that libcurl reads; the caller frees it.
     func list(_ lines: [String]) -> UnsafeMutableRawPointer? {
       var list: UnsafeMutableRawPointer?
       var last: UnsafeMutableRawPointer?
@@ -150,5 +192,83 @@
       let host = address.contains(":") ? "[\(address)]" : address
       return "::\(host):\(port.map { "\($0)" } ?? "")"
     }
+  }
+
+  // The numbers of libcurl's ABI that are used here, which never change:
+  // https://curl.se/libcurl/c/symbols-in-versions.html
+
+  enum CurlOption {
+    static let lowSpeedLimit: Int32 = 19
+    static let lowSpeedTime: Int32 = 20
+    static let sslVersion: Int32 = 32
+    static let noBody: Int32 = 44
+    static let upload: Int32 = 46
+    static let freshConnect: Int32 = 74
+    static let httpVersion: Int32 = 84
+    static let bufferSize: Int32 = 98
+    static let noSignal: Int32 = 99
+    static let connectTimeout: Int32 = 156
+    static let contentDecoding: Int32 = 158
+    static let protocols: Int32 = 181
+    static let suppressConnectHeaders: Int32 = 265
+    static let quickExit: Int32 = 322
+    static let url: Int32 = 10002
+    static let proxy: Int32 = 10004
+    static let httpHeader: Int32 = 10023
+    static let customRequest: Int32 = 10036
+    static let authorityFile: Int32 = 10065
+    static let authorityFolder: Int32 = 10097
+    static let acceptEncoding: Int32 = 10102
+    static let connectTo: Int32 = 10243
+    static let inFileSize: Int32 = 30115
+    static let authorities: Int32 = 40309
+  }
+
+  enum CurlMultiOption {
+    static let maxConnects: Int32 = 6
+  }
+
+  enum CurlInfo {
+    static let primaryAddress: Int32 = 0x100000 + 32
+    static let requestSize: Int32 = 0x200000 + 12
+    static let verifyResult: Int32 = 0x200000 + 13
+    static let systemError: Int32 = 0x200000 + 25
+    static let connectCount: Int32 = 0x200000 + 26
+    static let primaryPort: Int32 = 0x200000 + 40
+    static let httpVersion: Int32 = 0x200000 + 46
+    static let uploaded: Int32 = 0x600000 + 7
+    static let downloaded: Int32 = 0x600000 + 8
+    static let totalTime: Int32 = 0x600000 + 50
+    static let lookupTime: Int32 = 0x600000 + 51
+    static let connectTime: Int32 = 0x600000 + 52
+    static let preTransferTime: Int32 = 0x600000 + 53
+    static let startTransferTime: Int32 = 0x600000 + 54
+    static let secureTime: Int32 = 0x600000 + 56
+  }
+
+  /// How a transfer ends, as far as we end it ourselves or look at the end; `TransportError` has the others.
+  enum CurlCode {
+    static let failedToBegin: Int32 = 2
+    static let outOfMemory: Int32 = 27
+    static let timedOut: Int32 = 28
+    static let abortedByCallback: Int32 = 42
+    static let receiveFailed: Int32 = 56
+    /// The connection was lost: with HTTP/2, in the middle, without a response, while sending or receiving.
+    static let lostConnection: Set<Int32> = [16, 18, 52, 55, 56]
+  }
+
+  /// What callbacks return in place of a count of bytes.
+  enum CurlReturn {
+    static let abort = 0x1000_0000
+    static let pause = 0x1000_0001
+    static let writeError = 0xFFFF_FFFF
+    /// A seek that cannot be done.
+    static let cannotSeek: Int32 = 2
+    static let prerequestAbort: Int32 = 1
+  }
+
+  enum CurlPause {
+    static let receiving: Int32 = 1
+    static let sending: Int32 = 4
   }
 #endif

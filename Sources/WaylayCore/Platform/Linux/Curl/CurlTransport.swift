@@ -1,11 +1,12 @@
 // The walk, 5 of 5: an exchange is made of the request (`CurlExchange`) and given to the loop (`CurlLoop`), whose
-// thread (`CurlLoop+Thread`) has it wait in the queue for its connection's turn (`CurlQueue`), tells libcurl all of it
-// (`CurlExchange+Beginning`, `CurlRequest`) and adds it to the others: `curl_multi_add_handle`. What libcurl calls back
-// with fills the exchange's head and the pipe of its body.
+// thread has it wait in the queue until a connection has room (`CurlQueue`), tells libcurl all of it (`CurlRequest`)
+// and adds it to the others: `curl_multi_add_handle`. What libcurl calls back with fills the exchange's head and the
+// pipe of its body.
 
 #if canImport(FoundationNetworking)
   internal import CWaylayCurl
   public import Foundation
+  import Logging
 
   /// A transport over libcurl, the default on Linux: the engine beneath `URLSession` there, without the limitations of
   /// `URLSession`.
@@ -80,7 +81,7 @@
       loop.invalidate()
     }
 
-    /// All capabilities, except ``TransportCapabilities/gates`` if libcurl is older than 7.80.
+    /// All capabilities.
     public var capabilities: TransportCapabilities {
       let all: TransportCapabilities = [.backPressure, .streamedUploads, .connectionMetrics, .routes]
       return Self.hasPrerequest ? all.union(.gates) : all
@@ -146,6 +147,80 @@
     public func closeIdleConnections(to address: String, port: Int) {
       guard Self.isAvailable, Self.hasPrerequest else { return }
       loop.send(.closeIdle(address: address, port: port))
+    }
+  }
+
+  /// The certificate authorities of a transport: the system's, and those of its options.
+  ///
+  /// As one file and no directory, because that is what libcurl (7.87) reads once and not for every connection: it
+  /// takes tens of milliseconds on the one thread of the loop. Authorities of the options are in a file in memory
+  /// beside the system's.
+  final class CurlAuthorities: Sendable {
+    /// The file; `nil` where libcurl finds its own, or there is no file in memory.
+    let path: String?
+    /// What there is no file for.
+    let bytes: Data?
+    private let descriptor: Int32
+
+    init(with additional: [Data]) {
+      let known = waylay_curl_load() ? waylay_curl_authorities().map { String(cString: $0) } : nil
+      let system: String? = if let known, access(known, R_OK) == 0 { known } else { nil }
+      guard !additional.isEmpty else {
+        (path, bytes, descriptor) = (system, nil, -1)
+        return
+      }
+      var all = system.flatMap { FileManager.default.contents(atPath: $0) } ?? Data()
+      for authority in additional {
+        all.append(UInt8(ascii: "\n"))
+        all.append(authority)
+      }
+      descriptor = all.withUnsafeBytes { bytes in
+        bytes.baseAddress.map { waylay_curl_memory_file($0, bytes.count) } ?? -1
+      }
+      (path, bytes) = descriptor >= 0 ? ("/proc/self/fd/\(descriptor)", nil) : (nil, all)
+    }
+
+    deinit {
+      if descriptor >= 0 { close(descriptor) }
+    }
+  }
+
+  /// The default transport of a registry.
+  package enum PlatformTransport {
+    private static let hasWarned = Locked(false)
+
+    /// Makes a libcurl transport, unless libcurl is not found or other protocol classes are to be asked before the
+    /// network, which only a session does.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings of the session that it serves.
+    ///   - limits: The limits for messages.
+    ///   - logger: Logs when libcurl cannot be used.
+    package static func make(
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+    ) -> any Transport {
+      if configuration.hasForeignProtocolClasses {
+        return URLSessionTransport(configuration: configuration, limits: limits)
+      }
+      guard let reason = CurlTransport.unavailableReason else {
+        var options = CurlTransport.Options()
+        options.limits = limits
+        return CurlTransport(configuration: configuration, options: options)
+      }
+      if let logger {
+        let isFirst = hasWarned.withLock { hasWarned in
+          defer { hasWarned = true }
+          return !hasWarned
+        }
+        if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
+      }
+      return URLSessionTransport(configuration: configuration, limits: limits)
+    }
+
+    /// Has a transport release what it keeps for the next load, because none is expected; one that comes all the same
+    /// is served.
+    static func rest(_ transport: (any Transport)?) {
+      (transport as? CurlTransport)?.rest()
     }
   }
 #endif

@@ -62,6 +62,8 @@
 
     var isEmpty: Bool { if case .none = form { true } else { false } }
 
+    var isStream: Bool { if case .stream = form { true } else { false } }
+
     /// What reading the body failed with.
     var failure: (any Error)? { stream.withLock { $0.failure } }
 
@@ -151,7 +153,7 @@
       } while count < 0 && errno == EINTR
       guard count >= 0 else {
         stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        return CurlAnswer.abort
+        return CurlReturn.abort
       }
       if count == 0, length != nil { return fail("shrank after its length was read") }
       remaining -= Int64(count)
@@ -168,27 +170,27 @@
             .bodyUnreadable,
             "the request's body \(what): \(length ?? 0) bytes were declared. Declare the actual length, or none.")
       }
-      return CurlAnswer.abort
+      return CurlReturn.abort
     }
 
     private func readStream(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard remaining > 0 else { return 0 }
-      let answer = readChunks(into: buffer)
-      guard length != nil, answer <= buffer.count else { return answer }
-      if answer == 0, remaining > 0 { return fail("is shorter than declared") }
-      remaining -= Int64(answer)
+      let result = readChunks(into: buffer)
+      guard length != nil, result <= buffer.count else { return result }
+      if result == 0, remaining > 0 { return fail("is shorter than declared") }
+      remaining -= Int64(result)
       if remaining == 0, stream.withLock({ $0.count > 0 }) { return fail("is longer than declared") }
-      return answer
+      return result
     }
 
     private func readChunks(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-      let (answer, room, launch) = stream.withLock {
+      let (result, room, launch) = stream.withLock {
         stream -> (Int, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
-        if stream.failure != nil { return (CurlAnswer.abort, nil, nil) }
+        if stream.failure != nil { return (CurlReturn.abort, nil, nil) }
         guard stream.count > 0 else {
           stream.isWaiting = !stream.hasEnded
           defer { stream.launch = nil }
-          return (stream.hasEnded ? 0 : CurlAnswer.pause, nil, stream.launch)
+          return (stream.hasEnded ? 0 : CurlReturn.pause, nil, stream.launch)
         }
         let count = stream.take(into: buffer)
         guard stream.count < Self.readAhead else { return (count, nil, nil) }
@@ -197,7 +199,7 @@
       }
       room?.resume()
       launch?()
-      return answer
+      return result
     }
 
     /// Whether what has been sent can be sent again.

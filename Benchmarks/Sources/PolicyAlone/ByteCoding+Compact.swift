@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Store/Codec/ByteCoding+Compact.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Support/FixedWidthInteger+Saturating.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Hosts/HostAddress.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Hosts/HostName+Folding.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Support/URL+Redacted.swift

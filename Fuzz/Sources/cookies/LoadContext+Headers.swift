@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Lifecycle/LoadContext+Headers.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Interface/LoadContext.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/ArchiveError.swift

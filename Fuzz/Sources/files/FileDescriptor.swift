@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Platform/FileDescriptor.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Store/Disk/FileSystem.swift

@@ -1,2 +1,0 @@
-// What the sources of the package see through WaylayCore.
-@_exported public import Core

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Transport/FieldSection.swift

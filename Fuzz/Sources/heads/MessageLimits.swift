@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Interface/MessageLimits.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Platform/Linux/Curl/ResponseHead+Framing.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Support/String+Quoted.swift

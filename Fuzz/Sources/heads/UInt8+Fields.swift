@@ -1,1 +1,0 @@
-../../../Sources/WaylayCore/Support/UInt8+Fields.swift

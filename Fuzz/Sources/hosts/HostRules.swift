@@ -1,1 +1,0 @@
-../../../Sources/WaylayHosts/Rules/HostRules.swift

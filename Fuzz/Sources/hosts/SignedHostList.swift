@@ -1,1 +1,0 @@
-../../../Sources/WaylayHosts/Lists/SignedHostList.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Store/Codec/ByteCoding.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Store/Journal/Replay.swift

@@ -1,1 +1,0 @@
-../../../Sources/WaylayInspector/Search/Inspector+Query.swift

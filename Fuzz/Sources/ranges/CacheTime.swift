@@ -1,1 +1,0 @@
-../../../Sources/WaylayArchive/Policy/CacheTime.swift

@@ -1,0 +1,206 @@
+import Foundation
+
+extension ArchiveCache {
+  /// Where an archive keeps its responses: in a directory, or in memory.
+  ///
+  /// ```swift
+  /// let archive = ArchiveCache(.disk(at: directory, limits: StoreLimits(bytes: 256 << 20)))
+  /// ```
+  ///
+  /// For a directory without options, `ArchiveCache(at: directory)` is enough.
+  public struct Storage: Sendable {
+    private enum Place: Sendable {
+      case memory
+      case disk(URL, DiskStore.Options)
+    }
+
+    private let place: Place
+    let limits: StoreLimits
+
+    /// Memory, up to 64 MB: for sessions that must leave nothing behind, and for processes that may not write.
+    public static let memory = memory(limits: StoreLimits(bytes: 64 << 20))
+
+    /// Memory, within limits of your own.
+    public static func memory(limits: StoreLimits) -> Storage { Storage(place: .memory, limits: limits) }
+
+    /// A directory, which is created if necessary. What it stores survives the end of the process, even if it is
+    /// killed.
+    ///
+    /// One archive at a time writes to a directory; only the owner can access it and its files (0700, 0600). Do not use
+    /// a network file system, where locks and mapped files are unreliable.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
+    ///   - limits: How much is stored.
+    ///   - memory: The number of bytes of entries to keep in memory as well, for responses without waiting.
+    ///   - compressesText: Whether to compress textual bodies (zlib) before they are written.
+    ///   - isReadOnly: Whether the archive only reads: it takes no lock, creates nothing, and changes nothing in the
+    ///     directory, even while another process uses it.
+    ///   - readsWhenLocked: Whether to open for reading, instead of failing with `ArchiveError.locked`, while
+    ///     another process writes to the directory. What that process stores, changes and removes is visible to the
+    ///     next lookup after its ``ArchiveCache/flush()`` and ``ArchiveCache/removeAll(_:)``, and otherwise moments
+    ///     later.
+    ///   - encryptionKey: Returns the key for encrypting heads and bodies (AES-GCM): at least 16 bytes; 32 are usual.
+    ///     Called once, when the archive is opened; what it throws, ``ArchiveCache/opened()`` throws. `nil` for no
+    ///     encryption.
+    public static func disk(
+      at directory: URL, limits: StoreLimits = StoreLimits(), memory: Int = 8 << 20, compressesText: Bool = false,
+      isReadOnly: Bool = false, readsWhenLocked: Bool = false,
+      encryptionKey: (@Sendable () throws -> EncryptionKey)? = nil
+    ) -> Storage {
+      var options = DiskStore.Options(
+        limits: limits, memory: memory, compressesText: compressesText, whenLocked: readsWhenLocked ? .readOnly : .fail,
+        encryptionKey: encryptionKey)
+      options.isReadOnly = isReadOnly
+      return .disk(at: directory, options: options)
+    }
+
+    package static func disk(at directory: URL, options: DiskStore.Options) -> Storage {
+      Storage(place: .disk(directory, options), limits: options.limits)
+    }
+
+    /// Opens the store, or makes it.
+    ///
+    /// - Parameters:
+    ///   - limits: Its limits, which may have changed since this value was made.
+    ///   - secret: The key for digests that a new store gets; `nil` for one of its own.
+    func open(_ limits: StoreLimits, secret: [UInt8]? = nil) throws -> any ArchiveStore {
+      switch place {
+      case .memory: return MemoryStore(limits: limits, secret: secret)
+      case .disk(let directory, var options):
+        options.limits = limits
+        return try DiskStore(at: directory, options: options, secret: secret)
+      }
+    }
+
+    /// The store, where nothing has to be read for it.
+    var openAtOnce: (any ArchiveStore)? {
+      if case .memory = place { MemoryStore(limits: limits, secret: nil) } else { nil }
+    }
+
+    /// Where to warn that it cannot be opened if the configuration names no logger.
+    var logger: Logger? { if case .disk(_, let options) = place { options.logger } else { nil } }
+
+    var files: FileSystem {
+      if case .disk(_, let options) = place { FileSystem(options.system) } else { FileSystem() }
+    }
+
+    var path: String { if case .disk(let directory, _) = place { directory.path } else { "memory" } }
+  }
+}
+
+// MARK: What is stored
+
+extension ArchiveCache {
+  /// Returns the stored responses that match a filter, oldest first.
+  ///
+  /// ```swift
+  /// for response in try await archive.entries(.host("example.com")) { print(response) }
+  /// ```
+  ///
+  /// Those that another version of this package has stored, and that this one does not read, are left out.
+  ///
+  /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
+  public func entries(_ filter: EntryFilter = .all) async throws -> [ArchivedResponse] {
+    try await store.list(filter).compactMap(ArchivedResponse.init)
+  }
+
+  /// Removes the stored responses that match a filter: all of them by default.
+  ///
+  /// ```swift
+  /// try await archive.removeAll(.host("example.com"))
+  /// ```
+  ///
+  /// When it returns, other archives that read the same directory no longer find them either.
+  ///
+  /// - Returns: The number of responses removed.
+  @discardableResult
+  public func removeAll(_ filter: EntryFilter = .all) async throws -> Int {
+    try await store.removeAll(filter)
+  }
+
+  /// The limits. You can set them at any time: what exceeds them is evicted in the background, and existing entries
+  /// over the new limit for one entry stay until then.
+  ///
+  /// ```swift
+  /// archive.limits.bytes = 64 << 20
+  /// ```
+  public var limits: StoreLimits {
+    get { engine.opening.limits }
+    set { engine.opening.limits = newValue }
+  }
+
+  /// The number of bytes and responses stored.
+  ///
+  /// - Throws: ``ArchiveError`` if the archive could not be opened.
+  public var usage: StoreUsage { get async throws { try await store.usage } }
+
+  /// Waits until everything stored so far survives a power failure, as far as the system can tell.
+  ///
+  /// - Throws: `ArchiveError.notWritten` if something could not be written.
+  public func flush() async throws { try await store.flush() }
+}
+
+// MARK: Files of stored responses
+
+extension ArchiveCache {
+  /// Writes stored responses to one file, body by body, with checksums throughout.
+  ///
+  /// ```swift
+  /// try await archive.export(.host("example.com"), to: URL(fileURLWithPath: "fixtures.waylay"))
+  /// ```
+  ///
+  /// The file also contains the key for the archive's digests, because heads may contain such digests; it is as
+  /// confidential as the archive. Entries that are no longer readable are skipped.
+  ///
+  /// - Parameters:
+  ///   - filter: The responses to write.
+  ///   - file: A file that does not exist yet.
+  ///   - encryptionKey: The key to encrypt the file with, at least 16 bytes, independently of the archive's own
+  ///     encryption; `nil` for no encryption.
+  /// - Returns: The number of responses written.
+  /// - Throws: `ArchiveError.notWritten` if the file exists or cannot be written;
+  ///   `ArchiveError.invalidKey`.
+  @discardableResult
+  public func export(
+    _ filter: EntryFilter = .all, to file: URL, encryptionKey: EncryptionKey? = nil
+  ) async throws -> Int {
+    try await store.export(filter, to: file, encryptionKey: encryptionKey)
+  }
+
+  /// Adds the responses of an exported file. They replace existing ones under the same keys.
+  ///
+  /// Heads with digests of another archive (responses that vary by request fields, responses to authorized requests)
+  /// are not found in this one: if that matters, make a new archive of the file with
+  /// ``restore(from:to:encryptionKey:_:)``.
+  ///
+  /// - Parameters:
+  ///   - file: A file written by ``export(_:to:encryptionKey:)``.
+  ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
+  /// - Returns: The number of responses added; those that exceed the limits are skipped.
+  /// - Throws: `ArchiveError.foreignFormat`, `ArchiveError.wrongKey`, or `ArchiveError.unreadable`
+  ///   at the first damage: everything before it has been added.
+  @discardableResult
+  public func `import`(from file: URL, encryptionKey: EncryptionKey? = nil) async throws -> Int {
+    try await store.importEntries(from: file, encryptionKey: encryptionKey)
+  }
+
+  /// Makes a new archive from an exported file, including its digests.
+  ///
+  /// ```swift
+  /// let archive = try await ArchiveCache.restore(from: file, to: .disk(at: directory))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - file: A file written by ``export(_:to:encryptionKey:)``.
+  ///   - storage: Memory, or a directory without an archive; its encryption is independent of the file's.
+  ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
+  ///   - configure: Changes the configuration.
+  /// - Throws: As ``opened()`` and ``import(from:encryptionKey:)``.
+  public static func restore(
+    from file: URL, to storage: Storage, encryptionKey: EncryptionKey? = nil,
+    _ configure: (inout Configuration) -> Void = { _ in }
+  ) async throws -> ArchiveCache {
+    ArchiveCache(store: try await storage.restored(from: file, encryptionKey: encryptionKey), configure)
+  }
+}

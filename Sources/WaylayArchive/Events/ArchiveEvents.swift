@@ -1,0 +1,190 @@
+import Foundation
+import Logging
+
+/// An event in an archive, for observers.
+///
+/// ```swift
+/// for await event in archive.events() where event.kind == .refused {
+///   print(event.url?.path ?? "", event.reason ?? "")
+/// }
+/// ```
+public struct ArchiveEvent: Sendable {
+  /// What happened.
+  public let kind: Kind
+  /// The load in which it happened; `nil` for an event outside any load, such as an eviction.
+  public let load: InterceptedRequest.ID?
+  /// The URL of the event, without user name and password.
+  public let url: URL?
+  /// The human-readable reason.
+  public let reason: String?
+  /// The number of body bytes, if known.
+  public let bytes: Int64?
+  /// The age of the served response (RFC 9111, section 4.2.3).
+  public let age: Duration?
+
+  /// A kind of event. A struct rather than an enum, so that new kinds do not break a `switch`.
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
+    /// The kind's name.
+    public let description: String
+
+    /// A cache hit: the response was fresh, or acceptable to the request.
+    public static let hit = Kind(description: "hit")
+    /// A cache hit with a stale response; the reason says what allowed it.
+    public static let staleHit = Kind(description: "staleHit")
+    /// The origin validated the stored response.
+    public static let revalidated = Kind(description: "revalidated")
+    /// The origin validated the stored response in the background, after it had been served stale (RFC 5861, section
+    /// 3).
+    public static let revalidatedInBackground = Kind(description: "revalidatedInBackground")
+    /// A cache miss: the request was sent on; the reason says why.
+    public static let miss = Kind(description: "miss")
+    /// The request was sent on without a lookup.
+    public static let bypassed = Kind(description: "bypassed")
+    /// No stored response was usable, and the network was not allowed.
+    public static let unavailable = Kind(description: "unavailable")
+    /// A response was stored.
+    public static let stored = Kind(description: "stored")
+    /// A response was not stored; the reason says why.
+    public static let refused = Kind(description: "refused")
+    /// Stored responses were removed because a request invalidated them (RFC 9111, section 4.4).
+    public static let invalidated = Kind(description: "invalidated")
+    /// An entry was evicted; the reason says why.
+    public static let evicted = Kind(description: "evicted")
+    /// The request was collapsed: it was answered with what a concurrent load for the same resource received.
+    public static let collapsed = Kind(description: "collapsed")
+    /// The request waited in vain for another load, whose response may not be shared.
+    public static let released = Kind(description: "released")
+    /// The store could not be opened, read or written; the reason says what happened.
+    public static let storeFailed = Kind(description: "storeFailed")
+  }
+}
+
+extension ArchiveEvent: CustomStringConvertible {
+  /// The event on one line, suitable for a log: without query values.
+  public var description: String {
+    var text = "\(kind)"
+    if let url { text += " \(url.redacted)" }
+    if let load { text += " [load \(load)]" }
+    if let bytes { text += ", \(bytes) bytes" }
+    if let reason { text += ": \(reason)" }
+    return text
+  }
+}
+
+/// Counters of an archive's events since it was made.
+public struct ArchiveCounters: Sendable, Hashable {
+  /// Cache hits, not counting stale ones.
+  public var hits = 0
+  /// Cache hits with stale responses.
+  public var staleHits = 0
+  /// Stored responses that the origin validated.
+  public var revalidations = 0
+  /// Cache misses: requests without a usable stored response.
+  public var misses = 0
+  /// Requests sent on without a lookup.
+  public var bypasses = 0
+  /// Responses that were stored.
+  public var stored = 0
+  /// Responses that were not stored.
+  public var refused = 0
+  /// Entries that were evicted.
+  public var evicted = 0
+  /// Requests that were answered with what another request received.
+  public var collapsed = 0
+  /// Failures of the store.
+  public var storeFailures = 0
+  /// The number of body bytes served from the archive.
+  public var servedBytes: Int64 = 0
+  /// The number of body bytes stored.
+  public var storedBytes: Int64 = 0
+
+  /// The fraction of looked-up requests that needed no body from the network, from 0 to 1.
+  public var hitRatio: Double {
+    let answered = hits + staleHits + revalidations + collapsed
+    return answered + misses == 0 ? 0 : Double(answered) / Double(answered + misses)
+  }
+}
+
+extension ArchiveCounters {
+  mutating func count(_ kind: ArchiveEvent.Kind, bytes: Int64) {
+    switch kind {
+    case .hit: (hits, servedBytes) = (hits &+ 1, servedBytes &+ bytes)
+    case .staleHit: (staleHits, servedBytes) = (staleHits &+ 1, servedBytes &+ bytes)
+    case .revalidated: (revalidations, servedBytes) = (revalidations &+ 1, servedBytes &+ bytes)
+    case .miss: misses &+= 1
+    case .bypassed: bypasses &+= 1
+    case .stored: (stored, storedBytes) = (stored &+ 1, storedBytes &+ bytes)
+    case .refused: refused &+= 1
+    case .evicted: evicted &+= 1
+    case .collapsed: collapsed &+= 1
+    case .storeFailed: storeFailures &+= 1
+    default: break
+    }
+  }
+}
+
+/// Tells subscribers, the log and the counters what happens. Safe from any thread.
+final class ArchiveReporter: Sendable {
+  private let tally = Locked(ArchiveCounters())
+  private let hub = EventHub<ArchiveEvent>()
+  private let logger: Logger?
+
+  init(logger: Logger?) { self.logger = logger }
+
+  var counters: ArchiveCounters { tally.withLock { $0 } }
+
+  /// Counts the event, sends it to the subscribers, and logs it where somebody listens.
+  ///
+  /// - Parameter level: The level of its line in the log, where that is not its kind's.
+  func report(_ event: ArchiveEvent, at level: Logger.Level? = nil) {
+    report(event.kind, bytes: event.bytes, at: level) { event }
+  }
+
+  /// The same with an event that is made only for those who listen: a hit should not pay for texts that nobody reads.
+  func report(_ kind: ArchiveEvent.Kind, bytes: Int64?, at level: Logger.Level? = nil, _ event: () -> ArchiveEvent) {
+    tally.withLock { $0.count(kind, bytes: bytes ?? 0) }
+    hub.send(event)
+    let level = level ?? Self.level(of: kind)
+    if let logger, logger.logLevel <= level { log(event(), logger, level) }
+  }
+
+  private static func level(of kind: ArchiveEvent.Kind) -> Logger.Level { kind == .storeFailed ? .warning : .debug }
+
+  func events(bufferingNewest limit: Int) -> AsyncStream<ArchiveEvent> { hub.subscribe(bufferingNewest: limit) }
+
+  func close() { hub.close() }
+
+  private func log(_ event: ArchiveEvent, _ logger: Logger, _ level: Logger.Level) {
+    var metadata: Logger.Metadata = [ArchiveLogKey.event: "\(event.kind)"]
+    if let url = event.url { metadata[LogKey.url] = "\(url.redacted)" }
+    if let load = event.load { metadata[LogKey.load] = "\(load)" }
+    if let reason = event.reason { metadata[ArchiveLogKey.reason] = "\(reason)" }
+    if let bytes = event.bytes { metadata[ArchiveLogKey.bytes] = "\(bytes)" }
+    logger.log(level: level, "archive \(event.kind)", metadata: metadata)
+  }
+}
+
+/// The metadata keys of an archive's log lines, in addition to those of `LogKey`. They are stable: filter on them.
+///
+/// Events are logged at `.debug`, responses rejected by the store's limits at `.notice`, failures of the store at
+/// `.warning`. Header fields and bodies are never logged.
+package enum ArchiveLogKey {
+  /// The kind of event.
+  package static let event = "waylay.archive.event"
+  /// The reason for the event.
+  package static let reason = "waylay.archive.reason"
+  /// The number of body bytes.
+  package static let bytes = "waylay.archive.bytes"
+}
+
+extension ArchiveCache {
+  /// The events of the archive from now on.
+  ///
+  /// - Parameter limit: The number of events buffered for a slow reader; beyond it the oldest are dropped.
+  public func events(bufferingNewest limit: Int = 256) -> AsyncStream<ArchiveEvent> {
+    engine.reporter.events(bufferingNewest: limit)
+  }
+
+  /// The counters of the archive's events since it was made.
+  public var counters: ArchiveCounters { engine.reporter.counters }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import HTTPTypes
+
+extension LoadContext {
+  /// Adds the session's cache policy, its header fields, then its cookies (rule 3).
+  ///
+  /// - Parameters:
+  ///   - origin: The URL the app asked for. On a hop to another origin the session's credentials stay behind (rule 4).
+  ///   - bySession: Whether the loading system has put the cookies in already; then there is nothing to do without any.
+  /// - Returns: Whether the request's `Cookie` is the storage's, and so to be made anew for the next hop.
+  @discardableResult
+  func prepare(_ request: inout URLRequest, origin: URL? = nil, bySession: Bool = false) -> Bool {
+    if cachePolicy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy {
+      request.cachePolicy = cachePolicy
+    }
+    if !additionalHeaders.isEmpty { addHeaders(to: &request, origin: origin) }
+    if bySession {
+      if request.value(forHTTPHeaderField: "Cookie") == nil { return false }
+      guard request.httpShouldHandleCookies else {
+        removeCookies(from: &request)
+        return false
+      }
+    }
+    return addCookies(to: &request)
+  }
+
+  /// Adds the session's header fields where the request does not set them itself (P10).
+  private func addHeaders(to request: inout URLRequest, origin: URL?) {
+    let isForeign = if let origin, let url = request.url { !url.hasSameOrigin(as: origin) } else { false }
+    guard additionalHeaders.count > Self.few else {
+      for (name, value) in additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+        if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+        request.setValue(value, forHTTPHeaderField: name)
+      }
+      return
+    }
+    // Foundation looks through all fields for each that it is asked for or told.
+    var fields = request.allHTTPHeaderFields ?? [:]
+    var present = Set(fields.keys.map { $0.lowercased() })
+    for (name, value) in additionalHeaders where present.insert(name.lowercased()).inserted {
+      if isForeign, Redirect.credentials.contains(name.lowercased()) { continue }
+      fields[name] = value
+    }
+    request.allHTTPHeaderFields = fields
+  }
+
+  /// Fields up to which they are set one by one.
+  private static let few = 16
+
+  /// Takes out what the loading system on Linux has put into a request that handles its cookies itself (P29).
+  private func removeCookies(from request: inout URLRequest) {
+    guard sendsCookies, let cookieStorage, let url = request.url,
+      let present = request.value(forHTTPHeaderField: "Cookie"),
+      let stored = cookieStorage.cookies(for: url), !stored.isEmpty
+    else { return }
+    guard present != Self.header(stored) else { return request.setValue(nil, forHTTPHeaderField: "Cookie") }
+    // The storage has changed since the task was made: what it holds is not sent, whatever else there is.
+    let pairs = Set(stored.map { "\($0.name)=\($0.value)" })
+    let own = present.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+      !pairs.contains($0)
+    }
+    request.setValue(own.isEmpty ? nil : own.joined(separator: "; "), forHTTPHeaderField: "Cookie")
+  }
+
+  private func addCookies(to request: inout URLRequest) -> Bool {
+    guard sendsCookies, request.httpShouldHandleCookies, let cookieStorage, let url = request.url,
+      let stored = cookieStorage.cookies(for: url), !stored.isEmpty
+    else { return false }
+    let matching = withinLimits(stored.filter { $0.matches(url) })
+    let present = request.value(forHTTPHeaderField: "Cookie")
+    guard !matching.isEmpty else {
+      // The loading system on Linux looks at the host alone, and has put Secure cookies and those of other paths in
+      // already.
+      if present != nil, present == Self.header(stored) { request.setValue(nil, forHTTPHeaderField: "Cookie") }
+      return false
+    }
+    let header = Self.header(matching)
+    if present != header { request.setValue(header, forHTTPHeaderField: "Cookie") }
+    return true
+  }
+
+  /// As many cookies as half a head has room for: a server must not be able to set so many that no request can be sent
+  /// to it any more.
+  private func withinLimits(_ cookies: [HTTPCookie]) -> [HTTPCookie] {
+    var room = limits.fieldBytes / 2
+    return cookies.filter { cookie in
+      let size = cookie.name.utf8.count + cookie.value.utf8.count + 3
+      guard size <= room else { return false }
+      room -= size
+      return true
+    }
+  }
+
+  private static func header(_ cookies: [HTTPCookie]) -> String? {
+    HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+  }
+
+  /// Stores the cookies of a response that came from the network or a mock, under the URL the app asked for (P19), as
+  /// far as the limits allow.
+  ///
+  /// - Returns: How many were ignored, because they or all together were over a limit.
+  @discardableResult
+  func storeCookies(of response: InterceptedResponse, for request: URLRequest) -> Int {
+    guard let url = request.url, request.httpShouldHandleCookies else { return 0 }
+    return storeCookies(of: response, url, request.mainDocumentURL)
+  }
+
+  /// Stores the cookies of a response that no interceptor above sees because another response was given, such as the
+  /// response to background work.
+  ///
+  /// The core stores the cookies of a response that returns through the chain.
+  ///
+  /// - Returns: How many cookies were ignored because one or all together exceeded one of the ``MessageLimits``.
+  @discardableResult
+  package func storeCookies(of response: InterceptedResponse, for request: InterceptedRequest) -> Int {
+    guard request.options.handlesCookies else { return 0 }
+    return storeCookies(of: response, request.url, request.options.mainDocumentURL)
+  }
+
+  private func storeCookies(of response: InterceptedResponse, _ url: URL, _ document: URL?) -> Int {
+    // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
+    guard response.fields.contains(where: { $0.name == .setCookie }), response.source.storesCookies, let cookieStorage,
+      accepts(cookiesOf: url, for: document)
+    else { return 0 }
+    let values = response.fields[values: .setCookie]
+    let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }
+    let cookies = readable.flatMap { HTTPCookie.reading($0, for: url) }
+    let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
+    let allowed = small.compactMap { $0.settable(by: url) }
+    let ours = withRoom(allowed, in: cookieStorage, url)
+    if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: document) }
+    let foreign = small.count - allowed.count
+    return max(0, values.count - ours.count - foreign)
+  }
+
+  /// The longest field that is looked at: a cookie with as many bytes of attributes again.
+  private static func largestField(_ limits: MessageLimits) -> Int {
+    limits.cookieBytes.saturating(adding: 4096)
+  }
+
+  /// The cookies that replace one of the storage's, and as many others as there is room for beside those of the host.
+  private func withRoom(_ cookies: [HTTPCookie], in storage: HTTPCookieStorage, _ url: URL) -> [HTTPCookie] {
+    func key(_ cookie: HTTPCookie) -> [String] { [cookie.name, cookie.domain, cookie.path] }
+    var known = Set((storage.cookies(for: url) ?? []).map(key))
+    return cookies.filter { cookie in
+      if known.contains(key(cookie)) { return true }
+      guard known.count < limits.cookieCount else { return false }
+      known.insert(key(cookie))
+      return true
+    }
+  }
+
+  /// Whether the configuration's policy takes cookies of `url` for a document of that URL; the storage has a policy of
+  /// its own beside it.
+  private func accepts(cookiesOf url: URL, for document: URL?) -> Bool {
+    switch cookieAcceptPolicy {
+    case .always: return true
+    case .onlyFromMainDocumentDomain:
+      guard let main = document?.host?.lowercased(), let host = url.host?.lowercased() else { return true }
+      return main == host || main.hasSuffix("." + host) || host.hasSuffix("." + main)
+    default: return false
+    }
+  }
+}
+
+extension HTTPCookie {
+  /// Whether the cookie goes along with a request for `url` (RFC 6265, section 5.4).
+  fileprivate func matches(_ url: URL) -> Bool {
+    if isSecure, url.scheme?.lowercased() != "https" { return false }
+    if let expiresDate, expiresDate <= Date() { return false }
+    let requestPath = url.path.isEmpty ? "/" : url.path
+    // Section 5.1.4: equal, or a prefix that ends at a slash.
+    return requestPath == path
+      || requestPath.hasPrefix(path) && (path.hasSuffix("/") || requestPath.dropFirst(path.count).first == "/")
+      || path.isEmpty
+  }
+
+  /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a
+  /// parent domain that is more than one label; `nil` for any other. A host of one label has it alone: `com` sets
+  /// nothing for all that ends in `.com`.
+  fileprivate func settable(by url: URL) -> HTTPCookie? {
+    guard let host = url.host?.lowercased() else { return nil }
+    let isForSubdomains = domain.hasPrefix(".")
+    let domain = (isForSubdomains ? String(self.domain.dropFirst()) : self.domain).lowercased()
+    if host == domain {
+      guard isForSubdomains, !domain.contains("."), var properties else { return self }
+      properties[.domain] = host
+      return HTTPCookie(properties: properties)
+    }
+    let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+    return !isAddress && host.hasSuffix("." + domain) && domain.contains(".") ? self : nil
+  }
+}
+
+extension HTTPCookie {
+  /// The cookies of a `Set-Cookie` field.
+  ///
+  /// On Linux Foundation counts names, values and dates in one unit and cuts them off in another: what is not ASCII loses
+  /// the value, or ends the process (P30). So it is given ASCII alone. Names are ASCII anyway (RFC 6265, section 4.1.1);
+  /// a value is put in afterwards, and an attribute that cannot be read is left out (section 5.2).
+  static func reading(_ field: String, for url: URL) -> [HTTPCookie] {
+    guard field.utf8.contains(where: { $0 >= 0x80 }) else {
+      return cookies(withResponseHeaderFields: ["Set-Cookie": field], for: url)
+    }
+    let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+    guard let pair = parts.first, let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return [] }
+    let name = pair[...equals]
+    let attributes = parts.dropFirst().filter { $0.allSatisfy { $0 < 0x80 } }
+    guard name.allSatisfy({ $0 < 0x80 }) else { return [] }
+    let readable = ([Array(name) + [UInt8(ascii: "x")]] + attributes.map { Array($0) }).joined(separator: [0x3B])
+    let value = String(decoding: pair[pair.index(after: equals)...], as: UTF8.self)
+    let cookies = cookies(
+      withResponseHeaderFields: ["Set-Cookie": String(decoding: Array(readable), as: UTF8.self)], for: url)
+    guard cookies.count == 1, var properties = cookies[0].properties else { return [] }
+    properties[.value] = value.trimmingCharacters(in: .whitespaces)
+    return HTTPCookie(properties: properties).map { [$0] } ?? []
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+
+/// When something last happened in a load, in the nanoseconds of the registry's clock.
+struct IdleClock {
+  let startedAt: UInt64
+  var lastActivity: UInt64
+  /// Whether the load waits for somebody else: an interceptor, a server. While the app is slow to read, it does not.
+  var isWaiting = true
+  var isPaused = false
+}
+
+extension Load {
+  private var now: UInt64 { registry.clock.now() }
+
+  /// Notes progress.
+  func touch() {
+    let now = now
+    state.withLock { $0.clock.lastActivity = now }
+  }
+
+  /// Notes that a transport has sent so many bytes of a request's body, from its beginning.
+  func sent(_ total: Int64) {
+    touch()
+    delegate?.sent(total)
+  }
+
+  /// Says whether the load waits for progress now.
+  func setWaiting(_ isWaiting: Bool) {
+    let now = now
+    state.withLock { state in
+      state.clock.isWaiting = isWaiting
+      state.clock.lastActivity = now
+    }
+  }
+
+  /// Stops the idle timeout while the app has suspended the task.
+  func setPaused(_ isPaused: Bool) {
+    let now = now
+    state.withLock { state in
+      state.clock.isPaused = isPaused
+      state.clock.lastActivity = now
+    }
+  }
+
+  /// Puts the load under its timeouts and the registry's control.
+  ///
+  /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's
+  ///   end.
+  /// - Returns: `false` when the registry has been invalidated already.
+  func watch(fail: @escaping @Sendable (WaylayError) -> Void) -> Bool {
+    state.withLock { state in
+      state.isWatched = true
+      state.onFailure = fail
+    }
+    guard registry.watch.add(self) else { return false }
+    // The load may have ended meanwhile; then nobody else takes it off the list.
+    if state.withLock({ $0.hasEnded }) { registry.watch.remove(self) }
+    return true
+  }
+
+  private var idleLimit: TimeInterval { ownTimeout ?? context.requestTimeout }
+
+  /// When to look at this load again, or `nil` when it has just expired. `.max` stands for never.
+  func nextDeadline(now: UInt64) -> UInt64? {
+    let idle = Self.nanoseconds(idleLimit)
+    let resource = Self.nanoseconds(context.resourceTimeout)
+    return state.withLock { state -> UInt64? in
+      let clock = state.clock
+      let resourceDeadline = clock.startedAt.saturating(adding: resource)
+      guard resourceDeadline > now else { return nil }
+      let idleDeadline =
+        clock.isWaiting && !clock.isPaused
+        ? clock.lastActivity.saturating(adding: idle) : now.saturating(adding: idle)
+      guard idleDeadline > now else { return nil }
+      return min(idleDeadline, resourceDeadline)
+    }
+  }
+
+  /// Fails the load from outside.
+  func fail(_ error: WaylayError) {
+    let onFailure = state.withLock { state in
+      defer { state.onFailure = nil }
+      return state.hasEnded ? nil : state.onFailure
+    }
+    onFailure?(error)
+  }
+
+  /// Fails the load, because nothing happened for too long, or the whole of it took too long.
+  func expire() {
+    let (innermost, isTransferring, hasAnswered, startedAt) = state.withLock {
+      ($0.innermost, $0.transfers > 0, $0.hasAnswered, $0.clock.startedAt)
+    }
+    let isOverall = startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
+    let waitingFor = isTransferring || hasAnswered ? nil : innermost?.link.name
+    let place =
+      if let waitingFor { "\(waitingFor) was running" } else if hasAnswered {
+        "the response's body was being read"
+      } else { "the transport was waiting for an answer" }
+    let reason =
+      if isOverall {
+        """
+        the whole load took longer than \(Self.text(context.resourceTimeout)) s, while \(place): make it shorter, or \
+        raise the configuration's timeoutIntervalForResource.
+        """
+      } else {
+        """
+        nothing happened for \(Self.text(idleLimit)) s, while \(place): answer sooner, or raise the timeoutInterval of \
+        the request, or timeoutIntervalForRequest of the configuration.
+        """
+      }
+    fail(
+      WaylayError(
+        .timedOut, reason,
+        interceptor: waitingFor, url: url, requestID: id))
+  }
+
+  /// Seconds as people write them: 60, and 0.5.
+  private static func text(_ seconds: TimeInterval) -> String {
+    seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
+  }
+
+  /// Zero, negative and unreasonable intervals mean "no timeout".
+  private static func nanoseconds(_ seconds: TimeInterval) -> UInt64 {
+    guard seconds > 0, seconds < 1e9 else { return .max }
+    return UInt64(seconds * 1e9)
+  }
+}
+
+/// The loads of a registry that are under way, with the timeouts of all of them on one timer.
+///
+/// A load that makes progress only writes down the time; the timer looks at what is due and sleeps until the next
+/// deadline. So arming a timeout costs a dictionary entry, not a timer.
+final class LoadWatch: Sendable {
+  private struct State {
+    var loads: [InterceptedRequest.ID: Load] = [:]
+    /// When the timer fires next; `.max` when it is not armed.
+    var wakeUp = UInt64.max
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+  private let clock: LoadClock
+
+  init(clock: LoadClock) {
+    self.clock = clock
+  }
+
+  /// Starts watching. `false` when the registry has been invalidated.
+  func add(_ load: Load) -> Bool {
+    let deadline = load.nextDeadline(now: clock.now())
+    let isAccepted = state.withLock { state in
+      guard !state.isClosed else { return false }
+      guard let deadline else { return true }
+      state.loads[load.id] = load
+      arm(for: deadline, &state)
+      return true
+    }
+    if isAccepted, deadline == nil { load.expire() }
+    return isAccepted
+  }
+
+  func remove(_ load: Load) {
+    state.withLock { _ = $0.loads.removeValue(forKey: load.id) }
+  }
+
+  /// Fails all loads, and accepts no others.
+  func close() {
+    let loads = state.withLock { state in
+      state.isClosed = true
+      defer { state.loads = [:] }
+      return state.loads.values
+    }
+    for load in loads { load.fail(InterceptorRegistry.invalidatedError(url: load.url)) }
+  }
+
+  private func arm(for deadline: UInt64, _ state: inout State) {
+    guard deadline < state.wakeUp else { return }
+    state.wakeUp = deadline
+    clock.schedule(deadline) { [weak self] in self?.wake() }
+  }
+
+  private func wake() {
+    let now = clock.now()
+    let loads = state.withLock { state -> [Load] in
+      // An earlier deadline may have been armed after this one: then that one has looked already.
+      guard state.wakeUp <= now else { return [] }
+      state.wakeUp = .max
+      return Array(state.loads.values)
+    }
+    for load in loads {
+      guard let deadline = load.nextDeadline(now: now) else {
+        remove(load)
+        load.expire()
+        continue
+      }
+      state.withLock { state in
+        guard state.loads[load.id] != nil else { return }
+        arm(for: deadline, &state)
+      }
+    }
+  }
+}
+
+/// Where loads get the time from, and who wakes them; tests bring a clock of their own.
+package struct LoadClock: Sendable {
+  /// Nanoseconds since whenever.
+  package let now: @Sendable () -> UInt64
+  /// Calls back at the given time, or a little later.
+  package let schedule: @Sendable (_ deadline: UInt64, _ wake: @escaping @Sendable () -> Void) -> Void
+
+  package init(
+    now: @escaping @Sendable () -> UInt64,
+    schedule: @escaping @Sendable (_ deadline: UInt64, _ wake: @escaping @Sendable () -> Void) -> Void
+  ) {
+    self.now = now
+    self.schedule = schedule
+  }
+
+  /// The machine's clock.
+  package static let system: LoadClock = {
+    let queue = DispatchQueue(label: "waylay.timeouts")
+    return LoadClock(now: { DispatchTime.now().uptimeNanoseconds }) { deadline, wake in
+      queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: deadline), execute: wake)
+    }
+  }()
+}

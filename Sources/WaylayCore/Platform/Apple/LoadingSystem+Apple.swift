@@ -1,0 +1,95 @@
+#if canImport(Darwin) || WAYLAY_APPLE_MODEL
+  extension RequestTag {
+    private static let key = "waylay.lineage"
+
+    /// The URL the app asked for, when `request` is a later hop.
+    static func origin(of request: URLRequest) -> URL? { RedirectTag.origin(of: request) }
+
+    /// What the request's tag says, if it carries one.
+    static func lineage(of request: URLRequest) -> Lineage? {
+      (RequestProperty.value(key, of: request) as? String).flatMap { parse($0)?.lineage }
+    }
+
+    /// The request with a tag.
+    static func tag(_ request: inout URLRequest, with lineage: Lineage) {
+      request = RequestProperty.setting([key: text(for: lineage)], in: request)
+    }
+
+    /// The request as it was before it was tagged.
+    static func strip(_ request: inout URLRequest) {
+      guard RequestProperty.value(key, of: request) != nil else { return }
+      request = RequestProperty.setting([key: nil], in: request)
+    }
+  }
+
+  /// What a redirect hands on to the next protocol object, in properties of its request.
+  enum RedirectTag {
+    private static let hopKey = "waylay.hop"
+    private static let idKey = "waylay.id"
+    private static let originKey = "waylay.origin"
+
+    static func hop(of request: URLRequest) -> Int {
+      RequestProperty.value(hopKey, of: request) as? Int ?? 0
+    }
+
+    static func id(of request: URLRequest) -> InterceptedRequest.ID? {
+      (RequestProperty.value(idKey, of: request) as? UInt64).map { InterceptedRequest.ID(number: $0) }
+    }
+
+    /// The URL the app asked for, when `request` is a later hop.
+    static func origin(of request: URLRequest) -> URL? {
+      (RequestProperty.value(originKey, of: request) as? String).flatMap { URL(string: $0) }
+    }
+
+    static func tagged(
+      _ request: URLRequest, hop: Int, id: InterceptedRequest.ID, from source: URLRequest
+    ) -> URLRequest {
+      let origin = origin(of: source) ?? source.url
+      return RequestProperty.setting([hopKey: hop, idKey: id.number, originKey: origin?.absoluteString], in: request)
+    }
+  }
+
+  extension PlatformProtocol {
+    /// `canInit` is asked on any thread and any number of times, so it says nothing of the object that may be made
+    /// (P6).
+    static func keep(_ ownership: Installation.Ownership) {}
+  }
+
+  // Written from the documentation, type-checked, and not run by this package's own checks, which run on Linux.
+  // https://developer.apple.com/documentation/foundation/urlprotocol/registerclass(_:)
+  // https://developer.apple.com/documentation/foundation/urlprotocol/unregisterclass(_:)
+
+  /// The protocol classes of `URLSession.shared`, on Apple platforms, where classes are registered for it and asked
+  /// last in, first out.
+  enum SharedSession {
+    /// The configuration that another session gives is a copy.
+    static func canChange(_ session: URLSession) -> Bool { session === URLSession.shared }
+
+    static func insert(_ protocolClass: URLProtocol.Type, into session: URLSession) {
+      // False for what is no subclass of `URLProtocol`.
+      _ = URLProtocol.registerClass(protocolClass)
+    }
+
+    static func remove(_ protocolClass: URLProtocol.Type, from session: URLSession) {
+      URLProtocol.unregisterClass(protocolClass)
+    }
+  }
+
+  /// The default transport of a registry.
+  package enum PlatformTransport {
+    /// Makes a transport over a separate session.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings of the session that it serves.
+    ///   - limits: The limits for messages.
+    ///   - logger: Not used here.
+    package static func make(
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+    ) -> any Transport {
+      URLSessionTransport(configuration: configuration, limits: limits)
+    }
+
+    /// The system keeps house by itself.
+    static func rest(_ transport: (any Transport)?) {}
+  }
+#endif

@@ -1,0 +1,297 @@
+#if canImport(FoundationNetworking)
+  internal import CWaylayCurl
+  import Foundation
+  import HTTPTypes
+
+  /// The head of a response as libcurl hands it over: line by line, interim responses and trailers included, within
+  /// limits.
+  struct ResponseHead {
+    private(set) var status = 0
+    /// The final response's head is there.
+    private(set) var isComplete = false
+    private let limits: MessageLimits
+    private var head = FieldSection()
+    private var end = FieldSection()
+    private var interimCount = 0
+    private var interimBytes = 0
+
+    init(limits: MessageLimits = MessageLimits()) {
+      self.limits = limits
+    }
+
+    /// Bytes of heads that have come.
+    var bytesReceived: Int { interimBytes + head.bytes }
+    var fields: HTTPFields { head.fields }
+    var trailers: HTTPFields { end.fields }
+
+    /// Takes the next line, with its end.
+    ///
+    /// - Throws: An error that names the limit that the response is over.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) throws(TransportError) {
+      var line = bytes[...]
+      while let last = line.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { line = line.dropLast() }
+      if isComplete {
+        try end.add(line, of: bytes.count, limits, "the trailer section of the response")
+      } else if line.starts(with: "HTTP/".utf8) {
+        // An interim response, such as 103, is followed by another head.
+        if status != 0 { try leaveInterim() }
+        head = FieldSection(bytes: bytes.count)
+        let code = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true).dropFirst()
+          .first
+        status = code.flatMap { Int(String(decoding: $0, as: UTF8.self)) }.map { min(max($0, 0), 999) } ?? 0
+      } else if line.isEmpty {
+        isComplete = status >= 200 || status == 101
+      } else {
+        try head.add(line, of: bytes.count, limits, "the head of the response")
+      }
+    }
+
+    private mutating func leaveInterim() throws(TransportError) {
+      interimCount += 1
+      interimBytes += head.bytes
+      guard interimCount <= limits.interimResponseCount else {
+        throw limits.excess(.interimResponseCount, of: "the response")
+      }
+      guard interimBytes <= limits.fieldBytes else {
+        throw limits.excess(.fieldBytes, of: "the head of the interim responses")
+      }
+    }
+
+    /// Whether a response to that method has no body whatever it says (RFC 9110, section 6.4.1).
+    func hasNoBody(for method: HTTPRequest.Method) -> Bool {
+      method == .head || status == 204 || status == 304 || length == 0
+    }
+
+    /// Codings that libcurl may be able to undo; whether it can, its features say.
+    private static let codings: [String: Int32] = ["gzip": 3, "x-gzip": 3, "deflate": 3, "br": 23, "zstd": 26]
+
+    /// Whether the body is coded in a way that this libcurl, which has `features`, does not know: it fails such a body
+    /// rather than leave it alone.
+    func hasUnknownCoding(features: Int32) -> Bool {
+      fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.contains { coding in
+        let name = coding.trimmingCharacters(in: .whitespaces).lowercased()
+        guard !name.isEmpty, name != "identity" else { return false }
+        return Self.codings[name].map { features & (1 << $0) == 0 } ?? true
+      }
+    }
+
+    /// The number of bytes of the body as it is read: unknown where libcurl decodes it, and where the response
+    /// contradicts itself.
+    var length: Int64? {
+      // Where both are there, the coding counts (RFC 9112, section 6.3).
+      guard fields[.contentEncoding] == nil, fields[.transferEncoding] == nil else { return nil }
+      let lengths = fields[values: .contentLength]
+      guard let first = lengths.first, lengths.allSatisfy({ $0 == first }) else { return nil }
+      return Int64(decimal: first)
+    }
+  }
+
+  extension ResponseHead {
+    /// What is wrong with how the head says where its message ends; `nil` when that can be believed or does not count.
+    ///
+    /// An invalid length makes the end of the message unknown: the response is to be discarded, and the connection with
+    /// it (RFC 9112, section 6.3, item 5). libcurl takes the digits that it finds, or reads until the connection ends.
+    func framingFault(for method: HTTPRequest.Method) -> String? {
+      // Some responses have no body whatever they say.
+      guard method != .head, status != 204, status != 304 else { return nil }
+      // Where both are there, the coding counts.
+      let codings = fields[values: .transferEncoding]
+      guard codings.isEmpty else { return Self.codingFault(codings) }
+      let values = fields[values: .contentLength]
+      guard !values.isEmpty else { return nil }
+      var lengths: Set<Int64> = []
+      for value in values {
+        // The same length again, in one field or in several, may count as one.
+        for text in value.split(separator: ",", omittingEmptySubsequences: false) {
+          let digits = text.trimmingCharacters(in: .whitespaces)
+          guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(digits)
+          else {
+            return "the Content-Length \"\(value.prefix(40))\" is not a length"
+          }
+          lengths.insert(length)
+        }
+      }
+      return lengths.count > 1
+        ? "it has several lengths, \(lengths.sorted().prefix(4).map(String.init).joined(separator: ", "))" : nil
+    }
+
+    /// Transfer codings that libcurl undoes.
+    private static let transferCodings: Set<String> = ["chunked", "gzip", "x-gzip", "deflate", "identity"]
+
+    /// A coding that nobody undoes would be handed over as if it were the body.
+    private static func codingFault(_ values: [String]) -> String? {
+      for value in values {
+        for text in value.split(separator: ",") {
+          let coding = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+          if !coding.isEmpty, !transferCodings.contains(coding) {
+            return "the transfer coding \"\(coding.prefix(40))\" is not known"
+          }
+        }
+      }
+      return nil
+    }
+  }
+
+  extension LoadMetrics {
+    /// What libcurl measured so far.
+    init(easy: UnsafeMutableRawPointer, isOver: Bool) {
+      self.init()
+      func time(_ info: Int32) -> Duration? {
+        let microseconds = waylay_curl_get_size(easy, info)
+        return microseconds > 0 ? .microseconds(microseconds) : nil
+      }
+      nameLookup = time(CurlInfo.lookupTime)
+      connect = time(CurlInfo.connectTime)
+      secureConnection = time(CurlInfo.secureTime)
+      firstByte = time(CurlInfo.startTransferTime)
+      if isOver { total = time(CurlInfo.totalTime) }
+      requestBodyBytes = waylay_curl_get_size(easy, CurlInfo.uploaded)
+      if isOver { responseBodyBytes = waylay_curl_get_size(easy, CurlInfo.downloaded) }
+      address = Self.address(of: easy)
+      isConnectionReused = waylay_curl_get_number(easy, CurlInfo.connectCount) == 0
+      switch waylay_curl_get_number(easy, CurlInfo.httpVersion) {
+      case 1: protocolName = "http/1.0"
+      case 2: protocolName = "http/1.1"
+      case 3: protocolName = "h2"
+      case 30: protocolName = "h3"
+      default: break
+      }
+    }
+
+    /// The address that was dialled, as `ip:port`.
+    static func address(of easy: UnsafeMutableRawPointer) -> String? {
+      guard let address = waylay_curl_get_text(easy, CurlInfo.primaryAddress).map({ String(cString: $0) }),
+        !address.isEmpty
+      else {
+        return nil
+      }
+      let port = waylay_curl_get_number(easy, CurlInfo.primaryPort)
+      return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+  }
+
+  extension TransportError {
+    /// What a code of libcurl means, in the words of `URLError` as Apple uses them
+    /// (https://curl.se/libcurl/c/libcurl-errors.html).
+    init(
+      curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int,
+      isSecure: Bool
+    ) {
+      let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
+      let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
+      let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
+      let address = easy.flatMap(LoadMetrics.address)
+      guard !Self.isLargeHead(code, head, sent: sent) else {
+        let error = WaylayError(
+          .limitExceeded, "the head of the response is too large for libcurl: have the server send less (\(text)).")
+        self.init(
+          .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address,
+          message: error.message,
+          underlying: error)
+        return
+      }
+      self.init(
+        Self.code(code, hasHead: head.status > 0, sent: sent, verification: verification, address: address),
+        cause: Self.cause(code, verification: verification, tlsReason: Self.tlsReason(in: message)),
+        phase: Self.phase(code, easy: easy, hasHead: head.status > 0, sent: sent, isSecure: isSecure),
+        requestBytesSent: Int64(sent),
+        address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
+    }
+
+    /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the
+    /// whole.
+    private static func isLargeHead(_ code: Int32, _ head: ResponseHead, sent: Int) -> Bool {
+      // 27 also stands for a lack of memory, which a response does not bring about otherwise; 100 came with 8.6. The
+      // limit for the whole, 300 KiB, gives 56, which is also that of a connection that breaks: then little of the head
+      // is there.
+      sent > 0 && ([27, 100].contains(code) || code == 56 && !head.isComplete && head.bytesReceived > 200 * 1024)
+    }
+
+    /// Why, where the code of the app's error does not say it all.
+    private static func cause(_ code: Int32, verification: Int, tlsReason: UInt32?) -> ErrorCode<TransportError>? {
+      switch code {
+      case 51: .certificateNameMismatch
+      // The certificate is good, and yet it was turned down: for its name.
+      case 60 where verification == 0: .certificateNameMismatch
+      case 35: tlsReason.map(notTLS.contains) == true ? .notTLS : .handshakeFailed
+      default: nil
+      }
+    }
+
+    /// OpenSSL's numbers (SSL_R_…) for records that are none: HTTPS_PROXY_REQUEST, HTTP_REQUEST,
+    /// PACKET_LENGTH_TOO_LONG, UNKNOWN_PROTOCOL, WRONG_VERSION_NUMBER, RECORD_LENGTH_MISMATCH, RECORD_TOO_SMALL.
+    /// https://github.com/openssl/openssl/blob/master/include/openssl/sslerr.h
+    private static let notTLS: Set<UInt32> = [155, 156, 198, 252, 267, 213, 298]
+
+    /// The number that OpenSSL has given its error, which libcurl hands on in `error:0A00010B:…` alone: the reason is
+    /// in its last 12 bits.
+    private static func tlsReason(in message: String) -> UInt32? {
+      guard let start = message.range(of: "error:") else { return nil }
+      return UInt32(message[start.upperBound...].prefix { $0.isHexDigit }, radix: 16).map { $0 & 0xFFF }
+    }
+
+    /// Why a connection could not be opened: refused or no way there.
+    private static func systemError(_ easy: UnsafeMutableRawPointer?) -> POSIXError? {
+      easy.flatMap {
+        POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: waylay_curl_get_number($0, CurlInfo.systemError)))
+      }
+      .map { POSIXError($0) }
+    }
+
+    private static func code(
+      _ code: Int32, hasHead: Bool, sent: Int, verification: Int, address: String?
+    ) -> URLError.Code {
+      switch code {
+      // 1 also stands for a response that is not HTTP/1 or later.
+      case 1: sent > 0 ? .badServerResponse : .unsupportedURL
+      case 3: .badURL
+      case 5, 6: .cannotFindHost
+      case 7: .cannotConnectToHost
+      case 8, 16: .badServerResponse
+      case 18, 52, 55, 56, 92: .networkConnectionLost
+      // Chunks or a coding that libcurl undoes while it hands the body over.
+      case 23: .cannotDecodeContentData
+      case 26, 65: .requestBodyStreamExhausted
+      // A line that is longer than libcurl's buffer for one.
+      case 27: sent > 0 ? .badServerResponse : .unknown
+      case 28: .timedOut
+      case 35, 59, 66, 77, 83, 91: .secureConnectionFailed
+      case 42: .cancelled
+      case 51, 60: certificate(verification)
+      case 58: .clientCertificateRejected
+      case 61: .cannotDecodeContentData
+      case 90: .serverCertificateUntrusted
+      case 98: .clientCertificateRequired
+      default: .unknown
+      }
+    }
+
+    /// By the number of OpenSSL's verification (X509_V_ERR_…): zero means that the certificate is good and the name is
+    /// not.
+    private static func certificate(_ verification: Int) -> URLError.Code {
+      switch verification {
+      case 9: .serverCertificateNotYetValid
+      case 10: .serverCertificateHasBadDate
+      case 18, 19, 20, 21: .serverCertificateHasUnknownRoot
+      default: .serverCertificateUntrusted
+      }
+    }
+
+    private static func phase(
+      _ code: Int32, easy: UnsafeMutableRawPointer?, hasHead: Bool, sent: Int, isSecure: Bool
+    ) -> Phase {
+      guard let easy else { return .unknown }
+      if hasHead || sent > 0 { return code == 55 || code == 26 || code == 65 ? .sending : .receiving }
+      switch code {
+      case 5, 6: return .resolving
+      case 7: return .connecting
+      case 35, 51, 58, 59, 60, 66, 77, 83, 90, 91, 98: return .securing
+      default: break
+      }
+      if waylay_curl_get_size(easy, CurlInfo.lookupTime) == 0 { return .resolving }
+      if waylay_curl_get_size(easy, CurlInfo.connectTime) == 0 { return .connecting }
+      if isSecure, waylay_curl_get_size(easy, CurlInfo.secureTime) == 0 { return .securing }
+      return .sending
+    }
+  }
+#endif

@@ -1,0 +1,85 @@
+import Foundation
+
+/// An error of this package whose description may be shown anywhere: it holds no credentials, no query values and no
+/// bodies.
+///
+/// What such an error quotes of others it has redacted itself, by ``Swift/Error/redacted``.
+package protocol PlainlyDescribedError: Error, CustomStringConvertible {}
+
+extension Error {
+  /// The error as logs, events and messages may show it: the one way to print an error in this package.
+  ///
+  /// Errors of ours say what they say; those of the loading system say their code and what is beneath them, because
+  /// their texts hold the URL; of any other error the type is told alone, because its text may say anything.
+  package var redacted: String {
+    switch self {
+    case let error as any LoadError: return error.description
+    case let error as any PlainlyDescribedError: return error.description
+    case let error as URLError:
+      let beneath = error.userInfo[NSUnderlyingErrorKey] as? any Error
+      return "URLError \(error.code.rawValue)" + (beneath.map { ": \($0.redacted)" } ?? "")
+    case let error as POSIXError:
+      return "POSIXError \(error.code.rawValue) (\(String(cString: strerror(error.code.rawValue))))"
+    case is CancellationError: return "CancellationError"
+    case let error as CocoaError: return "CocoaError \(error.code.rawValue)" + Self.beneath(error as NSError)
+    default:
+      // An `NSError` by its domain, which the app or the system has made up; anything else by its type.
+      guard type(of: self) is NSError.Type else { return String(describing: type(of: self)) }
+      let error = self as NSError
+      return "\(error.domain) \(error.code)" + Self.beneath(error)
+    }
+  }
+
+  /// What an error says is beneath it.
+  private static func beneath(_ error: NSError) -> String {
+    (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { ": \($0.redacted)" } ?? ""
+  }
+}
+
+extension String {
+  /// The text with every URL in it as ``Foundation/URL/redacted``: what libraries and other transports say of an
+  /// address.
+  package var withRedactedURLs: String {
+    guard contains("://") else { return self }
+    var text = ""
+    var rest = self[...]
+    while let separator = rest.range(of: "://") {
+      let scheme = rest[..<separator.lowerBound].reversed().prefix {
+        $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
+      }
+      let start = rest.index(separator.lowerBound, offsetBy: -scheme.count)
+      let end = rest[separator.upperBound...].firstIndex { $0.isWhitespace || "\"'<>`".contains($0) } ?? rest.endIndex
+      text += rest[..<start]
+      // A URL in the path of another keeps its user there, as far as a reader of URLs can tell.
+      let isNested = rest[separator.upperBound..<end].contains("://")
+      text += (isNested ? nil : URL(string: String(rest[start..<end]))?.redacted) ?? "<unreadable URL>"
+      rest = rest[end...]
+    }
+    return text + rest
+  }
+}
+
+extension URL {
+  /// The URL as logs and messages may show it: no user info, no query values, no fragment.
+  package var redacted: String {
+    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
+    parts.user = nil
+    parts.password = nil
+    parts.fragment = nil
+    if let items = parts.queryItems, !items.isEmpty {
+      parts.queryItems = nil
+      return (parts.string ?? "") + "?" + items.map { $0.value == nil ? "…" : "\($0.name)=…" }.joined(separator: "&")
+    }
+    return parts.string ?? "<unreadable URL>"
+  }
+
+  /// The URL without user name and password.
+  package var withoutUserInfo: URL {
+    guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+      return self
+    }
+    parts.user = nil
+    parts.password = nil
+    return parts.url ?? self
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+package import HTTPTypes
+
+extension HTTPFields {
+  /// The header fields of a response of the loading system, which has joined those that occur more than once.
+  ///
+  /// Sorted by name, because their order is lost. `Set-Cookie`, the one field that cannot be joined (RFC 9110, section
+  /// 5.3), is taken apart again.
+  ///
+  /// - Throws: An error that names the limit that they are over.
+  package init(_ response: HTTPURLResponse, limits: MessageLimits = MessageLimits()) throws(TransportError) {
+    self.init()
+    let fields = response.allHeaderFields.compactMap { name, value -> (String, String)? in
+      (name as? String).map { ($0, value as? String ?? "\(value)") }
+    }
+    var bytes = 0
+    for (rawName, value) in fields.sorted(by: { $0.0 < $1.0 }) {
+      guard let name = HTTPField.Name(rawName) else { continue }
+      bytes += rawName.utf8.count + value.utf8.count + 4
+      for part in name == .setCookie ? Self.cookies(in: value) : [value] {
+        try limits.check(count: count + 1, bytes: bytes, of: "the head of the response")
+        append(HTTPField(name: name, value: part))
+      }
+    }
+  }
+
+  /// The fields by their names, those that occur more than once joined by `", "`, cookies of a request by `"; "`. A
+  /// field that came before in other letters keeps those.
+  var joinedByName: [String: String] {
+    var joined = [String: String](minimumCapacity: count)
+    guard count > Self.few else {
+      for index in indices {
+        let field = self[index]
+        let name = (self[..<index].first { $0.name == field.name } ?? field).name.rawName
+        if let before = joined.updateValue(field.value, forKey: name) {
+          joined[name] = before + field.name.separator + field.value
+        }
+      }
+      return joined
+    }
+    // The letters in which a name came first, and all values under it: each field costs the same, however many there
+    // are.
+    var first = [String: String](minimumCapacity: count)
+    var values: [String: [String]] = [:]
+    for field in self {
+      let name = field.name.canonicalName
+      let letters = first[name] ?? field.name.rawName
+      if first.updateValue(letters, forKey: name) == nil {
+        joined[letters] = field.value
+      } else {
+        values[letters, default: [joined[letters] ?? ""]].append(field.value)
+      }
+    }
+    for (letters, all) in values {
+      joined[letters] = all.joined(separator: letters.lowercased() == "cookie" ? "; " : ", ")
+    }
+    return joined
+  }
+
+  /// Fields up to which comparing each with each is cheaper than a table.
+  private static let few = 32
+
+  /// Takes joined `Set-Cookie` values apart: a comma begins a new cookie when a name and `=` follow it, which no date
+  /// has.
+  package static func cookies(in joined: String) -> [String] {
+    var parts: [Substring] = []
+    var start = joined.startIndex
+    var position = joined.startIndex
+    while let comma = joined[position...].firstIndex(of: ",") {
+      let after = joined.index(after: comma)
+      position = after
+      let rest = joined[after...].drop { $0 == " " }
+      let name = rest.prefix { !"=;, \t\"".contains($0) }
+      guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+      parts.append(joined[start..<comma])
+      start = rest.startIndex
+    }
+    parts.append(joined[start...])
+    return parts.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+}
+
+extension HTTPField.Name {
+  /// What stands between the values of a field that occurs more than once, when they are put in one (RFC 9110, section
+  /// 5.3; RFC 6265, section 5.4).
+  fileprivate var separator: String { self == .cookie ? "; " : ", " }
+}
+
+/// The fields of a head or behind a body, line by line, as far as the limits allow.
+struct FieldSection {
+  /// Bytes that came, line ends included.
+  private(set) var bytes: Int
+  private var lines = 0
+  private var list = HTTPFields()
+  /// The value of the last field with the lines that it goes on in, where it goes on: kept apart, so that each line
+  /// costs itself alone.
+  private var folded: String?
+
+  init(bytes: Int = 0) {
+    self.bytes = bytes
+  }
+
+  /// The fields that came; what cannot be read as one is left out.
+  var fields: HTTPFields {
+    guard let folded, !list.isEmpty else { return list }
+    var fields = list
+    fields[fields.endIndex - 1].value = folded
+    return fields
+  }
+
+  /// Takes a line without its end; `size` says how long it is with it.
+  ///
+  /// - Throws: An error that names the limit that `what` is over.
+  mutating func add(
+    _ line: Slice<UnsafeRawBufferPointer>, of size: Int, _ limits: MessageLimits, _ what: String
+  ) throws(TransportError) {
+    lines += 1
+    bytes += size
+    try limits.check(count: lines, bytes: bytes, of: what)
+    if let first = line.first, first.isBlank { return unfold(line) }
+    closeFold()
+    if let field = Self.field(line) { list.append(field) }
+  }
+
+  /// A field that goes on in the next line (RFC 9112, section 5.2).
+  private mutating func unfold(_ line: Slice<UnsafeRawBufferPointer>) {
+    guard let last = list.last else { return }
+    folded = (folded.take() ?? last.value) + (" " + Self.text(Self.trimmed(line)))
+  }
+
+  private mutating func closeFold() {
+    guard let folded = folded.take() else { return }
+    list[list.endIndex - 1].value = folded
+  }
+
+  private static func field(_ line: Slice<UnsafeRawBufferPointer>) -> HTTPField? {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    let name = trimmed(line[..<colon])
+    guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return nil }
+    return HTTPField(name: fieldName, value: text(trimmed(line[line.index(after: colon)...])))
+  }
+
+  /// Bytes that are not UTF-8 are taken for ISO 8859-1, as fields once were (RFC 9110, section 5.5).
+  private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    // `String(validating:as:)` needs macOS 15 and iOS 18; repaired text is never the same bytes.
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.utf8.elementsEqual(bytes) ? text : String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    var text = text.drop(while: \.isBlank)
+    while let last = text.last, last.isBlank { text = text.dropLast() }
+    return text
+  }
+}

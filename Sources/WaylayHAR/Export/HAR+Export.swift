@@ -1,0 +1,223 @@
+import Foundation
+
+extension HAR.Request {
+  /// Returns a `curl` command that sends this request again, byte for byte as far as `curl` can, and safe to paste into
+  /// `bash` or `zsh`.
+  ///
+  /// ```swift
+  /// print(Redaction.standard.redacted(entry).request.curlCommand())
+  /// ```
+  ///
+  /// The shell never executes any part of the request: every word is quoted, and control characters that a terminal
+  /// would interpret are escaped. `curl` adds no field that the request does not have. A body that is not text, or that
+  /// begins with `@`, which `curl` takes for a file, comes through a pipe.
+  ///
+  /// Redact the request first: commands are meant to be shared.
+  ///
+  /// - Parameter isMultiline: Whether to write each option on its own line.
+  public func curlCommand(isMultiline: Bool = true) -> String {
+    // Brackets of a URL are no patterns, and its dots stay. One that begins like an option is none.
+    var words = ["curl", "--globoff", "--path-as-is", "--url " + Shell.quoted(url)]
+    switch method {
+    case "HEAD": words.append("--head")
+    case "GET" where body == nil: break
+    default: words.append("--request " + Shell.quoted(method))
+    }
+    if httpVersion.lowercased().hasPrefix("http/1.0") { words.append("--http1.0") }
+    let names = Set(headers.map { $0.name.lowercased() })
+    for field in headers where !isLeftOut(field) {
+      // A field without a value is written so: with a colon it would be one to leave out.
+      let text = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+      words.append("--header " + Shell.quoted(text))
+    }
+    // What curl would add by itself.
+    for name in ["User-Agent", "Accept"] where !names.contains(name.lowercased()) {
+      words.append("--header '\(name):'")
+    }
+    guard let body else { return join(words, isMultiline) }
+    for name in ["Content-Type", "Expect"] where !names.contains(name.lowercased()) {
+      words.append("--header '\(name):'")
+    }
+    if let text = body.text, text.unicodeScalars.first != "@" {
+      words.append("--data-binary " + Shell.quoted(text))
+      return join(words, isMultiline)
+    }
+    words.append("--data-binary @-")
+    return "printf '%b' \(Shell.octal(body.data)) | " + join(words, isMultiline)
+  }
+
+  /// Whether `curl` writes a field by itself, as it is here; or must not see it, because it would take its name for
+  /// that of a file.
+  private func isLeftOut(_ field: HAR.Field) -> Bool {
+    guard field.name.unicodeScalars.first != "@", !field.name.isEmpty else { return true }
+    return switch field.name.lowercased() {
+    case "content-length": true
+    case "host": field.value.lowercased() == authority?.lowercased()
+    default: field.name.hasPrefix(":")
+    }
+  }
+
+  /// The host of the URL with its port.
+  private var authority: String? {
+    guard let start = url.range(of: "://")?.upperBound else { return nil }
+    let authority = url[start...].prefix { !"/?#".contains($0) }
+    return authority.split(separator: "@").last.map(String.init)
+  }
+
+  private func join(_ words: [String], _ isMultiline: Bool) -> String {
+    words.joined(separator: isMultiline ? " \\\n  " : " ")
+  }
+}
+
+/// Texts as words of a shell.
+enum Shell {
+  /// A word in single quotes; with escapes, which `bash` and `zsh` know, where a terminal would act on what is in it.
+  static func quoted(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else {
+      // Scalar by scalar: a quote that a combining mark follows is another character, and ends the word all the same.
+      return text.unicodeScalars.reduce(into: "'") { word, scalar in
+        if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+      } + "'"
+    }
+    var word = "$'"
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "'": word += "\\'"
+      case "\\": word += "\\\\"
+      case "\n": word += "\\n"
+      case "\r": word += "\\r"
+      case "\t": word += "\\t"
+      case _ where isControl(scalar):
+        // By the bytes of UTF-8, in three digits each: what comes after cannot be taken for one more.
+        for byte in String(scalar).utf8 { word += "\\" + digits(byte) }
+      default: word.unicodeScalars.append(scalar)
+      }
+    }
+    return word + "'"
+  }
+
+  /// Bytes as a word for the format `%b` of `printf`.
+  static func octal(_ data: Data) -> String { "'" + data.map { "\\0" + digits($0) }.joined() + "'" }
+
+  private static func digits(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 8)
+    return String(repeating: "0", count: 3 - text.count) + text
+  }
+
+  /// What a terminal may act on, or shows in another order than it is.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+    default: false
+    }
+  }
+}
+
+/// Traffic as Swift source, for stubs that are pasted into tests.
+package enum SwiftSource {
+  /// The most bytes of a body that are written.
+  package static let bodyLimit = 64 << 10
+
+  /// Fields that say how an answer came over the wire, or when, or that are made of the body.
+  private static let wire: Set<String> = [
+    "age", "alt-svc", "connection", "content-encoding", "content-length", "content-type", "date", "keep-alive",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
+  ]
+
+  /// A text as a literal. What is not seen, or turns the direction of what follows, is escaped.
+  package static func literal(_ text: String) -> String {
+    var result = "\""
+    // Scalar by scalar: a quote that a combining mark follows is another character, and a quote all the same.
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\0": result += "\\0"
+      default:
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: result += "\\u{\(String(scalar.value, radix: 16))}"
+        default: result.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return result + "\""
+  }
+
+  /// A method, as `Stub` takes it.
+  package static func method(_ method: String) -> String {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+    return known.contains(method) ? "." + method.lowercased() : ".named(\(literal(method)))"
+  }
+
+  /// An answer as a `MockResponse`, line by line.
+  ///
+  /// - Parameters:
+  ///   - response: The answer, as it is to be written.
+  ///   - isHead: Whether it answers a `HEAD`, and so has no body whatever it says.
+  ///   - hides: Whether a field of that name is left out.
+  package static func answer(
+    _ response: HAR.Response, isHead: Bool, hides: (String) -> Bool = { _ in false }
+  ) -> [String] {
+    let type = response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? response.body.mediaType
+    var lines = body(response, type: type, isHead: isHead)
+    for field in response.headers where !wire.contains(field.name.lowercased()) && isToken(field.name) {
+      guard !hides(field.name) else { continue }
+      // Some programs put several cookies into one field, line by line.
+      for value in field.value.split(whereSeparator: \.isNewline) {
+        lines.append("  .addingHeader(\(literal(field.name)), \(literal(String(value))))")
+      }
+    }
+    return lines
+  }
+
+  /// The source of a stub, line by line.
+  ///
+  /// - Parameters:
+  ///   - url: The URL as it is to be written.
+  ///   - response: The response as it is to be written, line by line.
+  package static func stub(_ method: String, _ url: String, _ response: [String]) -> [String] {
+    if response.count == 1 { return ["Stub(\(self.method(method)), \(url), \(response[0]))"] }
+    var lines = ["Stub(", "  \(self.method(method)), \(url),"] + response.map { "  " + $0 }
+    lines[lines.count - 1] += ")"
+    return lines
+  }
+
+  private static func body(_ response: HAR.Response, type: String, isHead: Bool) -> [String] {
+    let (data, status) = (response.body.data, response.status)
+    let plain = [".status(\(status))"] + (type.isEmpty ? [] : ["  .header(\"Content-Type\", \(literal(type)))"])
+    guard !data.isEmpty else {
+      let isLeftOut = response.body.isTruncated && !isHead
+      return (isLeftOut ? ["// The body of \(response.body.size) bytes is not in the archive."] : []) + plain
+    }
+    guard data.count <= bodyLimit else {
+      return ["// The body of \(data.count) bytes is left out: put it into a file."] + plain
+    }
+    let cut = response.body.isTruncated ? ["// The first \(data.count) of \(response.body.size) bytes."] : []
+    let end = status == 200 ? ")" : ", status: \(status))"
+    let name = type.isEmpty ? "" : ", type: \(literal(type))"
+    guard let text = String(data: data, encoding: .utf8) else {
+      return cut + [".data(Data(base64Encoded: \(literal(data.base64EncodedString()))) ?? Data()\(name)\(end)"]
+    }
+    if type.lowercased().hasPrefix("application/json"), (try? JSONValue(reading: data)) != nil {
+      let other = type.lowercased() == "application/json" ? [] : ["  .header(\"Content-Type\", \(literal(type)))"]
+      return cut + [".json(text: \(literal(text))\(end)"] + other
+    }
+    return cut + [".data(Data(\(literal(text)).utf8)\(name)\(end)"]
+  }
+
+  /// Whether a name is one of a field (RFC 9110, section 5.6.2).
+  private static func isToken(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+}

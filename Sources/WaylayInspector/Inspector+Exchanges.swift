@@ -1,0 +1,123 @@
+public import Foundation
+
+extension Inspector {
+  /// Returns the exchanges that a closure selects, in the order in which they began.
+  ///
+  /// ```swift
+  /// let errors = inspector.exchanges { ($0.response?.status ?? 0) >= 400 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of exchanges to return, the newest ones.
+  ///   - isIncluded: Says whether an exchange is meant.
+  public func exchanges(newest limit: Int = .max, where isIncluded: (Exchange) -> Bool) -> [Exchange] {
+    var found: [Exchange] = []
+    for slot in slots.reversed() {
+      guard found.count < limit else { break }
+      let exchange = exchange(slot)
+      if isIncluded(exchange) { found.append(exchange) }
+    }
+    return found.reversed()
+  }
+
+  /// Returns the kept exchanges as an HTTP archive in memory. For large amounts, use ``writeHAR(to:isPretty:where:)``.
+  ///
+  /// - Parameter isIncluded: Says whether an exchange is meant; all of them are by default.
+  public func har(where isIncluded: ((Exchange) -> Bool)? = nil) -> HAR {
+    HAR(entries: kept(where: isIncluded).map(\.entry))
+  }
+
+  /// Writes the kept exchanges to an HTTP archive one by one, so that it needs the memory of only one.
+  ///
+  /// - Parameters:
+  ///   - file: The location of the archive. The file appears when it is complete, and only its owner can access it.
+  ///   - isPretty: Whether to indent the file.
+  ///   - isIncluded: Says whether an exchange is meant; all of them are by default.
+  /// - Throws: `HARError` if it cannot be written. An existing file then stays unchanged.
+  public func writeHAR(
+    to file: URL, isPretty: Bool = false, where isIncluded: ((Exchange) -> Bool)? = nil
+  ) throws(HARError) {
+    var writer = try HARWriter(file, isPretty: isPretty)
+    for exchange in kept(where: isIncluded) { try writer.append(exchange.entry) }
+    try writer.finish()
+  }
+
+  /// Returns the kept exchanges as human-readable text, each as written by ``Exchange/text()``.
+  ///
+  /// - Parameter isIncluded: Says whether an exchange is meant; all of them are by default.
+  public func text(where isIncluded: ((Exchange) -> Bool)? = nil) -> String {
+    kept(where: isIncluded).map { Exchange($0.entry).text() }.joined(separator: "\n")
+  }
+
+  /// What is kept of the exchanges that a closure selects.
+  func kept(where isIncluded: ((Exchange) -> Bool)?) -> [KeptExchange] {
+    let kept = slots.map { $0.seal(by: self) }
+    guard let isIncluded else { return kept }
+    return kept.filter { isIncluded(Exchange($0.entry)) }
+  }
+}
+
+extension Inspector {
+  /// Adds an exchange recorded elsewhere, such as one of an HTTP archive.
+  ///
+  /// ```swift
+  /// var reader = try HARReader(file)
+  /// while let entry = try reader.next() { inspector.add(entry) }
+  /// ```
+  ///
+  /// ``redaction`` removes secrets, the ``limits`` apply to bodies, and the exchange gets the next number, regardless
+  /// of the number in its entry. If the entry's state is `open` (see ``Exchange/init(_:)``), ``update(_:to:)`` can update
+  /// it later.
+  ///
+  /// - Returns: The number of the exchange, its ``Exchange/id``.
+  @discardableResult
+  public func add(_ entry: HAR.Entry) -> Int {
+    let entry = bare(entry)
+    let (slot, kept, removed, buffers) = memory.withLock { memory -> (Slot, KeptExchange, [Slot], [Int: EventBuffer]) in
+      let kept = KeptExchange(entry, memory.nextNumber())
+      let slot = Slot(kept, at: clock.now())
+      var removed = memory.add(slot, cost: kept.cost)
+      if kept.state != .open { removed += memory.end(slot) }
+      return (slot, kept, removed, memory.buffers)
+    }
+    for slot in removed { slot.discard() }
+    if let journal, kept.state != .open { journal.append([kept.entry]) }
+    notify(buffers, of: slot)
+    return slot.number
+  }
+
+  /// Updates an exchange that was open when it was added.
+  ///
+  /// - Parameters:
+  ///   - id: Its number, from ``add(_:)``.
+  ///   - entry: Everything known about it now.
+  /// - Returns: Whether it was updated: `false` for one that has ended or is no longer kept.
+  @discardableResult
+  public func update(_ id: Int, to entry: HAR.Entry) -> Bool {
+    guard let slot = memory.withLock({ $0.slot(id) }) else { return false }
+    let kept = KeptExchange(bare(entry), id)
+    guard slot.replace(by: kept) else { return false }
+    let (removed, buffers) = memory.withLock { memory -> ([Slot], [Int: EventBuffer]) in
+      let removed = memory.settle(slot, cost: kept.cost)
+      return (kept.state == .open ? removed : removed + memory.end(slot), memory.buffers)
+    }
+    for slot in removed { slot.discard() }
+    if let journal, kept.state != .open { journal.append([kept.entry]) }
+    notify(buffers, of: slot)
+    return true
+  }
+
+  /// An entry without secrets, and with its bodies cut to the limit.
+  private func bare(_ entry: HAR.Entry) -> HAR.Entry {
+    var entry = redaction.redacted(entry)
+    entry.response.body = cut(entry.response.body)
+    entry.request.body = entry.request.body.map { cut($0) }
+    return entry
+  }
+
+  private func cut(_ body: HAR.Body) -> HAR.Body {
+    let limit = limits.mostOfABody
+    guard body.data.count > limit else { return body }
+    return HAR.Body(Data(body.data.prefix(limit)), mediaType: body.mediaType, size: body.size)
+  }
+}

@@ -1,0 +1,148 @@
+public import Foundation
+
+extension Inspector {
+  /// A file that exchanges are written to when they end, so that they survive the process, even if it is killed.
+  ///
+  /// ```swift
+  /// let journal = try Inspector.Journal(directory.appendingPathComponent("traffic.journal"))
+  /// let inspector = Inspector(journal: journal)
+  ///
+  /// // After the next start:
+  /// let earlier = try Inspector.Journal.read(directory.appendingPathComponent("traffic.journal")).exchanges
+  /// ```
+  ///
+  /// Each exchange is one line: a checksum (the CRC-32 of the rest, as eight hexadecimal digits), a space, and its
+  /// entry as JSON, without secrets. The checksum reveals a line that was incomplete when the process ended; such a
+  /// line is skipped. An exchange is written some milliseconds after it has ended; open exchanges are not written.
+  ///
+  /// When the file reaches half of the maximum size, it is renamed with the suffix `.old`, replacing any earlier
+  /// such file, and a new file begins. Only the owner can access both files.
+  public final class Journal: Sendable {
+    /// The file.
+    public let file: URL
+    /// The maximum number of bytes, including the previous file.
+    public let limit: Int
+
+    private let state: Locked<State>
+
+    private struct State {
+      var handle: FileHandle?
+      var size: Int
+      var failure: (any Error)?
+    }
+
+    /// Opens or creates a journal.
+    ///
+    /// - Parameters:
+    ///   - file: The file. Its directory must exist.
+    ///   - limit: The maximum number of bytes, including the previous file: 64 MiB by default.
+    /// - Throws: `HARError` with the code `unwritable` if it cannot be opened for writing.
+    public init(_ file: URL, limit: Int = 64 << 20) throws(HARError) {
+      self.file = file
+      self.limit = max(0, limit)
+      do {
+        let (handle, size) = try Self.open(file)
+        state = Locked(State(handle: handle, size: size))
+      } catch {
+        throw HARError(
+          .unwritable, "\(file.lastPathComponent) cannot be opened for writing.", file: file, underlying: error)
+      }
+    }
+
+    /// Why the last exchange could not be written; `nil` if it could.
+    public var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// The previous file.
+    static func old(_ file: URL) -> URL {
+      file.deletingLastPathComponent().appendingPathComponent(file.lastPathComponent + ".old")
+    }
+
+    private static func open(_ file: URL) throws -> (FileHandle, Int) {
+      let descriptor = Foundation.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      let size = Int(try handle.seekToEnd())
+      guard size > 0 else { return (handle, 0) }
+      try handle.seek(toOffset: UInt64(size - 1))
+      let last = try handle.read(upToCount: 1)
+      // Ends a line that was cut off.
+      if last != Data([0x0A]) { try handle.write(contentsOf: Data([0x0A])) }
+      return (handle, size + 1)
+    }
+
+    /// Appends exchanges.
+    func append(_ entries: [HAR.Entry]) {
+      let lines = entries.map { Self.line($0.data()) }
+      state.withLock { state in
+        do {
+          for line in lines {
+            // An exchange that is larger than a file may be is not written.
+            guard line.count <= limit / 2 else { continue }
+            if state.size + line.count > limit / 2 || state.handle == nil {
+              state.handle = nil
+              if state.size > 0 { try Self.replace(Self.old(file), by: file) }
+              state.size = 0
+              (state.handle, state.size) = try Self.open(file)
+            }
+            try state.handle?.write(contentsOf: line)
+            state.size += line.count
+          }
+          state.failure = nil
+        } catch {
+          state.failure = error
+        }
+      }
+    }
+
+    private static func replace(_ other: URL, by file: URL) throws {
+      guard rename(file.path, other.path) == 0 || errno == ENOENT else {
+        throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO)
+      }
+    }
+
+    static func line(_ json: Data) -> Data {
+      let digits = String(CRC32.of(json), radix: 16)
+      return Data((String(repeating: "0", count: 8 - digits.count) + digits + " ").utf8) + json + Data([0x0A])
+    }
+
+    /// Reads a journal, including the previous file, even while it is being written.
+    ///
+    /// - Returns: The exchanges, in the order in which they ended, and the number of incomplete lines.
+    /// - Throws: `HARError` with the code `unreadable` if there is none, or it cannot be read.
+    public static func read(_ file: URL) throws(HARError) -> (exchanges: [Exchange], damaged: Int) {
+      var (exchanges, damaged) = ([Exchange](), 0)
+      let files = [old(file), file].filter { FileManager.default.fileExists(atPath: $0.path) }
+      do {
+        if files.isEmpty { throw CocoaError(.fileNoSuchFile) }
+        for file in files {
+          for line in try Data(contentsOf: file).split(separator: 0x0A) {
+            if let exchange = exchange(line) { exchanges.append(exchange) } else { damaged += 1 }
+          }
+        }
+      } catch {
+        throw HARError(.unreadable, "\(file.lastPathComponent) cannot be read.", file: file, underlying: error)
+      }
+      return (exchanges, damaged)
+    }
+
+    private static func exchange(_ line: Data) -> Exchange? {
+      let json = line.dropFirst(9)
+      guard line.dropFirst(8).first == 0x20,
+        let check = UInt32(String(decoding: line.prefix(8), as: UTF8.self), radix: 16),
+        check == CRC32.of(json), let entry = try? HAR.Entry(data: Data(json))
+      else { return nil }
+      return Exchange(entry)
+    }
+  }
+}
+
+/// The check of Ethernet and gzip (ISO 3309).
+enum CRC32 {
+  private static let table: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+  }
+
+  static func of(_ data: Data) -> UInt32 {
+    ~data.reduce(~0) { check, byte in table[Int(UInt8(truncatingIfNeeded: check) ^ byte)] ^ check >> 8 }
+  }
+}

@@ -1,0 +1,259 @@
+import Foundation
+
+extension Inspector {
+  /// Records a load and its outcome.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    guard let slot = begin(request) else { return try await next(request) }
+    let passed = observed(request, slot)
+    let response: InterceptedResponse
+    do { response = try await next(passed) } catch {
+      end(slot) { $0.error = error }
+      throw error
+    }
+    return observed(response, slot)
+  }
+
+  /// Adds an exchange that begins; `nil` while nothing is recorded.
+  private func begin(_ request: InterceptedRequest, isWebSocket: Bool = false) -> Slot? {
+    let body = RawBody(request.body, limit: limits.mostOfABody)
+    let raw = RawExchange(request, body)
+    raw.isWebSocket = isWebSocket
+    let now = clock.now()
+    let (slot, removed, buffers) = memory.withLock { memory -> (Slot?, [Slot], [Int: EventBuffer]) in
+      guard memory.isRecording else { return (nil, [], [:]) }
+      let slot = Slot(memory.nextNumber(), raw, at: now, watchesAttempts: memory.watchesAttempts)
+      return (slot, memory.add(slot, cost: raw.cost + body.capacity), memory.buffers)
+    }
+    for slot in removed { slot.discard() }
+    if let slot { notify(buffers, of: slot) }
+    return slot
+  }
+
+  /// The request to pass on: its body is recorded as it is read.
+  private func observed(_ request: InterceptedRequest, _ slot: Slot) -> InterceptedRequest {
+    let body = request.body
+    guard slot.attempts != nil || body.inMemory == nil && body.fileURL == nil else { return request }
+    var request = request
+    if let attempts = slot.attempts { request[AttemptLog.Note.self] = attempts }
+    guard body.inMemory == nil, body.fileURL == nil else { return request }
+    if body.isReplayable {
+      // Each reader has its own tap; bytes that an earlier reader has recorded count once.
+      request.body = .stream(length: body.length) { Tapped(tap: BodyTap(body, slot, self, isRequest: true)) }
+    } else {
+      let tap = BodyTap(body, slot, self, isRequest: true)
+      request.body = .relaying(body, length: body.length) { try await tap.next() }
+    }
+    return request
+  }
+
+  /// The response to pass on: its body is recorded as it is read.
+  private func observed(_ response: InterceptedResponse, _ slot: Slot) -> InterceptedResponse {
+    let body = response.body
+    let known = InterceptedResponse(
+      status: response.status, fields: response.fields, url: response.url, source: response.source,
+      metrics: response.metrics)
+    if body.inMemory != nil {
+      let raw = RawBody(body, limit: limits.mostOfABody)
+      let hasRoom = grow(slot, by: raw.capacity)
+      let trailers = response.trailers
+      let now = clock.now()
+      end(slot, more: known.fields.cost + trailers.cost) { exchange in
+        (exchange.response, exchange.head, exchange.trailers) = (known, now, trailers)
+        exchange.responseBody = raw
+        if !hasRoom { exchange.responseBody.drop() }
+      }
+      return response
+    }
+    let now = clock.now()
+    slot.update { exchange in
+      (exchange.response, exchange.head) = (known, now)
+      exchange.responseBody.size = 0
+    }
+    let (removed, buffers) = memory.withLock { ($0.charge(slot, known.fields.cost), $0.buffers) }
+    for slot in removed { slot.discard() }
+    notify(buffers, of: slot)
+    var response = response
+    let tap = BodyTap(body, slot, self, isRequest: false, response: response)
+    if body.isReplayable {
+      // The first reading is recorded.
+      response.body = .stream(length: body.length) { Tapped(tap: tap.again()) }
+    } else {
+      response.body = .relaying(body, length: body.length) { try await tap.next() }
+    }
+    return response
+  }
+
+  // MARK: Calls of body taps
+
+  /// Makes room for more bytes; `false` if there is none.
+  func grow(_ slot: Slot, by more: Int) -> Bool {
+    guard more > 0 else { return true }
+    var removed: [Slot] = []
+    let hasRoom = memory.withLock { $0.grow(slot, by: more, &removed) }
+    for slot in removed { slot.discard() }
+    return hasRoom
+  }
+
+  /// Records bytes of a body.
+  func passed(_ chunk: Data, at offset: Int, of slot: Slot, isRequest: Bool) {
+    let limit = limits.mostOfABody
+    var (kept, growths) = (0, [Int]())
+    slot.update { exchange in
+      let seen = isRequest ? exchange.requestBody : exchange.responseBody
+      // An earlier reading may have recorded it.
+      guard offset == seen.data.count, !seen.isCut else { return }
+      kept = min(chunk.count, limit - offset)
+      growths = seen.growths(for: kept, limit: limit)
+    }
+    var removed: [Slot] = []
+    let (growth, buffers) = memory.withLock { [kept, growths] memory in
+      (kept > 0 ? growths.first { memory.grow(slot, by: $0, &removed) } : nil, memory.buffers)
+    }
+    for slot in removed { slot.discard() }
+    slot.update { exchange in
+      func note(_ body: inout RawBody) {
+        if let growth, offset == body.data.count { body.append(chunk.prefix(kept), growth: growth) }
+        if growth == nil, kept > 0 { body.isCut = true }
+        body.size = max(body.size, offset + chunk.count)
+      }
+      if isRequest { note(&exchange.requestBody) } else { note(&exchange.responseBody) }
+    }
+    notify(buffers, of: slot)
+  }
+
+  /// Ends an exchange.
+  ///
+  /// - Parameter more: The bytes that it takes in addition.
+  func end(_ slot: Slot, more: Int = 0, _ change: (RawExchange) -> Void) {
+    let now = clock.now()
+    slot.update { exchange in
+      guard exchange.end == nil else { return }
+      change(exchange)
+      exchange.end = now
+    }
+    let (removed, buffers, isNeeded) = memory.withLock { memory -> ([Slot], [Int: EventBuffer], Bool) in
+      guard slot.listing.isListed, slot.listing.isOpen else { return ([], [:], false) }
+      let removed = memory.end(slot, more: more)
+      memory.unsealed.append(slot)
+      defer { memory.isSealing = true }
+      return (removed, memory.buffers, !memory.isSealing)
+    }
+    for slot in removed { slot.discard() }
+    notify(buffers, of: slot)
+    if isNeeded { scheduleSealing() }
+  }
+
+  func notify(_ buffers: [Int: EventBuffer], of slot: Slot) {
+    guard !buffers.isEmpty else { return }
+    for buffer in buffers.values { buffer.add(slot.number) }
+  }
+}
+
+extension Inspector: WebSocketValidating {
+  /// Lists a WebSocket task, whose messages no chain sees, and allows it.
+  public func validate(webSocket request: URLRequest) throws {
+    guard let slot = begin(InterceptedRequest(request), isWebSocket: true) else { return }
+    end(slot) { _ in }
+  }
+}
+
+extension Inspector {
+  /// The delay after which ended exchanges are packed: redaction takes too long to be done during a load.
+  private static let sealingDelay = DispatchTimeInterval.milliseconds(20)
+
+  func scheduleSealing() {
+    sealing.asyncAfter(deadline: .now() + Self.sealingDelay) { [weak self] in self?.sealAll() }
+  }
+
+  /// Packs all exchanges that have ended.
+  func sealAll() {
+    while true {
+      let waiting = memory.withLock { memory -> [Slot] in
+        defer { memory.unsealed = [] }
+        memory.isSealing = !memory.unsealed.isEmpty
+        return memory.unsealed
+      }
+      if waiting.isEmpty { return }
+      for slot in waiting {
+        // An exchange that was removed meanwhile is packed for the journal alone.
+        let isListed = memory.withLock { _ in slot.listing.isListed }
+        guard isListed || journal != nil else { continue }
+        let kept = slot.seal(by: self)
+        if let journal, kept.isWhole { journal.append([kept.entry]) }
+        let removed = memory.withLock { $0.settle(slot, cost: kept.cost) }
+        for slot in removed { slot.discard() }
+      }
+    }
+  }
+}
+
+/// One reading of a body: it records the chunks that it passes on.
+final class BodyTap: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator.
+  private let body: MessageBody
+  private var iterator: MessageBody.AsyncIterator
+  private let slot: Slot
+  private let inspector: Inspector
+  private let isRequest: Bool
+  /// The response whose body it is: its metrics and trailers are known at the end.
+  private let response: InterceptedResponse?
+  private var offset = 0
+  private var isOver = false
+
+  init(_ body: MessageBody, _ slot: Slot, _ inspector: Inspector, isRequest: Bool, response: InterceptedResponse? = nil)
+  {
+    self.body = body
+    self.slot = slot
+    self.inspector = inspector
+    self.isRequest = isRequest
+    self.response = response
+    iterator = body.makeAsyncIterator()
+  }
+
+  deinit {
+    // The body of a response was released before its end.
+    if !isOver, !isRequest { inspector.end(slot) { $0.isAbandoned = true } }
+  }
+
+  /// Another reading of the same body, for one that can be read again.
+  func again() -> BodyTap { BodyTap(body, slot, inspector, isRequest: isRequest, response: response) }
+
+  func next() async throws -> Data? {
+    do {
+      guard let chunk = try await iterator.next() else {
+        finish(nil)
+        return nil
+      }
+      inspector.passed(chunk, at: offset, of: slot, isRequest: isRequest)
+      offset += chunk.count
+      return chunk
+    } catch {
+      finish(error)
+      throw error
+    }
+  }
+
+  private func finish(_ error: (any Error)?) {
+    guard !isOver else { return }
+    isOver = true
+    // An error of a request's body fails the load, which records it.
+    guard !isRequest, let response else { return }
+    let (metrics, trailers) = (response.metrics, response.trailers)
+    inspector.end(slot, more: trailers.cost) { exchange in
+      exchange.response?.metrics = metrics
+      exchange.trailers = trailers
+      exchange.error = error
+    }
+  }
+}
+
+/// The chunks of a reading.
+struct Tapped: AsyncSequence, AsyncIteratorProtocol {
+  let tap: BodyTap
+
+  func makeAsyncIterator() -> Tapped { self }
+
+  func next() async throws -> Data? { try await tap.next() }
+}

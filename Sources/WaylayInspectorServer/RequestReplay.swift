@@ -1,0 +1,73 @@
+#if InspectorServer
+  import Foundation
+  import WaylayCore
+  import WaylayHAR
+  import WaylayInspector
+
+  /// Sends a request again, as it was recorded: without what was taken out of it.
+  ///
+  /// A header field whose value was taken out, in whole or in part, is left out: the app's chain adds its own, as it did
+  /// the first time. A URL or a body that holds a place where something was taken out is not the one that was sent, and
+  /// neither is a body of which only the beginning was kept: such a request is refused, and the reason is said.
+  struct RequestReplay: Sendable {
+    let session: URLSession
+    let redaction: Redaction
+
+    struct Refusal: Error, Equatable {
+      let reason: String
+    }
+
+    func send(_ exchange: Inspector.Exchange) async -> Result<Int, Refusal> {
+      let request: URLRequest
+      switch Self.request(exchange, replacement: redaction.replacement) {
+      case .success(let made): request = made
+      case .failure(let refusal): return .failure(refusal)
+      }
+      do {
+        let (_, response) = try await session.data(for: request)
+        return .success((response as? HTTPURLResponse)?.statusCode ?? 0)
+      } catch {
+        // What failed is in the list. The page needs no more than that, and an error may hold anything.
+        return .failure(Refusal(reason: "It was sent again and failed."))
+      }
+    }
+
+    static func request(_ exchange: Inspector.Exchange, replacement: String) -> Result<URLRequest, Refusal> {
+      let recorded = exchange.request
+      guard exchange.state != .unseen else {
+        return .failure(Refusal(reason: "A WebSocket task cannot be sent again."))
+      }
+      guard recorded.method != "CONNECT" else { return .failure(Refusal(reason: "A tunnel cannot be sent again.")) }
+      guard !holds(recorded.url, replacement) else {
+        return .failure(Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again."))
+      }
+      guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
+        return .failure(Refusal(reason: "Its URL cannot be sent again."))
+      }
+      var request = URLRequest(url: url)
+      request.httpMethod = recorded.method
+      if let body = recorded.body, body.size > 0 {
+        guard !body.isTruncated else {
+          return .failure(Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again."))
+        }
+        guard body.data.range(of: Data(replacement.utf8)) == nil else {
+          return .failure(Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again."))
+        }
+        request.httpBody = body.data
+      }
+      // What belongs to a connection, or follows from the URL and the body.
+      let own: Set<String> = ["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"]
+      for field in recorded.headers where !own.contains(field.name.lowercased()) && !holds(field.value, replacement) {
+        request.addValue(field.value, forHTTPHeaderField: field.name)
+      }
+      return .success(request)
+    }
+
+    /// Whether something was taken out of a text. In a URL the mark may be encoded, as it is where it has other letters
+    /// than it has by default.
+    private static func holds(_ text: String, _ replacement: String) -> Bool {
+      guard !replacement.isEmpty else { return false }
+      return text.contains(replacement) || (text.removingPercentEncoding ?? text).contains(replacement)
+    }
+  }
+#endif

@@ -1,0 +1,172 @@
+import Foundation
+import WaylayHAR
+import WaylayRecording
+
+extension Cassette {
+  /// Plays the entry that matches a request, or records the exchange.
+  ///
+  /// - Throws: A `URLError` with a ``MockError`` beneath it if no entry matches the request; the error that the
+  ///   recorded exchange failed with; while recording, what the rest of the chain throws.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    if let defect = role.defect { throw defect.urlError(for: request) }
+    guard role.plays else { return try await record(request, next) }
+    var request = request
+    let body = try await collect(request)
+    if !request.body.isReplayable { request.body = .data(body) }
+    let asked = ComparedRequest(request, body: body, options.redaction)
+    if let track = take(asked) { return try await play(track, to: request) }
+    if role.records { return try await record(request, next) }
+    let error = state.withLock { miss(asked, in: $0) }
+    let kind: MockIssue.Kind = error.code == .usedUp ? .usedUp : .unmatched
+    note(MockIssue(kind: kind, message: error.message, location: location))
+    throw error.urlError(for: request)
+  }
+
+  private func collect(_ request: InterceptedRequest) async throws -> Data {
+    do { return try await request.body.collect(upTo: options.bodyLimit) } catch let error as WaylayError
+      where error.code == .bodyTooLarge
+    {
+      throw MockError(
+        .bodyTooLarge,
+        "The request's body exceeds the \(options.bodyLimit) bytes that the cassette reads: raise "
+          + "Cassette.Options.bodyLimit.",
+        location: location, underlying: error
+      ).urlError(for: request)
+    }
+  }
+
+  /// Takes the entry for a request: of two that want the same, each gets one of its own.
+  func take(_ asked: ComparedRequest) -> Track? {
+    state.withLock { state in
+      let fitting = state.tracks.indices.filter { state.tracks[$0].accepts(asked, options.matching) }
+      let free = fitting.filter { state.tracks[$0].uses == 0 }
+      // Of requests that differ in what is not compared, each had better get its own answer.
+      let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
+      guard let index = best ?? free.first ?? (options.allowsRepeats ? fitting.last : nil) else { return nil }
+      state.tracks[index].uses += 1
+      return state.tracks[index]
+    }
+  }
+
+  private func play(_ track: Track, to request: InterceptedRequest) async throws -> InterceptedResponse {
+    let timings = track.entry.timings
+    let stopwatch = Stopwatch(options.clock)
+    let total = Duration.ofSeconds(timings.total / 1000 * options.timing.factor)
+    let head = Duration.ofSeconds(max(0, timings.total - timings.receive) / 1000 * options.timing.factor)
+    let failure = track.failure(of: request)
+    guard var response = InterceptedResponse(track.entry.response, to: request, source: .cassette) else {
+      try await stopwatch.sleep(until: total)
+      throw failure ?? Track.silence(request)
+    }
+    response.dropCoding(of: request)
+    try await stopwatch.sleep(until: head)
+    var timing = MockTiming()
+    if total > head { timing.total = total }
+    guard timing.pacesBody || failure != nil else { return response }
+    let length = track.entry.response.body.data.count
+    let pace = timing.pace(stopwatch, length: Int64(length), MockRandom(seed: 0))
+    let fault = failure.map { MockFault.Body(bytes: length, ending: .error($0)) }
+    response.body = PacedBody.body(response.body, pace: pace, fault: fault)
+    return response
+  }
+
+  func note(_ issue: MockIssue) {
+    state.withLock { $0.issues.append(issue) }
+  }
+}
+
+extension InterceptedResponse {
+  /// Bodies of archives are decoded already.
+  fileprivate mutating func dropCoding(of request: InterceptedRequest) {
+    guard request.method != .head, fields[.contentEncoding] != nil else { return }
+    fields[.contentEncoding] = nil
+    fields[.contentLength] = nil
+  }
+}
+
+extension Cassette: WebSocketValidating {
+  /// Refuses a WebSocket task: it bypasses every chain on its way to the network, so it can be neither recorded nor
+  /// played.
+  public func validate(webSocket request: URLRequest) throws {
+    let url = request.url.map { Redaction.shown($0) } ?? "no URL"
+    let message = """
+      The WebSocket \(url) can neither be recorded nor played: it bypasses all interceptors, so it was refused, and \
+      nothing was sent. Inject whatever opens WebSockets into the code under test.
+      """
+    state.withLock { state in
+      // Apple's loading system asks several times for one task.
+      guard !state.issues.contains(where: { $0.message == message }) else { return }
+      state.issues.append(MockIssue(kind: .unmatched, message: message, location: location))
+    }
+    throw MockError(.unmatched, message, location: location)
+  }
+}
+
+// An exchange that failed has, beside Chrome's `_error` in words, what failed in a field of our own, `_failure`.
+
+extension HAR.Entry {
+  /// Writes down that the exchange failed, and how.
+  mutating func fail(_ error: any Error) {
+    let transport = error as? TransportError ?? (error as? URLError)?.cause(as: TransportError.self)
+    let code = transport?.code ?? (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
+    var failure: [String: JSONValue] = [
+      "code": JSONValue(code.rawValue), "message": JSONValue(transport?.message ?? "The load failed."),
+    ]
+    if let transport {
+      failure["cause"] = JSONValue(transport.cause.description)
+      failure["phase"] = JSONValue(transport.phase.description)
+      if let sent = transport.requestBytesSent { failure["bytesSent"] = JSONValue(sent) }
+    }
+    extensions["_failure"] = JSONValue(failure)
+    extensions["_error"] = "URLError \(code.rawValue)"
+  }
+
+  /// Writes down that nobody has read the answer to its end.
+  mutating func abandon() {
+    extensions["_abandoned"] = true
+  }
+}
+
+extension Track {
+  /// What the exchange failed with, if it did.
+  func failure(of request: InterceptedRequest) -> TransportError? {
+    if entry.extensions["_abandoned"]?.bool == true {
+      return TransportError(
+        .networkConnectionLost, phase: .receiving,
+        message: "the response was not read beyond this point when the cassette was recorded: re-record it.")
+    }
+    if let failure = entry.extensions["_failure"], let number = failure["code"]?.int {
+      // Any number makes a code on Apple platforms.
+      let code: URLError.Code? = URLError.Code(rawValue: number)
+      return TransportError(
+        code ?? .unknown, cause: failure["cause"]?.string.map { ErrorCode($0) },
+        phase: failure["phase"]?.string.map { TransportError.Phase($0) } ?? .unknown,
+        requestBytesSent: failure["bytesSent"]?.int.map(Int64.init),
+        message: failure["message"]?.string ?? "the exchange failed when it was recorded.")
+    }
+    let browserError = (entry.extensions["_error"] ?? entry.response.extensions["_error"])?.string
+    guard entry.response.status == 0 || browserError != nil else { return nil }
+    guard let browserError, !browserError.isEmpty else { return Self.silence(request) }
+    return TransportError(
+      Self.code(ofBrowser: browserError), message: "the exchange failed when it was recorded: \(browserError)")
+  }
+
+  /// What a client sees of an entry without an answer.
+  static func silence(_ request: InterceptedRequest) -> TransportError {
+    TransportError(.networkConnectionLost, message: "there was no response when the cassette was recorded.")
+  }
+
+  /// The code that is nearest to an error of Chrome.
+  private static func code(ofBrowser error: String) -> URLError.Code {
+    let known: [(String, URLError.Code)] = [
+      ("NAME_NOT_RESOLVED", .cannotFindHost), ("CONNECTION_REFUSED", .cannotConnectToHost),
+      ("ADDRESS_UNREACHABLE", .cannotConnectToHost), ("CONNECTION_FAILED", .cannotConnectToHost),
+      ("INTERNET_DISCONNECTED", .notConnectedToInternet), ("TIMED_OUT", .timedOut),
+      ("CERT_DATE_INVALID", .serverCertificateHasBadDate), ("CERT_", .serverCertificateUntrusted),
+      ("SSL_", .secureConnectionFailed), ("ABORTED", .cancelled), ("INVALID_RESPONSE", .badServerResponse),
+    ]
+    return known.first { error.uppercased().contains($0.0) }?.1 ?? .networkConnectionLost
+  }
+}

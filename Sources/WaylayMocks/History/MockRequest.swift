@@ -1,0 +1,101 @@
+/// A request that a mock received, with its body: a stub's closure gets it, and the mock's history keeps it.
+///
+/// ```swift
+/// Stub(.put, "/users/:id") { request in
+///   let user = try request.json(User.self)
+///   return .text("\(user.name) is number \(request.parameters["id"] ?? "")")
+/// }
+/// ```
+public struct MockRequest: Sendable {
+  /// What the history knows of a request.
+  struct Record: Sendable {
+    let entry: StubEntry?
+    /// Whether the stub that answered is one of the mock's own, and not of an outer mock.
+    let isOwn: Bool
+    /// The names whose values may be shown.
+    let shownNames: Set<String>
+  }
+
+  /// The request, whose body can be read again.
+  public let request: InterceptedRequest
+  /// The whole body, for any kind of task: data, file or stream.
+  public let body: Data
+  /// The values of the URL pattern's parameters: `id` for `/users/:id`.
+  public let parameters: [String: String]
+  /// The position among the requests that the stub answers, from 0.
+  public let index: Int
+  /// `nil` outside the history.
+  let record: Record?
+
+  /// Makes a request to test a closure.
+  public init(_ request: InterceptedRequest, body: Data = Data(), parameters: [String: String] = [:], index: Int = 0) {
+    self.init(request, body, parameters, index, nil)
+  }
+
+  init(
+    _ request: InterceptedRequest, _ body: Data, _ parameters: [String: String], _ index: Int, _ record: Record?
+  ) {
+    self.request = request
+    self.body = body
+    self.parameters = parameters
+    self.index = index
+    self.record = record
+  }
+
+  /// The location of the stub that answered the request, in a mock's history; `nil` if none did.
+  public var stubLocation: MockSourceLocation? { record?.entry?.stub.location }
+
+  /// The header fields.
+  public var fields: HTTPFields { request.fields }
+  /// The request as a `URLRequest`, without a body.
+  public var urlRequest: URLRequest { record == nil ? request.urlRequest : request.untagged }
+  /// The method, in uppercase.
+  public var method: String { request.method.rawValue.uppercased() }
+  /// The URL.
+  public var url: URL { request.url }
+  /// The body as text; invalid UTF-8 is repaired.
+  public var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// Returns the value of a header field; the name is case-insensitive.
+  public func header(_ name: String) -> String? { request.headerValue(name) }
+
+  /// Returns the value of the first query item with the given name; empty for an item without a value, `nil` if there
+  /// is no such item.
+  public func query(_ name: String) -> String? {
+    ParsedURL(url).items.values(of: name).first.map { $0 ?? "" }
+  }
+
+  /// Decodes the body from JSON.
+  ///
+  /// - Throws: What the decoder throws.
+  public func json<Value: Decodable>(
+    _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    try decoder.decode(type, from: body)
+  }
+}
+
+extension MockRequest: CustomStringConvertible {
+  /// Method and URL, without the user info, the fragment, and the values of query items whose names indicate a secret.
+  public var description: String {
+    Redaction.$shownNames.withValue(record?.shownNames ?? []) { "\(method) \(Redaction.shown(url))" }
+  }
+}
+
+extension MockRequest {
+  var facts: RequestFacts { RequestFacts(request, body: body) }
+
+  /// Whether the response to this one led to another request: an earlier hop of the same load, or, where the loading
+  /// system makes a load of each hop, a redirect to its URL.
+  func mayHaveSent(_ next: RequestFacts) -> Bool {
+    guard let stub = record?.entry?.stub else { return false }
+    if request.id == next.request.id { return request.hop < next.request.hop }
+    guard next.request.hop > 0, let responses = stub.listed else { return false }
+    return responses.contains { response in
+      guard case .message(let message) = response.content, let location = message.fields[.location] else {
+        return false
+      }
+      return URL(string: location, relativeTo: url)?.absoluteString == next.url.url.absoluteString
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import HTTPTypes
+
+extension MockResponse {
+  /// The same response, limited to the part that a `Range` field asks for (RFC 9110, section 14).
+  ///
+  /// ```swift
+  /// Stub(.get, "/video.mp4", .file(video).header("ETag", "\"v1\"").servingRanges())
+  /// ```
+  ///
+  /// For a `GET` whose response has the status 200 and a body of known length, the result is a 206 with
+  /// `Content-Range`; a 416 if the range lies beyond the end; or the whole body if `If-Range` names another `ETag`
+  /// (compared strongly) or `Last-Modified`. Several ranges at once, other units and malformed fields get the whole
+  /// body, as the standard allows. Only the requested part of a file is read.
+  public func servingRanges() -> MockResponse {
+    with { $0.servesRanges = true }
+  }
+}
+
+extension InterceptedResponse {
+  /// Cuts the response down to what `request` asks for.
+  mutating func serveRange(of request: InterceptedRequest) {
+    guard status == .ok, body.isReplayable, let length = body.length else { return }
+    fields[.acceptRanges] = fields[.acceptRanges] ?? "bytes"
+    guard request.method == .get, let range = request.fields[.range].map(ByteRange.init), range != .other,
+      allowsRange(of: request)
+    else { return }
+    // RFC 9110, section 14.1.2: the last bytes of nothing are satisfiable, and there is no Content-Range to say so.
+    if length == 0, case .suffix(1...) = range { return }
+    guard let bytes = range.bytes(of: length) else {
+      status = .rangeNotSatisfiable
+      fields[.contentRange] = "bytes */\(length)"
+      fields[.contentLength] = nil
+      fields[.contentType] = nil
+      body = .empty
+      return
+    }
+    status = .partialContent
+    fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(length)"
+    fields[.contentLength] = nil
+    body = body.slice(bytes)
+  }
+
+  /// Whether `If-Range` holds (RFC 9110, section 13.1.5): it names the same representation, byte for byte.
+  private func allowsRange(of request: InterceptedRequest) -> Bool {
+    guard let condition = request.fields[.ifRange].map({ $0[...].trimmed }) else { return true }
+    // An entity tag is quoted, a date is not. A weak tag never compares strongly (section 8.8.3.2).
+    guard condition.hasSuffix("\"") else { return fields[.lastModified].map { $0[...].trimmed == condition } ?? false }
+    return !condition.hasPrefix("W/") && fields[.eTag].map { $0[...].trimmed == condition } ?? false
+  }
+}
+
+extension MessageBody {
+  /// A part of a body that can be read again.
+  func slice(_ range: Range<Int64>) -> MessageBody {
+    if let data = inMemory {
+      return .data(data.dropFirst(Int(range.lowerBound)).prefix(Int(range.upperBound - range.lowerBound)))
+    }
+    if let file = fileURL {
+      return .stream(length: range.upperBound - range.lowerBound) { FileSlice(file: file, range: range) }
+    }
+    let whole = self
+    return .stream(length: range.upperBound - range.lowerBound) { BodySlice(whole: whole, range: range) }
+  }
+}
+
+/// A part of a file, read as it is needed.
+private struct FileSlice: AsyncSequence, Sendable {
+  typealias Element = Data
+  let file: URL
+  let range: Range<Int64>
+
+  func makeAsyncIterator() -> Iterator { Iterator(file: file, range: range) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    let file: URL
+    let range: Range<Int64>
+    private var handle: FileHandle?
+    private var left: Int64
+
+    init(file: URL, range: Range<Int64>) {
+      self.file = file
+      self.range = range
+      left = range.upperBound - range.lowerBound
+    }
+
+    mutating func next() async throws -> Data? {
+      guard left > 0 else {
+        try handle?.close()
+        handle = nil
+        return nil
+      }
+      let handle = try self.handle ?? open()
+      self.handle = handle
+      guard let chunk = try handle.read(upToCount: Int(Swift.min(left, 65_536))), !chunk.isEmpty else {
+        throw MockError(
+          .unreadableFile, "the file \(file.path) ends before the requested range: it has changed in the meantime.")
+      }
+      left -= Int64(chunk.count)
+      return chunk
+    }
+
+    private func open() throws -> FileHandle {
+      let handle = try FileHandle(forReadingFrom: file)
+      try handle.seek(toOffset: UInt64(range.lowerBound))
+      return handle
+    }
+  }
+}
+
+/// A part of a stream that can be opened again.
+private struct BodySlice: AsyncSequence, Sendable {
+  typealias Element = Data
+  let whole: MessageBody
+  let range: Range<Int64>
+
+  func makeAsyncIterator() -> Iterator { Iterator(chunks: whole.makeAsyncIterator(), range: range) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    var chunks: MessageBody.AsyncIterator
+    let range: Range<Int64>
+    private var position: Int64 = 0
+
+    init(chunks: MessageBody.AsyncIterator, range: Range<Int64>) {
+      self.chunks = chunks
+      self.range = range
+    }
+
+    mutating func next() async throws -> Data? {
+      while position < range.upperBound, let chunk = try await chunks.next() {
+        let end = position + Int64(chunk.count)
+        defer { position = end }
+        let part =
+          (Swift.max(position, range.lowerBound)..<Swift.max(range.lowerBound, Swift.min(end, range.upperBound)))
+        if !part.isEmpty { return chunk.dropFirst(Int(part.lowerBound - position)).prefix(part.count) }
+      }
+      return nil
+    }
+  }
+}
+
+extension Substring {
+  /// Without spaces and tabs at its ends.
+  var trimmed: Substring {
+    var text = self
+    while let last = text.last, last == " " || last == "\t" { text = text.dropLast() }
+    return text.drop { $0 == " " || $0 == "\t" }
+  }
+}

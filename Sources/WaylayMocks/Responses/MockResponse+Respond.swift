@@ -1,0 +1,281 @@
+import Foundation
+import HTTPTypes
+
+extension InterceptedResponse.Source {
+  /// A stub of a mock.
+  public static let mock = InterceptedResponse.Source("mock", storesCookies: true)
+}
+
+extension MockResponse {
+  /// Answers a request.
+  ///
+  /// - Throws: ``MockError`` for a mistake in the response; the failure that it simulates; `CancellationError`.
+  package func respond(
+    to request: MockRequest, next: InterceptorChain.Next, in environment: MockEnvironment
+  ) async throws -> InterceptedResponse {
+    if let defect { throw defect }
+    let isPaced = !timing.isImmediate || bodyFault != nil
+    let stopwatch = isPaced ? Stopwatch(environment.clock) : nil
+    guard let stopwatch else {
+      return finished(try await edited(original(for: request, next), request, environment), request)
+    }
+    if timing.losesEverything { try await Never.comes() }
+    try await timing.waitForFirstByte(stopwatch, sending: request.request.body.length ?? 0, environment.random)
+    var response = finished(try await edited(original(for: request, next), request, environment), request)
+    let fault = bodyFault?.body(for: request.request)
+    if let fault, bodyFault?.promisesMore == true { response.promise(moreThan: fault.bytes) }
+    guard fault != nil || timing.pacesBody else { return response }
+    let pace = timing.pace(stopwatch, length: response.body.length, environment.random)
+    response.body = PacedBody.body(response.body, pace: pace, fault: fault)
+    return response
+  }
+
+  /// The response before it is edited.
+  private func original(
+    for request: MockRequest, _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    if let refusal = credentials?.refusal(of: request.request) { return refusal }
+    switch content {
+    case .message(let message):
+      return InterceptedResponse(
+        to: request.request, status: message.status, fields: message.fields, body: try message.content(),
+        source: .mock)
+    case .error(let error): throw error
+    case .failure(let failure): throw failure.error(for: request.request)
+    case .never: try await Never.comes()
+    case .passThrough: return try await next(request.request)
+    }
+  }
+
+  private func edited(
+    _ response: InterceptedResponse, _ request: MockRequest, _ environment: MockEnvironment
+  ) async throws -> InterceptedResponse {
+    guard !edits.isEmpty else { return response }
+    var response = response
+    for edit in edits {
+      switch edit {
+      case .message(let change):
+        var message = Message(status: response.status, fields: response.fields)
+        change(&message)
+        response.status = message.status
+        response.fields = message.fields
+      case .response(let change):
+        response = try await environment.run { [response] in try await change(response, request) }
+      }
+    }
+    return response
+  }
+
+  /// The response as HTTP has it: the requested range, no body where there is none, the length.
+  private func finished(_ response: InterceptedResponse, _ request: MockRequest) -> InterceptedResponse {
+    var response = response
+    if servesRanges { response.serveRange(of: request.request) }
+    guard response.source == .mock else { return response }
+    if request.method != "HEAD", [204, 304].contains(response.status.code) { response.body = .empty }
+    if let length = response.body.length, ![204, 304].contains(response.status.code),
+      !response.fields.contains(where: { $0.name == .contentLength || $0.name == .transferEncoding })
+    {
+      response.fields.append(HTTPField(name: .contentLength, value: String(length)))
+    }
+    if request.method == "HEAD" { response.body = .empty }
+    return response
+  }
+}
+
+extension MockResponse.Message {
+  /// The body; a file is looked for now.
+  func content() throws -> MessageBody {
+    switch body {
+    case .message(let body): body
+    case .file(let file): try .existing(file)
+    }
+  }
+}
+
+extension InterceptedResponse {
+  /// Announces more bytes than will come.
+  fileprivate mutating func promise(moreThan bytes: Int) {
+    let length = max(body.length ?? 0, Int64(bytes).addingReportingOverflow(1).partialValue)
+    fields[.transferEncoding] = nil
+    fields[.contentLength] = String(length)
+  }
+}
+
+/// A response that is the same for every request, made together with its stub: sending it costs next to nothing.
+struct PreparedResponse: Sendable {
+  let status: HTTPResponse.Status
+  let fields: HTTPFields
+  let body: MessageBody
+  /// The last response. Most stubs are for one URL; from the second request for it on the response is the same, and so
+  /// is its head, which takes the loading system longer to make than all else here.
+  private let last = Locked<InterceptedResponse?>(nil)
+
+  init(status: HTTPResponse.Status, fields: HTTPFields, body: MessageBody) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// The response to a request; `nil` for `HEAD`, whose responses lose their bodies.
+  func response(to facts: RequestFacts) -> InterceptedResponse? {
+    guard facts.method != "HEAD" else { return nil }
+    let url = facts.url.url
+    var answer: InterceptedResponse
+    if let known = last.withLock({ $0 }), known.url == url {
+      guard !known.keepsHead else { return known }
+      answer = known
+      answer.keepHead()
+    } else {
+      answer = InterceptedResponse(status: status, fields: fields, url: url, body: body, source: .mock)
+    }
+    last.withLock { $0 = answer }
+    return answer
+  }
+}
+
+extension MockResponse {
+  /// The response to every request; `nil` when it depends on the request, takes time, fails, or is to be read from
+  /// somewhere.
+  var prepared: PreparedResponse? {
+    guard defect == nil, timing.isImmediate, bodyFault == nil, credentials == nil, !servesRanges,
+      case .message(var message) = content,
+      case .message(let body) = message.body, body.inMemory != nil
+    else { return nil }
+    for edit in edits {
+      guard case .message(let change) = edit else { return nil }
+      change(&message)
+    }
+    let hasBody = ![204, 304].contains(message.status.code)
+    if hasBody, let length = body.length, !message.fields.contains(.contentLength),
+      !message.fields.contains(.transferEncoding)
+    {
+      message.fields.append(HTTPField(name: .contentLength, value: String(length)))
+    }
+    return PreparedResponse(status: message.status, fields: message.fields, body: hasBody ? body : .empty)
+  }
+}
+
+/// What a Basic challenge asks for (RFC 7617).
+struct MockCredentials: Sendable {
+  let user: String
+  let password: String
+  let realm: String
+
+  /// What is wrong with it, if anything is.
+  var defect: MockError? {
+    if user.contains(":") {
+      return MockError(
+        .invalidResponse, "a user name for Basic authentication must not contain a colon (RFC 7617, section 2).")
+    }
+    guard [user, password, realm].contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) else { return nil }
+    return MockError(
+      .invalidResponse, "user, password and realm of Basic authentication must not contain control characters.")
+  }
+
+  /// The challenge, or `nil` for a request that brings the credentials.
+  func refusal(of request: InterceptedRequest) -> InterceptedResponse? {
+    if let field = request.fields[.authorization], isRight(field) { return nil }
+    return InterceptedResponse(
+      to: request, status: .unauthorized,
+      fields: [.wwwAuthenticate: "Basic realm=\(realm.quotedString), charset=\"UTF-8\""],
+      source: .mock)
+  }
+
+  private func isRight(_ field: String) -> Bool {
+    guard let space = field.firstIndex(of: " "), field[..<space].lowercased() == "basic" else { return false }
+    return Data(base64Encoded: String(field[space...].dropFirst())) == Data("\(user):\(password)".utf8)
+  }
+}
+
+extension MockResponse {
+  /// The same response for requests with the right user and password; any other request gets a 401 with a Basic
+  /// challenge.
+  ///
+  /// ```swift
+  /// Stub(.get, "/account", .json(account).requiringBasic(user: "ada", password: "s3cret"))
+  /// ```
+  ///
+  /// The challenge is answered like one from the network: by the task's delegate, the session's credential storage, or
+  /// the URL's user info. All of this happens inside the load, offline, and counts as one use of the stub. Without the
+  /// right credentials the app gets the 401.
+  public func requiringBasic(user: String, password: String, realm: String = "mock") -> MockResponse {
+    with { copy in
+      let credentials = MockCredentials(user: user, password: password, realm: realm)
+      copy.note(credentials.defect)
+      copy.credentials = credentials
+    }
+  }
+}
+
+/// What answers take from outside: the time, chance, and the task that the code of a stub runs in.
+package struct MockEnvironment: Sendable {
+  /// What delays wait on.
+  package let clock: any Clock<Duration>
+  /// What decides which packets are lost.
+  package let random: MockRandom
+  /// Where the closures of stubs run; `nil` for the load's own task.
+  package let context: TaskContext?
+
+  /// Makes an environment.
+  ///
+  /// - Parameters:
+  ///   - clock: What delays wait on.
+  ///   - seed: The same seed loses the same packets; `nil` for other ones each time.
+  ///   - context: Where the closures of stubs run; `nil` for the load's own task.
+  package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
+    self.context = context
+    self.clock = clock
+    random = MockRandom(seed: seed ?? .random(in: .min ... .max))
+  }
+
+  /// Runs code of a stub's author.
+  func run<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    guard let context else { return try await operation() }
+    return try await context.run(operation)
+  }
+
+  /// What the closure of a stub returns.
+  ///
+  /// - Throws: A `URLError`, an error of a load and cancellation as they are; ``MockError`` for any other error.
+  func response(
+    computedBy compute: @escaping @Sendable (MockRequest) async throws -> MockResponse, for request: MockRequest
+  ) async throws -> MockResponse {
+    do { return try await run { try await compute(request) } } catch let error
+      where error is URLError || error is any LoadError || error is CancellationError
+    {
+      throw error
+    } catch {
+      throw MockError(
+        .invalidResponse,
+        "the stub's closure threw \(error.redacted). To fail a load on purpose, return .error(…) or throw a URLError.",
+        underlying: error)
+    }
+  }
+}
+
+/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
+/// number generators", 2014).
+package final class MockRandom: Sendable {
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  private let generator: Locked<Generator>
+
+  package init(seed: UInt64) {
+    generator = Locked(Generator(state: seed))
+  }
+
+  /// A number from 0 up to, and without, 1.
+  package func unit() -> Double {
+    generator.withLock { Double.random(in: 0..<1, using: &$0) }
+  }
+}

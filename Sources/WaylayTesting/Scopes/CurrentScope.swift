@@ -1,0 +1,153 @@
+import Testing
+public import WaylayMocks
+
+extension URLSession {
+  /// The session of the current mock scope, whose stubs answer all its requests.
+  ///
+  /// ```swift
+  /// @Test(.mocked { Stub(.get, "https://api.example.com/health", .status(204)) })
+  /// func health() async throws {
+  ///   let (_, response) = try await URLSession.mocked.data(from: #require(URL(string: "https://api.example.com/health")))
+  ///   #expect((response as? HTTPURLResponse)?.statusCode == 204)
+  /// }
+  /// ```
+  ///
+  /// The session is the same everywhere within one scope, including helpers and child tasks, and ends with the scope:
+  /// see ``MockScope/session``. Outside a scope, it is a session that fails every request, and the running test fails
+  /// with an issue that says so; nothing is sent to the network.
+  public static var mocked: URLSession { MockScope.required(by: "URLSession.mocked").session }
+}
+
+extension URLSessionConfiguration {
+  /// An ephemeral configuration whose sessions are answered by the current mock scope.
+  ///
+  /// ```swift
+  /// let session = URLSession(configuration: .mocked, delegate: delegate, delegateQueue: nil)
+  /// ```
+  ///
+  /// Each access returns a new configuration: assign it to a variable to set header fields, timeouts or cookies before
+  /// you make a session. You own the sessions made from it; on Linux each holds two descriptors until it is released or
+  /// invalidated (platform fact U12), so prefer `URLSession.mocked` if you need neither a delegate nor settings.
+  /// Outside a scope it behaves like `URLSession.mocked`.
+  public static var mocked: URLSessionConfiguration {
+    MockScope.required(by: "URLSessionConfiguration.mocked").configuration()
+  }
+}
+
+extension MockInterceptor {
+  /// The mock of the current scope, for adding stubs during a test and for verification.
+  ///
+  /// ```swift
+  /// MockInterceptor.current.add { Stub(.delete, "https://api.example.com/users/1", .status(204)) }
+  /// try await UserClient(session: .mocked).delete(1)
+  /// #expect(MockInterceptor.current.requests(.delete, "/users/1").count == 1)
+  /// ```
+  ///
+  /// Outside a scope, it is a mock that no session uses, and the running test fails with an issue that says so.
+  public static var current: MockInterceptor { MockScope.required(by: "MockInterceptor.current").mock }
+}
+
+extension MockScope {
+  /// The current scope; outside of every scope, and after its end, one whose loads all fail. Says so in the test that
+  /// runs.
+  static func required(by name: String) -> MockScope {
+    guard let current else {
+      reportOutside(outsideMessage(name))
+      return outside
+    }
+    guard !current.isEnded else {
+      IssueReport.report(
+        """
+        \(name) was used after the end of its scope, by a task or other work that the test left running. In the test, \
+        wait for the work it starts.
+        """)
+      return outside
+    }
+    return current
+  }
+
+  /// In a detached task, on a queue or on a thread no test is current: then the report lists the open mocks.
+  private static func reportOutside(_ message: String) {
+    let open = Test.current == nil ? OpenScopes.locations : []
+    guard let first = open.first(where: { $0.test == nil }) ?? open.first else { return IssueReport.report(message) }
+    let places = open.prefix(5).map(\.description).joined(separator: ", ")
+    let isOne = open.count == 1
+    IssueReport.report(
+      """
+      \(message) \(isOne ? "One mock is open now, made at" : "\(open.count) mocks are open now, made at") \
+      \(places)\(open.count > 5 ? ", …" : ""): \(isOne ? "its test" : "one of their tests") most likely ran this code.
+      """, at: first)
+  }
+
+  /// One for the whole process: its loads fail, and it is never ended.
+  static let outside: MockScope = {
+    let mock = MockInterceptor()
+    let registry = InterceptorRegistry(configuration: .ephemeral)
+    registry.register(InterceptorChain(.default, for: .any) { OutsideScope() })
+    return MockScope(mock: mock, registry: registry)
+  }()
+
+  private static func outsideMessage(_ name: String) -> String {
+    """
+    \(name) was used outside of a mock's scope: its requests fail, and nothing is sent. Give the test \
+    `.mocked { … }`, or wrap the call in `withMock { … } operation: { … }`. A detached task, a queue or a thread does \
+    not inherit the scope: create the session beforehand, or bind the scope there with \
+    `MockScope.$current.withValue(scope) { … }`.
+    """
+  }
+
+  /// Fails every load.
+  private struct OutsideScope: InlineAnswering, WebSocketValidating {
+    func validate(webSocket request: URLRequest) throws {
+      throw WaylayError(
+        .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)
+    }
+
+    func answerInline(_ request: InterceptedRequest) throws -> InlineAnswer {
+      throw URLError.outsideMockScope(MockScope.outsideMessage("This session"), name, request)
+    }
+  }
+}
+
+extension URLError {
+  /// The failure of a request that no mock scope answers.
+  static func outsideMockScope(_ message: String, _ interceptor: String, _ request: InterceptedRequest) -> URLError {
+    let cause = WaylayError(
+      .outsideMockScope, message, interceptor: interceptor, url: request.url, requestID: request.id)
+    return URLError(
+      .resourceUnavailable, userInfo: [NSUnderlyingErrorKey: cause, NSLocalizedDescriptionKey: cause.message])
+  }
+}
+
+extension ErrorCode where Domain == WaylayError {
+  /// A session was taken from `URLSession.mocked` where no mock scope was current.
+  public static var outsideMockScope: Self { Self("outsideMockScope") }
+}
+
+/// The open scopes, by where their mocks were made: for the report on code that runs outside all of them.
+enum OpenScopes {
+  private struct State {
+    var locations: [UInt64: MockSourceLocation] = [:]
+    var last: UInt64 = 0
+  }
+
+  private static let state = Locked(State())
+
+  /// The oldest first.
+  static var locations: [MockSourceLocation] {
+    state.withLock { $0.locations }.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// - Returns: What ``remove(_:)`` takes.
+  static func add(_ location: MockSourceLocation) -> UInt64 {
+    state.withLock { state in
+      state.last += 1
+      state.locations[state.last] = location
+      return state.last
+    }
+  }
+
+  static func remove(_ number: UInt64) {
+    state.withLock { $0.locations[number] = nil }
+  }
+}

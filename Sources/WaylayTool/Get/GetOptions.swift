@@ -1,0 +1,132 @@
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayCore
+  import WaylayHosts
+
+  /// What is asked for.
+  struct RequestOptions: ParsableArguments {
+    @Option(
+      name: [.customShort("X"), .long], help: ArgumentHelp("The method: GET, or POST with -d.", valueName: "name"))
+    var method: String?
+    @Option(
+      name: [.customShort("H"), .long],
+      help: ArgumentHelp("A header field. May be given several times.", valueName: "name: value"))
+    var header: [String] = []
+    @Option(
+      name: .shortAndLong,
+      help: ArgumentHelp(
+        "The body; @FILE for the bytes of a file. A form unless a Content-Type is given.", valueName: "text"))
+    var data: String?
+    @Option(help: ArgumentHelp("How long to wait while nothing comes.", valueName: "seconds")) var timeout: Double = 60
+
+    func validate() throws {
+      guard timeout > 0, timeout <= 86_400 else {
+        throw ValidationError("--timeout must be a number of seconds, up to a day.")
+      }
+      if let method, HTTPRequest.Method(method) == nil {
+        throw ValidationError("\"\(method)\" cannot be sent as a method.")
+      }
+    }
+
+    func body() throws -> Data? {
+      guard let data else { return nil }
+      guard data.hasPrefix("@") else { return Data(data.utf8) }
+      let file = String(data.dropFirst())
+      do { return try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
+        throw ToolFailure(
+          .files, "file.unreadable", "\(file) cannot be read: \((error as NSError).localizedDescription)")
+      }
+    }
+
+    func request(to url: URL) throws -> URLRequest {
+      var request = URLRequest(url: url, timeoutInterval: timeout)
+      request.httpMethod = method ?? (data == nil ? "GET" : "POST")
+      for (name, value) in try Addresses.fields(header) { request.addValue(value, forHTTPHeaderField: name) }
+      if request.value(forHTTPHeaderField: "User-Agent") == nil {
+        request.setValue("waylay/0.1.0", forHTTPHeaderField: "User-Agent")
+      }
+      if data != nil, request.value(forHTTPHeaderField: "Content-Type") == nil {
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+      }
+      return request
+    }
+  }
+
+  /// Where the sockets go.
+  struct RouteOptions: ParsableArguments {
+    @Option(
+      help: ArgumentHelp(
+        "Dial this address for that host, and no other: api.example.com=203.0.113.7, *.example.com=[2001:db8::7]:8443. "
+          + "May be given several times.",
+        valueName: "host=address")) var route: [String] = []
+    @Option(help: ArgumentHelp("Ask this server for addresses, by DNS over HTTPS.", valueName: "url")) var doh: String?
+    @Option(
+      help: ArgumentHelp(
+        "Where that server is, unless its URL says so. May be given several times.", valueName: "address"))
+    var dohAddress: [String] = []
+    @Flag(help: "Take private addresses that the server names for public hosts.") var allowPrivate = false
+    @Option(
+      name: .customLong("cacert"),
+      help: ArgumentHelp("Trust the authorities of this PEM file too. Linux alone.", valueName: "file"))
+    var authorityFile: String?
+
+    func authority() throws -> Data? {
+      guard let authorityFile else { return nil }
+      do { return try Data(contentsOf: URL(fileURLWithPath: authorityFile)) } catch {
+        throw ToolFailure(
+          .files, "file.unreadable", "\(authorityFile) cannot be read: \((error as NSError).localizedDescription)")
+      }
+    }
+
+    /// What sends requests to their addresses; `nil` where nothing was said of addresses.
+    ///
+    /// - Parameters:
+    ///   - url: The URL that is asked for: its host is looked up even where `*` does not stand for it.
+    ///   - others: Rules beside these.
+    func rewriter(for url: URL?, _ others: [HostRule] = []) throws -> HostRewriter? {
+      var rules = try table() + others
+      guard doh != nil || !rules.isEmpty else { return nil }
+      var resolver: ResolutionCache?
+      if let doh {
+        var options = ResolutionCache.Options()
+        if allowPrivate { options.privateHosts = [try HostPattern("*")] }
+        resolver = ResolutionCache(try self.resolver(doh), options: options)
+        if let host = url?.host, let pattern = try? HostPattern(host), pattern.name?.isAddress != true,
+          !rules.contains(where: { $0.pattern == pattern })
+        {
+          rules.append(HostRule(pattern))
+        }
+        if !rules.contains(where: { $0.pattern.description == "*" }) { rules.append(try HostRule("*")) }
+      }
+      return HostRewriter(rules: try HostRules(rules), resolver: resolver, policy: .require)
+    }
+
+    private func table() throws -> [HostRule] {
+      var table: [String: [String]] = [:]
+      for text in route {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
+          text.index(after: equals) != text.endIndex
+        else {
+          throw ToolFailure(.usage, "usage.route", "\"\(text)\" is not a route: write api.example.com=203.0.113.7.")
+        }
+        table[String(text[..<equals]), default: []].append(String(text[text.index(after: equals)...]))
+      }
+      do { return try table.sorted { $0.key < $1.key }.map { try HostRule($0.key, endpoints: $0.value) } } catch let
+        error
+        as HostError
+      {
+        throw ToolFailure(.usage, "usage.route", "--route: \(error.message)")
+      }
+    }
+
+    private func resolver(_ text: String) throws -> DoHResolver {
+      do {
+        return try DoHResolver(
+          Addresses.url(text), addresses: dohAddress, transport: Transports.make(authority: authority()))
+      } catch let error as HostError {
+        throw ToolFailure(.usage, "usage.doh", "--doh: \(error.message) See --doh-address.")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,6 @@
+#if !InspectorServer
+  import Testing
+
+  @Test("the live page of the inspector", .disabled("needs the trait InspectorServer: swift test --enable-all-traits"))
+  func leftOut() {}
+#endif

@@ -73,7 +73,7 @@ let package = Package(
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE", "README.md",
         "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
-        "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
+        "Sources/WaylayCredentials", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
         "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Sources/WaylayTool", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -84,6 +84,7 @@ let package = Package(
       name: "WaylayCore",
       dependencies: [
         .target(name: "CWaylayCurl", condition: .when(platforms: [.linux])),
+        "WaylayCredentials",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "HeapModule", package: "swift-collections"),
@@ -101,8 +102,10 @@ let package = Package(
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
       swiftSettings: settings),
-    // The format alone: whoever reads and writes archives of traffic needs nothing else of the package.
-    .target(name: "WaylayHAR", swiftSettings: settings),
+    // The names that carry credentials. No product.
+    .target(name: "WaylayCredentials", swiftSettings: settings),
+    // The format alone: whoever reads and writes archives of traffic needs no other package.
+    .target(name: "WaylayHAR", dependencies: ["WaylayCredentials"], swiftSettings: settings),
     .target(
       name: "WaylayHosts",
       dependencies: [
@@ -249,6 +252,7 @@ let package = Package(
     .target(
       name: "AppleCore",
       dependencies: [
+        "WaylayCredentials",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -301,7 +305,7 @@ let package = Package(
       name: "WaylayCoreTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
-    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "TestSupport", "WaylayHAR"], swiftSettings: settings),
+    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "TestSupport", "WaylayCredentials", "WaylayHAR"], swiftSettings: settings),
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [

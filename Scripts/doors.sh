@@ -66,6 +66,7 @@ for product, foreign in {
     assert product in targets, product
     if found := needed(product) & foreign:
         sys.exit(f"{product} is compiled with {sorted(found)}, which only others need")
+assert needed("WaylayHAR") == {"WaylayHAR", "WaylayCredentials"} and needed("WaylayCredentials") == {"WaylayCredentials"}
 # That it can find something.
 assert needed("WaylayTool") >= watching - {"WaylayTool", "FlyingFox"} and "FlyingFox" in needed("WaylayInspectorServer")
 print("Mocks, archive, hosts and core are compiled without the Inspector, its server and the tool")

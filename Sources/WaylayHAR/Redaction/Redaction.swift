@@ -1,4 +1,5 @@
 import Foundation
+import WaylayCredentials
 
 /// Removes credentials, identified by name, from an exchange before it is kept.
 ///
@@ -28,22 +29,9 @@ public struct Redaction: Sendable {
   public var replacement = "REDACTED"
 
   private let isOn: Bool
-  private var hidden: Set<String> = [
-    "assertion", "clientassertion", "codeverifier", "cookie", "samlresponse", "setcookie", "sid",
-  ]
-  /// The names that are shown, though they contain what is below.
-  private var shown: Set<String> = [
-    "completiontokens", "idempotencykey", "maxtokens", "prompttokens", "tokens", "tokentype", "totaltokens",
-  ]
-  /// What gives a name away wherever it stands in it.
-  private static let fragments = [
-    "accesskey", "apikey", "authorization", "credential", "passcode", "passphrase", "passwd", "password", "privatekey",
-    "secret", "session", "signature", "token",
-  ].map { Array($0.utf8) }
-  /// What gives a name away when it is one of its words, as in `user_pin`, `userPin` and `user[pin]`.
-  private static let words: Set<String> = [
-    "auth", "bearer", "csrf", "cvc", "cvv", "jwt", "otp", "pin", "pwd", "sig", "ssn", "xsrf",
-  ]
+  /// What the app has said of names, normalized.
+  private var hidden: Set<String> = []
+  private var shown: Set<String> = []
 
   private init(isOn: Bool = true) {
     self.isOn = isOn
@@ -51,7 +39,7 @@ public struct Redaction: Sendable {
 
   /// Hides the values of additional names, wherever they occur. Names ignore case, `-`, `_` and `.`.
   public mutating func hide(_ names: String...) {
-    for name in names.map(Self.plain) {
+    for name in names.map(CredentialNames.normalized) {
       hidden.insert(name)
       shown.remove(name)
     }
@@ -59,7 +47,7 @@ public struct Redaction: Sendable {
 
   /// Shows the values of names that would otherwise be hidden.
   public mutating func show(_ names: String...) {
-    for name in names.map(Self.plain) {
+    for name in names.map(CredentialNames.normalized) {
       shown.insert(name)
       hidden.remove(name)
     }
@@ -68,14 +56,12 @@ public struct Redaction: Sendable {
   /// Returns whether values of the given name are hidden.
   public func hides(_ name: String) -> Bool {
     guard isOn else { return false }
-    let plain = Self.plain(name)
-    if hidden.contains(plain) { return true }
-    if shown.contains(plain) { return false }
-    // By bytes: by characters it takes as long as all the rest, and a mark on the last letter would hide a fragment.
-    let bytes = Array(plain.utf8)
-    if Self.fragments.contains(where: { Self.contains($0, in: bytes) }) { return true }
-    let words = Self.words(of: name)
-    return words.last == "key" || words.contains { Self.words.contains($0) }
+    if !hidden.isEmpty || !shown.isEmpty {
+      let plain = CredentialNames.normalized(name)
+      if hidden.contains(plain) { return true }
+      if shown.contains(plain) { return false }
+    }
+    return CredentialNames.isParameter(name)
   }
 
   /// Returns the archive without secrets.
@@ -98,38 +84,6 @@ public struct Redaction: Sendable {
     guard isOn else { return entries }
     var scrubber = Scrubber(redaction: self)
     return scrubber.scrubbed(entries)
-  }
-
-  private static func contains(_ fragment: [UInt8], in bytes: [UInt8]) -> Bool {
-    var rest = bytes[...]
-    while let start = rest.firstIndex(of: fragment[0]) {
-      rest = rest[start...]
-      if rest.starts(with: fragment) { return true }
-      rest = rest.dropFirst()
-    }
-    return false
-  }
-
-  /// The words of a name, in lower case: of `sort_key`, `sort-key` and `sortKey` two.
-  private static func words(of name: String) -> [String] {
-    var words: [String] = []
-    var word: [UInt8] = []
-    var wasLower = false
-    func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-    for byte in name.utf8 {
-      let isLetter = isUpper(byte) || (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte >= 0x80
-      if !isLetter || wasLower && isUpper(byte), !word.isEmpty {
-        words.append(String(decoding: word, as: UTF8.self))
-        word.removeAll(keepingCapacity: true)
-      }
-      if isLetter { word.append(isUpper(byte) ? byte | 0x20 : byte) }
-      wasLower = isLetter && !isUpper(byte)
-    }
-    return word.isEmpty ? words : words + [String(decoding: word, as: UTF8.self)]
-  }
-
-  private static func plain(_ name: String) -> String {
-    String(decoding: name.lowercased().utf8.filter { !"-_. []".utf8.contains($0) }, as: UTF8.self)
   }
 }
 

@@ -196,6 +196,11 @@ let package = Package(
       path: "Tests/Harnesses/archive-torture",
       swiftSettings: settings),
     .executableTarget(
+      name: "exits",
+      dependencies: ["TestOrigin", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/Harnesses/exits",
+      swiftSettings: settings),
+    .executableTarget(
       name: "hijack-lab",
       dependencies: [
         "CLyingResolver", "HijackLab", "TestOrigin", "Waylay", "WaylayCore", "WaylayHosts",
@@ -277,7 +282,7 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "TestSupport", "archive-torture", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
+        "TestSupport", "archive-torture", "exits", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
         "tour",
       ],
       swiftSettings: settings),

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep whole hostile fuzz hosts store_faults archive_torture sizes har_reader)
+jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -24,6 +24,12 @@ hostile() {
 
 # Ten million inputs for each parser of outside data.
 fuzz() { Scripts/fuzz.sh "${WAYLAY_NIGHTLY_INPUTS:-10000000}"; }
+
+# 10 000 processes that end while connections with TLS are open, of each kind of end.
+exits() {
+  swift build --enable-all-traits --product exits
+  .build/debug/exits --runs "${WAYLAY_NIGHTLY_EXITS:-10000}"
+}
 
 # Every cell of the matrix of hijackers, a thousand requests at once behind five of them, and ten thousand races that are cancelled.
 hosts() {

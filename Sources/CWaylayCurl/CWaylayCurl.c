@@ -11,6 +11,8 @@
 #include <string.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -112,6 +114,10 @@ enum {
 static const char *missing;
 FUNCTIONS(DECLARE)
 
+static void stop_loops(void);
+/* The process that has the threads of loops: a child that was made by fork has none of them. */
+static atomic_int loops_owner;
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char problem[256] = "";
 static version_info_type *versions;
@@ -142,6 +148,12 @@ static void load(void) {
   /* FoundationNetworking has done this already; a second time counts only. CURL_GLOBAL_ALL */
   if (curl_global_init(3) != 0) {
     snprintf(problem, sizeof(problem), "libcurl could not be initialised");
+    return;
+  }
+  /* Handlers are called in reverse order: this one before OpenSSL's, which libcurl's initialisation has registered. */
+  atomic_store(&loops_owner, getpid());
+  if (atexit(stop_loops) != 0) {
+    snprintf(problem, sizeof(problem), "the end of the process cannot be noticed: there is no memory");
     return;
   }
   versions = curl_version_info(version_now);
@@ -413,17 +425,110 @@ void *waylay_curl_list_append(void *last, const char *text) {
 void waylay_curl_list_free(void *list) { curl_slist_free_all(list); }
 const char *waylay_curl_message(int code) { return curl_easy_strerror(code); }
 
-void *waylay_curl_multi_new(void) { return curl_multi_init(); }
-void waylay_curl_multi_free(void *multi) { curl_multi_cleanup(multi); }
+/*
+ OpenSSL cleans up when the process ends, and a thread that is inside of it crashes (U19). So the threads of loops are stopped first: each where it
+ uses nothing of libcurl, and for good. What they have under way is not ended: code that waits for it had better not run any more either.
+ */
+struct loop {
+  void *multi;
+  struct loop *next;
+};
+
+static pthread_mutex_t loops_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct loop *loops;
+static int loop_count;
+static atomic_bool is_over;
+static _Thread_local struct loop *own_loop;
+
+static void stop_loops(void) {
+  if (atomic_load(&loops_owner) != getpid()) return;
+  atomic_store(&is_over, true);
+  /* exit may have been called by one of the threads, or by a signal handler in the middle of anything: so by no lock that may be held for good,
+     and for a second at most. */
+  for (int round = 0; round < 1000; round += 1) {
+    if (pthread_mutex_trylock(&loops_mutex) == 0) {
+      bool are_stopped = loop_count <= (own_loop ? 1 : 0);
+      for (struct loop *loop = loops; loop && !are_stopped; loop = loop->next) {
+        if (loop->multi) curl_multi_wakeup(loop->multi);
+      }
+      pthread_mutex_unlock(&loops_mutex);
+      if (are_stopped) return;
+    }
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+  }
+}
+
+/* The loop of the calling thread is no more. */
+static void forget_loop(void) {
+  pthread_mutex_lock(&loops_mutex);
+  for (struct loop **place = &loops; *place; place = &(*place)->next) {
+    if (*place != own_loop) continue;
+    *place = own_loop->next;
+    loop_count -= 1;
+    break;
+  }
+  pthread_mutex_unlock(&loops_mutex);
+  free(own_loop);
+  own_loop = NULL;
+}
+
+static void stop_if_over(void) {
+  if (!atomic_load(&is_over)) return;
+  if (own_loop) forget_loop();
+  for (;;) pause();
+}
+
+bool waylay_curl_is_over(void) { return atomic_load(&is_over); }
+
+void *waylay_curl_multi_new(void) {
+  struct loop *loop = calloc(1, sizeof(struct loop));
+  if (!loop) return NULL;
+  pthread_mutex_lock(&loops_mutex);
+  if (atomic_exchange(&loops_owner, getpid()) != getpid()) {
+    loops = NULL;
+    loop_count = 0;
+  }
+  loop->next = loops;
+  loops = loop;
+  loop_count += 1;
+  pthread_mutex_unlock(&loops_mutex);
+  own_loop = loop;
+  stop_if_over();
+  void *multi = curl_multi_init();
+  pthread_mutex_lock(&loops_mutex);
+  loop->multi = multi;
+  pthread_mutex_unlock(&loops_mutex);
+  if (!multi) forget_loop();
+  return multi;
+}
+
+void waylay_curl_multi_free(void *multi) {
+  stop_if_over();
+  pthread_mutex_lock(&loops_mutex);
+  if (own_loop) own_loop->multi = NULL;
+  pthread_mutex_unlock(&loops_mutex);
+  curl_multi_cleanup(multi);
+  if (own_loop) forget_loop();
+}
+
 int waylay_curl_multi_set_number(void *multi, int option, long value) { return curl_multi_setopt(multi, option, value); }
 int waylay_curl_multi_add(void *multi, void *easy) { return curl_multi_add_handle(multi, easy); }
 int waylay_curl_multi_remove(void *multi, void *easy) { return curl_multi_remove_handle(multi, easy); }
-int waylay_curl_multi_perform(void *multi, int *running) { return curl_multi_perform(multi, running); }
 int waylay_curl_multi_wakeup(void *multi) { return curl_multi_wakeup(multi); }
+
+int waylay_curl_multi_perform(void *multi, int *running) {
+  stop_if_over();
+  int code = curl_multi_perform(multi, running);
+  stop_if_over();
+  return code;
+}
 
 int waylay_curl_multi_poll(void *multi, int milliseconds) {
   int count = 0;
-  return curl_multi_poll(multi, NULL, 0, milliseconds, &count);
+  stop_if_over();
+  int code = curl_multi_poll(multi, NULL, 0, milliseconds, &count);
+  stop_if_over();
+  return code;
 }
 
 void *waylay_curl_multi_next(void *multi, int *code) {

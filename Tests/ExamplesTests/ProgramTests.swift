@@ -45,6 +45,15 @@ struct ProgramTests {
   }
 
   @Test(
+    "exits: no process crashes that ends while connections with TLS are open, however it ends",
+    .enabled(if: Platform.hasCurl, "the loading system's own"))
+  func exits() async throws {
+    let (code, output) = try await Program("exits").run(["--runs", "\(Sizes.of(1250, small: 12))"])
+    #expect(code == 0, "\(output)")
+    #expect(output.components(separatedBy: " 0 of them wrong").count == 9)
+  }
+
+  @Test(
     "inspector-sizes: an inspector takes the memory that its account says, and not more than it may",
     arguments: [["search", "--exchanges", "10000"], ["bodies", "--loads", "2000", "--bytes", "200000000"]])
   func inspectorSizes(arguments: [String]) async throws {

@@ -78,7 +78,11 @@ void *_Nullable waylay_curl_list_append(void *_Nullable last, const char *_Nonnu
 void waylay_curl_list_free(void *_Nullable list);
 const char *_Nonnull waylay_curl_message(int code);
 
-/* Many transfers on one thread; only waylay_curl_multi_wakeup may be called from another. */
+/*
+ Many transfers on one thread, which has one of these; only waylay_curl_multi_wakeup may be called from another. When the process ends, the thread
+ stays in the next of these functions that it calls, before libraries are cleaned up: waylay_curl_is_over says that it does.
+ */
+bool waylay_curl_is_over(void);
 void *_Nullable waylay_curl_multi_new(void);
 void waylay_curl_multi_free(void *_Nonnull multi);
 int waylay_curl_multi_set_number(void *_Nonnull multi, int option, long value);

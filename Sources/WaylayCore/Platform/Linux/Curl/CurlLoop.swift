@@ -49,6 +49,9 @@
 
     /// Starts an exchange.
     func start(_ exchange: CurlExchange) throws {
+      guard !waylay_curl_is_over() else {
+        throw TransportError(.resourceUnavailable, requestBytesSent: 0, message: "the process is ending.")
+      }
       let needsThread = try state.withLock { state in
         guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: exchange.request.url) }
         state.commands.append(.start(exchange))
@@ -145,7 +148,11 @@
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
-      guard let multi = waylay_curl_multi_new(), let sockets = waylay_curl_sockets_new() else { return fail() }
+      guard let multi = waylay_curl_multi_new() else { return fail() }
+      guard let sockets = waylay_curl_sockets_new() else {
+        waylay_curl_multi_free(multi)
+        return fail()
+      }
       // How many connections a host gets is the queue's business.
       _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
       state.withLock { state in

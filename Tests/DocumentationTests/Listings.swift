@@ -41,7 +41,8 @@ func readmeInterceptor() {
     }
   }
 
-  let registry = InterceptorRegistry { AddToken(token: "secret") }
+  let registry = InterceptorRegistry()
+  registry.register(InterceptorChain("api", for: .host("api.example.com")) { AddToken(token: "secret") })
   let session = URLSession(configuration: .default.intercepted(by: registry))
   _ = session
 }

@@ -146,6 +146,9 @@ extension InterceptorChain {
       return covers(&target)
     }
 
+    /// Whether the scope lists the host of a URL, rather than cover every host.
+    func names(_ url: URL) -> Bool { hosts?.contains { $0.name != nil && $0.matches(url) } ?? false }
+
     private func narrowed(to patterns: [String]) -> Scope {
       with { $0.hosts = ($0.hosts ?? []) + $0.parsed(patterns, by: HostPattern.init) }
     }

@@ -47,6 +47,9 @@ public struct LoadEvent: Sendable {
     public static let failed = Kind(description: "failed")
     /// An interceptor's response was dropped because its load had been cancelled.
     public static let answerDropped = Kind(description: "answerDropped")
+    /// Credentials that an interceptor set were not sent, because a redirect has led to another origin; the error names
+    /// them and the interceptor.
+    public static let credentialsWithheld = Kind(description: "credentialsWithheld")
   }
 }
 

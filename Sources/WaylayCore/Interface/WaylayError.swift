@@ -215,6 +215,12 @@ extension ErrorCode where Domain == WaylayError {
   ///
   /// Load the target yourself if you trust it, or allow it with ``RedirectPolicy``.
   public static var redirectRefused: Self { Self("redirectRefused") }
+  /// Credentials that an interceptor set on a redirect to another origin were not sent. An event and a log line carry
+  /// this error; the load goes on without them.
+  ///
+  /// To send them to that host, register the interceptor in a chain whose scope names it, as in
+  /// `.host("api.example.com")`.
+  public static var credentialsWithheld: Self { Self("credentialsWithheld") }
   /// This version of Foundation on Linux does not let Waylay hand over a download task's file.
   ///
   /// Use `registry.download(for:to:)` or a data task, and update Waylay.

@@ -137,9 +137,10 @@ extension Load {
       if let given = answer.take() {
         response = given
       } else {
-        let entered = try enter(selection, hop, request, challenge, lineage)
+        let isAbroad = hop.number > 0 && isAbroad(hop, selection?.chain)
+        let entered = try enter(selection, hop, request, challenge, lineage, isAbroad: isAbroad)
         response = try await Lineage.$current.withValue(lineage) { [selection] in
-          try await Turn.run(entered, through: selection?.links ?? [], of: self)
+          try await Turn.run(entered, through: selection?.links ?? [], isAbroad: isAbroad, of: self)
         }
       }
       // Those of the storage are put in anew for each hop.
@@ -187,7 +188,7 @@ extension Load {
   /// Brings a hop's request into the form that the links of a chain see, or the bare transport.
   private func enter(
     _ selection: ChainIndex.Selection?, _ hop: Hop, _ urlRequest: URLRequest, _ challenge: AnsweredChallenge?,
-    _ lineage: Lineage
+    _ lineage: Lineage, isAbroad: Bool = false
   ) throws -> InterceptedRequest {
     var canonical = urlRequest
     var body = hop.body
@@ -198,6 +199,9 @@ extension Load {
     }
     guard canonical.url != nil else { throw withoutURL(from: urlRequest.url == nil ? nil : selection?.links.last) }
     var request = InterceptedRequest(id, canonical, body: body, context: context)
+    if isAbroad {
+      withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
+    }
     request.hop = hop.number
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+internal import WaylayCredentials
 
 /// How redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
@@ -114,5 +115,83 @@ struct Redirect {
           + "RedirectPolicy(allowsDowngrade: true).",
         url: load.url, requestID: load.id)
     }
+  }
+}
+
+extension Load {
+  /// Whether a hop has left the load's first origin, for a host that the scope of its chain does not name: a server has
+  /// decided where it leads, and the chain's links may add no credentials to it (rule 4).
+  func isAbroad(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
+    guard let url = hop.url, let origin = RequestTag.origin(of: first.urlRequest) ?? first.url else { return false }
+    return !url.hasSameOrigin(as: origin) && !(chain?.scope.names(url) ?? false)
+  }
+
+  /// Takes out the credentials that a link has added to a request, and reports it.
+  ///
+  /// What was there before the link is not the link's: an answer to a challenge, the storage's cookies, what the
+  /// redirect itself says.
+  ///
+  /// - Parameter link: Its name; `nil` where a chain's links made the canonical form together.
+  func withhold(from request: inout InterceptedRequest, before: InterceptedRequest, by link: String?) {
+    guard request.storage !== before.storage else { return }
+    let withheld = request.fields.restoreCredentials(of: before.fields) + request.restoreURLCredentials(of: before.url)
+    guard !withheld.isEmpty else { return }
+    let host = before.url.host ?? ""
+    let error = WaylayError(
+      .credentialsWithheld,
+      "\(link ?? "canonicalRequest(for:)") set \(withheld.joined(separator: ", ")) on a redirect to \(host), which the "
+        + "load did not begin with: it was taken out. If \(host) is to get it, register the interceptor in a chain "
+        + "whose scope names that host: InterceptorChain(\"api\", for: .host(\"\(host)\")).",
+      interceptor: link, url: before.url, requestID: id)
+    report(.credentialsWithheld, error: error)
+    registry.logger?.warning(
+      "\(error.message)", metadata: [LogKey.load: "\(id)", LogKey.url: "\(before.url.redacted)"])
+  }
+}
+
+extension HTTPFields {
+  /// Has the fields that carry credentials say no more than others do; what they said more, by name.
+  fileprivate mutating func restoreCredentials(of others: HTTPFields) -> [String] {
+    var restored: [String] = []
+    for name in Set(map(\.name)) where CredentialNames.isField(name.canonicalName) {
+      let (ours, theirs) = (self[values: name].flatMap(name.parts), others[values: name].flatMap(name.parts))
+      let kept = ours.filter(theirs.contains)
+      guard kept.count < ours.count else { continue }
+      self[values: name] =
+        name == .cookie
+        ? [(kept.isEmpty ? theirs : kept).joined(separator: "; ")].filter { !$0.isEmpty } : kept.isEmpty ? theirs : kept
+      restored.append(name.rawName)
+    }
+    return restored.sorted()
+  }
+}
+
+extension HTTPField.Name {
+  /// What a value consists of: cookies one by one.
+  fileprivate func parts(of value: String) -> [String] {
+    self == .cookie ? value.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) } : [value]
+  }
+}
+
+extension InterceptedRequest {
+  /// Has the URL carry no other user and no other query items with credentials than another URL does; which it did.
+  fileprivate mutating func restoreURLCredentials(of other: URL) -> [String] {
+    guard url != other, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return [] }
+    let others = URLComponents(url: other, resolvingAgainstBaseURL: true)
+    var restored: [String] = []
+    if (parts.user, parts.password) != (others?.user, others?.password), parts.user != nil {
+      (parts.user, parts.password) = (others?.user, others?.password)
+      restored.append("a user")
+    }
+    let known = Set(others?.queryItems ?? [])
+    let items = zip(parts.percentEncodedQueryItems ?? [], parts.queryItems ?? [])
+    let added = items.filter { !known.contains($1) && CredentialNames.isParameter($1.name) }
+    if !added.isEmpty {
+      let kept = items.filter { known.contains($1) || !CredentialNames.isParameter($1.name) }.map(\.0)
+      parts.percentEncodedQueryItems = kept.isEmpty ? nil : kept
+      restored += added.map(\.1.name)
+    }
+    if !restored.isEmpty { url = parts.url ?? other }
+    return restored
   }
 }

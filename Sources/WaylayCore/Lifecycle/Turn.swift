@@ -7,25 +7,31 @@ final class Turn: @unchecked Sendable {
   fileprivate let load: Load
   private let links: [any RequestInterceptor]
   private let index: Int
+  /// The request as the link got it, where what it adds of credentials is taken out (rule 4).
+  private let screened: InterceptedRequest?
   private var calls = 0
   private var hasReturned = false
   /// The turn that was the innermost one when this one began.
   private var outer: Turn?
 
-  private init(_ load: Load, _ links: [any RequestInterceptor], at index: Int) {
+  private init(_ load: Load, _ links: [any RequestInterceptor], at index: Int, _ screened: InterceptedRequest?) {
     self.load = load
     self.links = links
     self.index = index
+    self.screened = screened
   }
 
   var link: any RequestInterceptor { links[index] }
 
   /// Runs `request` through `links` from `index` on as an onion, with the transport at its heart.
+  ///
+  /// - Parameter isAbroad: Whether the links may add no credentials: ``Load/isAbroad(_:_:)``.
   static func run(
-    _ request: InterceptedRequest, through links: [any RequestInterceptor], from index: Int = 0, of load: Load
+    _ request: InterceptedRequest, through links: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
+    of load: Load
   ) async throws -> InterceptedResponse {
     guard index < links.count else { return try await load.send(request) }
-    let turn = Turn(load, links, at: index)
+    let turn = Turn(load, links, at: index, isAbroad ? request : nil)
     let link = links[index]
     turn.begin()
     do {
@@ -79,10 +85,11 @@ final class Turn: @unchecked Sendable {
     var request = request
     if call > 1 { request.attempt += call - 1 }
     try load.check(request, from: link)
+    if let screened { load.withhold(from: &request, before: screened, by: link.name) }
     if let reader = request.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
-    return try await Turn.run(request, through: links, from: index + 1, of: load)
+    return try await Turn.run(request, through: links, from: index + 1, isAbroad: screened != nil, of: load)
   }
 }
 

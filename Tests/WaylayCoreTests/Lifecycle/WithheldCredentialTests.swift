@@ -1,0 +1,192 @@
+import Foundation
+import Logging
+import TestOrigin
+import TestSupport
+import Testing
+import WaylayCore
+
+@Suite("Credentials that interceptors set, and redirects (rule 4)", .timeLimit(.minutes(5)))
+struct WithheldCredentialTests {
+  /// What a link adds, wherever a request can carry a credential.
+  enum Kind: String, CaseIterable, Sendable {
+    case authorization = "Authorization"
+    case proxy = "Proxy-Authorization"
+    case cookie = "Cookie"
+    case key = "X-Api-Key"
+    case token = "X-Auth-Token"
+    case amazon = "X-Amz-Security-Token"
+    case csrf = "x-csrf-token"
+    case query = "access_token"
+    case user = "a user"
+    case canonical = "canonicalRequest(for:)"
+
+    var link: Link {
+      Link(name: "AddToken", canonical: { self == .canonical ? $0.with("secret", for: "Authorization") : $0 }) {
+        try await $1(self.added(to: $0))
+      }
+    }
+
+    private func added(to request: InterceptedRequest) throws -> InterceptedRequest {
+      var request = request
+      switch self {
+      case .canonical: break
+      case .query: request.url.append(queryItems: [URLQueryItem(name: rawValue, value: "secret")])
+      case .user:
+        var parts = try #require(URLComponents(url: request.url, resolvingAgainstBaseURL: true))
+        (parts.user, parts.password) = ("someone", "secret")
+        request.url = try #require(parts.url)
+      default: request.fields[try #require(HTTPField.Name(rawValue))] = "secret"
+      }
+      return request
+    }
+  }
+
+  private func hops(_ targets: [TestOrigin], to path: String) -> String {
+    targets.reversed().reduce(path) { last, origin in
+      let next = origin.url(last.hasPrefix("/") ? last : "/redirect/302").absoluteString
+      return last.hasPrefix("/")
+        ? next : "\(next)?to=\(last.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+    }
+  }
+
+  /// What the second server got of the kind, in the form in which it goes out.
+  private func isSent(_ kind: Kind, in raw: String) -> Bool {
+    raw.contains(kind == .user ? Data("someone:secret".utf8).base64EncodedString() : "secret")
+  }
+
+  @Test(
+    "an unscoped link's token reaches the first origin alone, on every hop there is", arguments: Kind.allCases,
+    [false, true])
+  func unscoped(kind: Kind, isDirect: Bool) async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let lines = Log<String>()
+        let registry = InterceptorRegistry(configuration: .ephemeral, logger: .recording(lines)) { kind.link }
+        let events = registry.events()
+        let start = try #require(URL(string: hops([first, second, second, first], to: "/echo")))
+        if isDirect {
+          _ = try await registry.data(for: URLRequest(url: start))
+        } else {
+          _ = try await URLSession.intercepted(by: registry).data(from: start)
+        }
+        #expect((first.requests.count, second.requests.count) == (2, 2))
+        #expect(first.requests.allSatisfy { isSent(kind, in: $0.target + "\($0.fields)") }, "\(first.requests)")
+        #expect(!isSent(kind, in: second.rawBytes.joined()))
+        registry.invalidate()
+        var errors: [WaylayError] = []
+        for await event in events where event.kind == .credentialsWithheld {
+          if let error = event.error as? WaylayError { errors.append(error) }
+        }
+        #expect(errors.map(\.code) == [.credentialsWithheld, .credentialsWithheld])
+        let culprit = kind == .canonical ? "canonicalRequest(for:) set Authorization" : "AddToken set \(kind.rawValue)"
+        #expect(errors.allSatisfy { $0.message.hasPrefix(culprit) && $0.message.contains(".host(\"127.0.0.1\")") })
+        #expect(lines.all.count { $0.contains(culprit) } == 2)
+        #expect(!lines.all.joined().contains("secret"))
+      }
+    }
+  }
+
+  @Test("a link whose chain's scope names the host may give it credentials")
+  func scoped() async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let registry = InterceptorRegistry(configuration: .ephemeral)
+        registry.register(
+          InterceptorChain("api", for: .host("127.0.0.1:\(first.port)", "127.0.0.1:\(second.port)")) {
+            Kind.authorization.link
+          })
+        let start = try #require(URL(string: hops([first, second], to: "/echo")))
+        _ = try await registry.data(for: URLRequest(url: start))
+        #expect(second.requests.map { $0["Authorization"] } == [["secret"]])
+        // That every host is covered names none.
+        registry.register(InterceptorChain("api", for: .host("*")) { Kind.authorization.link })
+        _ = try await registry.data(for: URLRequest(url: start))
+        #expect(second.requests.map { $0["Authorization"] } == [["secret"], []])
+        registry.invalidate()
+      }
+    }
+  }
+
+  @Test("what the loader adds is no link's: stored cookies and the answer to a challenge of the other origin go out")
+  func loaders() async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        second.reply(to: "/login") { request in
+          request["Authorization"] == ["Basic " + Data("user:password".utf8).base64EncodedString()]
+            ? .text("in") : Reply(401, [("WWW-Authenticate", "Basic realm=\"r\"")])
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let storage = try #require(configuration.httpCookieStorage)
+        storage.setCookie(
+          try #require(
+            HTTPCookie(properties: [.name: "stored", .value: "1", .domain: "127.0.0.1", .path: "/login"])))
+        let credentials = URLCredentialStorage()
+        credentials.set(
+          URLCredential(user: "user", password: "password", persistence: .forSession),
+          for: URLProtectionSpace(
+            host: "127.0.0.1", port: second.port, protocol: "http", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+        configuration.urlCredentialStorage = credentials
+        let registry = InterceptorRegistry(configuration: configuration) {
+          Link(name: "AddCookie") { request, next in
+            var request = request
+            request.fields[.cookie] = [request.fields[.cookie], "own=secret"].compactMap { $0 }.joined(separator: "; ")
+            // What was there goes as it was, whatever is put in its place.
+            if request.fields.contains(.authorization) { request.fields[.authorization] = "Bearer secret" }
+            request.fields[.xRequestID] = "1"
+            return try await next(request)
+          }
+        }
+        let (data, _) = try await registry.data(
+          for: URLRequest(url: first.url("/redirect/302?to=\(second.url("/login").absoluteString)")))
+        #expect(String(decoding: data, as: UTF8.self) == "in")
+        #expect(second.requests.map { $0["Cookie"] } == [["stored=1"], ["stored=1"]])
+        #expect(second.requests.allSatisfy { $0["X-Request-ID"] == ["1"] })
+        #expect(!second.rawBytes.joined().contains("secret"))
+        registry.invalidate()
+      }
+    }
+  }
+
+  @Test("what the redirect's own URL says stays, in its own letters, and what an interceptor takes away stays away")
+  func redirects() async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let query = "a=%2F&X-Amz-Signature=theirs&b"
+        first.reply(to: "/to") { _ in .text("", status: 302, fields: [("Location", "\(second.url("/echo"))?\(query)")])
+        }
+        var request = URLRequest(url: first.url("/to?x=1"))
+        request.setValue("app", forHTTPHeaderField: "X-Api-Key")
+        let registry = InterceptorRegistry(configuration: .ephemeral) {
+          Link(name: "Change") { request, next in
+            var request = request
+            request.url = try #require(URL(string: request.url.absoluteString + "&token=secret"))
+            request.fields[.authorization] = "secret"
+            return try await next(request)
+          }
+          Link(name: "TakeAway") { request, next in
+            var request = request
+            if let name = HTTPField.Name("X-Api-Key") { request.fields[name] = nil }
+            return try await next(request)
+          }
+        }
+        _ = try await registry.data(for: request)
+        #expect(second.requests.map(\.target) == ["/echo?\(query)"])
+        #expect(second.requests.allSatisfy { $0["X-Api-Key"].isEmpty })
+        registry.invalidate()
+      }
+    }
+  }
+}
+
+extension URLRequest {
+  fileprivate func with(_ value: String, for field: String) -> URLRequest {
+    var request = self
+    request.setValue(value, forHTTPHeaderField: field)
+    return request
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static var xRequestID: Self { Self("X-Request-ID") ?? .accept }
+}

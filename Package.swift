@@ -104,7 +104,7 @@ let package = Package(
       swiftSettings: settings),
     // The names that carry credentials. No product.
     .target(name: "WaylayCredentials", swiftSettings: settings),
-    // The format alone: whoever reads and writes archives of traffic needs no other package.
+    // The format alone: what reads and writes archives of traffic needs no other package.
     .target(name: "WaylayHAR", dependencies: ["WaylayCredentials"], swiftSettings: settings),
     .target(
       name: "WaylayHosts",

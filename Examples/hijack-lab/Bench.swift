@@ -14,7 +14,7 @@
       lab = try await HijackLab.start(isSecure: isSecure)
       self.isSecure = isSecure
       lying_resolver_reset()
-      // The lie: every name leads to whoever answers everything.
+      // The lie: every name leads to a server that answers everything.
       let liar = isSecure ? Hijacker.rogueCertificate : .portal
       for name in HijackLab.names { _ = lying_resolver_lie(name, liar.address) }
     }

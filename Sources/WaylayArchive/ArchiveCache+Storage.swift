@@ -111,12 +111,16 @@ extension ArchiveCache {
   /// try await archive.removeAll(.host("example.com"))
   /// ```
   ///
-  /// When it returns, other archives that read the same directory no longer find them either.
+  /// When it returns, other archives that read the same directory no longer find them either. What loads under way
+  /// asked for before is not stored after it, whatever the filter.
   ///
   /// - Returns: The number of responses removed.
   @discardableResult
   public func removeAll(_ filter: EntryFilter = .all) async throws -> Int {
-    try await store.removeAll(filter)
+    let store = try await store
+    engine.changes.noteAll()
+    engine.flights.close { _ in true }
+    return try await store.removeAll(filter)
   }
 
   /// The limits. You can set them at any time: what exceeds them is evicted in the background, and existing entries

@@ -79,8 +79,12 @@ extension MockInterceptor {
   /// Notes that a stub's response could not be given, unless that is known from the stub already.
   func note(_ error: MockError, of stub: Stub) {
     guard !stub.problems.contains(where: { $0.message == error.message }) else { return }
-    let message = "\(reporting { stub.description }) could not answer: \(error.message)"
-    let issue = MockIssue(kind: .invalidResponse, message: message, location: stub.location)
+    note(error, of: reporting { stub.description }, at: stub.location)
+  }
+
+  private func note(_ error: MockError, of source: String, at location: MockSourceLocation) {
+    let issue = MockIssue(
+      kind: .invalidResponse, message: "\(source) could not answer: \(error.message)", location: location)
     state.withLock { state in
       // Every request would have the same mistake.
       let isKnown = state.issues.contains {
@@ -97,7 +101,7 @@ extension MockInterceptor {
     let request = recorded(facts, nil)
     record(request)
     if let response = options.unmatched, response.passesThrough {
-      return try await response.respond(to: request, next: next, in: environment)
+      return try await respond(unmatched: request, response, next)
     }
     let sender = received.last { $0.mayHaveSent(facts) }
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
@@ -107,7 +111,20 @@ extension MockInterceptor {
     guard let response = options.unmatched else {
       throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.request)
     }
-    return try await response.respond(to: request, next: next, in: environment)
+    return try await respond(unmatched: request, response, next)
+  }
+
+  /// Sends the response of the options; one that cannot be given is an issue.
+  private func respond(
+    unmatched request: MockRequest, _ response: MockResponse, _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    do {
+      return try await response.respond(to: request, next: next, in: environment)
+    } catch let error as MockError {
+      let located = error.located(at: location)
+      note(located, of: "The response to unmatched requests", at: location)
+      throw located.urlError(for: request.facts.request)
+    }
   }
 }
 

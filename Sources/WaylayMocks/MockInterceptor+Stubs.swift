@@ -25,6 +25,7 @@ extension MockInterceptor {
   public func reset() {
     state.withLock { state in
       for entry in state.entries { entry.reset() }
+      state.cleared += state.requests.count
       state.requests = []
       state.issues = []
     }

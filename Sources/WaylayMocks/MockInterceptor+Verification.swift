@@ -64,17 +64,19 @@ extension MockInterceptor {
   /// Waits for a matching request, woken by each that comes.
   private func request(_ count: Int, matching pattern: RequestPattern) async throws -> MockRequest {
     var seen = 0
+    var cleared = 0
     var found = 0
     while true {
       try Task.checkCancellation()
-      let new = state.withLock { Array($0.requests.dropFirst(seen)) }
-      seen += new.count
+      let (new, gone) = state.withLock { (Array($0.requests.dropFirst(max(0, seen - $0.cleared))), $0.cleared) }
+      // What was counted before the history was cleared counts no more.
+      if gone != cleared { (cleared, found) = (gone, 0) }
+      seen = max(seen, gone) + new.count
       for request in new where pattern.matches(request.facts) {
         found += 1
         if found == count { return request }
       }
-      // A history that has been cleared is a change as well.
-      await state.wait(at: \.waiters) { [seen] in $0.requests.count != seen }
+      await state.wait(at: \.waiters) { [seen] in $0.cleared + $0.requests.count != seen }
     }
   }
 

@@ -25,6 +25,8 @@ public final class MockInterceptor: InlineAnswering {
     var mayAnswerInline = false
     var nextNumber = 0
     var requests: [MockRequest] = []
+    /// How many requests the history held that has been cleared.
+    var cleared = 0
     var issues: [MockIssue] = []
     var waiters = Waiters()
   }

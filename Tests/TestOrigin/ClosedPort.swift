@@ -80,7 +80,7 @@ public final class ClosedPort: Sendable {
     return descriptor
   }
 
-  /// A socket that is bound and may listen; whoever takes it closes it. SwiftNIO's own are passed on to other
+  /// A socket that is bound and may listen; its taker closes it. SwiftNIO's own are passed on to other
   /// processes.
   static func listener(host: String, port: Int) throws -> CInt {
     let address = try SocketAddress.makeAddressResolvingHost(host, port: port)

@@ -8,8 +8,8 @@ enum Descriptors {
   /// client hears of nothing until that process ends.
   static func keepSocketsToThisProcess() {
     // A new socket gets the lowest number that is free, so all below it were open a moment ago: a long stretch of closed
-    // ones is beyond it. A look at the flags is all that a socket costs that is kept already, whoever had its number
-    // before.
+    // ones is beyond it. A look at the flags is all that a socket costs that is kept already, whichever had its
+    // number before.
     var (descriptor, closed): (CInt, Int) = (3, 0)
     while closed < 256 {
       defer { descriptor += 1 }

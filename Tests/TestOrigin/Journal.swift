@@ -58,7 +58,7 @@ final class Journal: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waiter = Waiter(condition: condition, continuation: continuation)
-        // Asked once: whoever cancels after this finds the waiter.
+        // Asked once: a cancellation after this finds the waiter.
         let isWaiting = state.withLockedValue { state in
           guard !Task.isCancelled else { return false }
           state.waiters[id] = waiter

@@ -37,6 +37,15 @@ struct JSONTests {
     #expect(value.description == #"{"z":1.50,"a":["é😀\n",null,true]}"#)
   }
 
+  @Test("a mark of byte order at the beginning of a string is one of its characters")
+  func byteOrderMark() throws {
+    for text in [#""\#u{FEFF}x""#, #""\ufeffx""#, #""\#u{FEFF}é""#] {
+      let value = try JSONValue(parsing: Data(text.utf8))
+      #expect(value.string?.unicodeScalars.first == "\u{FEFF}", "\(text)")
+    }
+    #expect(throws: (any Error).self) { try JSONValue(parsing: Data([0x22, 0xEF, 0xBB, 0x22])) }
+  }
+
   @Test("numbers are compared by value, objects in any order")
   func equality() throws {
     for (one, other) in [

@@ -27,7 +27,7 @@ struct RecordingTests {
       #expect(exchange.attempts.first?.address == "127.0.0.1:\(origin.port)" && exchange.isConnectionReused == false)
       #expect(exchange.entry.serverAddress == "127.0.0.1" && exchange.duration > .zero)
       #expect(HARFormat.problems(in: HAR(entries: [exchange.entry]).data()) == [])
-      // The entry alone says all of it, to whoever reads it.
+      // The entry alone says all of it, to its reader.
       let read = Inspector.Exchange(try HAR.Entry(data: exchange.entry.data()))
       #expect(read.id == exchange.id && read.state == exchange.state && read.request == exchange.request)
       #expect(read.source == exchange.source && read.attempts == exchange.attempts && read.isConnectionReused == false)

@@ -21,6 +21,12 @@ final class Changes: Sendable {
       changed[key] = moment
     }
 
+    mutating func noteAll() {
+      moment += 1
+      changed = [:]
+      forgotten = moment
+    }
+
     func hasChanged(_ key: ArchiveKey, since moment: UInt64) -> Bool {
       changed[key].map { $0 > moment } ?? (moment < forgotten)
     }
@@ -35,6 +41,9 @@ final class Changes: Sendable {
   var now: UInt64 { state.withLock { $0.moment } }
 
   func note(_ key: ArchiveKey) { state.withLock { $0.note(key, limit) } }
+
+  /// Notes that any resource may have changed.
+  func noteAll() { state.withLock { $0.noteAll() } }
 
   /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed
   /// the resource since `moment`, so that nobody can say which of the two came last.

@@ -186,7 +186,10 @@ struct JSONReader {
           position += 1
           return String(decoding: rest, as: UTF8.self)
         }
-        guard let string = String(bytes: text + rest, encoding: .utf8) else { throw error("a string is not UTF-8") }
+        text += rest
+        // Not by Foundation, which drops a U+FEFF at the beginning.
+        let string = String(decoding: text, as: UTF8.self)
+        guard string.utf8.elementsEqual(text) else { throw error("a string is not UTF-8") }
         position += 1
         return string
       case UInt8(ascii: "\\"):

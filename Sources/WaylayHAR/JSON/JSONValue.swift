@@ -47,6 +47,11 @@ public struct JSONValue: Sendable {
     self = value.jsonValue
   }
 
+  /// Makes an object of members in their order.
+  public init(_ members: KeyValuePairs<String, some JSONConvertible>) {
+    self.init(.object(members.map { Member(name: $0.key, value: $0.value.jsonValue) }))
+  }
+
   /// Encodes a value as JSON.
   ///
   /// - Throws: What the encoder throws, for example for a non-finite number.

@@ -4,7 +4,8 @@ import Foundation
 package enum CassetteFile {
   /// The file of a path, as it is written in a source file.
   static func place(of path: String, besides source: String) -> URL {
-    let named = path.lowercased().hasSuffix(".har") ? path : path + ".har"
+    let isNamed = path.lowercased().hasSuffix(".har") || (path.hasPrefix("/") && isFile(path))
+    let named = isNamed ? path : path + ".har"
     guard !named.hasPrefix("/") else { return URL(fileURLWithPath: named) }
     let directory = URL(fileURLWithPath: source).deletingLastPathComponent()
     let other = directory.appendingPathComponent("__Cassettes__", isDirectory: true)
@@ -12,6 +13,11 @@ package enum CassetteFile {
     let isThere = FileManager.default.fileExists(atPath: other.path, isDirectory: &isDirectory) && isDirectory.boolValue
     let folder = isThere ? other : directory.appendingPathComponent("Cassettes", isDirectory: true)
     return folder.appendingPathComponent(named).standardizedFileURL
+  }
+
+  private static func isFile(_ path: String) -> Bool {
+    var isDirectory: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
   }
 
   /// The steps in which a file is replaced.

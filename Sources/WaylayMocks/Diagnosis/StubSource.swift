@@ -91,6 +91,9 @@ enum StubSource {
       let shown = Redaction.withoutSecrets(json)
       let source = swift(shown)
       guard source.count <= 1000 else { return ".present" }
+      // A number that no literal of Swift can hold stays in its text.
+      if shown == json, json.hasLongNumber { return ".json(parsing: \(swift(json.description)))" }
+      guard !shown.hasLongNumber else { return ".present" }
       return shown == json ? ".json(\(source))" : ".jsonSubset(\(source))"
     }
     if facts.statesForm {
@@ -129,4 +132,16 @@ enum StubSource {
   }
 
   private static func swift(_ text: String) -> String { SwiftSource.literal(text) }
+}
+
+extension JSONValue {
+  /// Whether a number in it loses digits as a literal of Swift.
+  fileprivate var hasLongNumber: Bool {
+    switch kind {
+    case .number: (int.map(JSONValue.init(_:)) ?? double.map(JSONValue.init(_:))) != self
+    case .array(let values): values.contains(where: \.hasLongNumber)
+    case .object(let members): members.contains(where: \.value.hasLongNumber)
+    case .null, .bool, .string: false
+    }
+  }
 }

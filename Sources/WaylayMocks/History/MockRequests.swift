@@ -1,3 +1,5 @@
+import IssueReporting
+
 /// Requests that a mock received, oldest first; one call checks their number.
 ///
 /// ```swift
@@ -13,6 +15,7 @@ public struct MockRequests: Sendable, RandomAccessCollection {
     self.mock = mock
     self.pattern = pattern
     requests = mock.received.filter { pattern.matches($0.facts) }
+    if let problem = pattern.problems.first { reportIssue(problem.message) }
   }
 
   /// The position of the oldest request.

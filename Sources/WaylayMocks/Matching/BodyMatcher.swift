@@ -59,6 +59,13 @@ public struct BodyMatcher: Sendable {
     .json(value.jsonValue, ignoringArrayOrder: ignoringArrayOrder)
   }
 
+  /// JSON equal to a literal with variables of one type in it.
+  public static func json(
+    _ members: KeyValuePairs<String, some JSONConvertible>, ignoringArrayOrder: Bool = false
+  ) -> BodyMatcher {
+    .json(JSONValue(members), ignoringArrayOrder: ignoringArrayOrder)
+  }
+
   /// JSON equal to the encoded form of `value`.
   @_disfavoredOverload
   public static func json(_ value: some Encodable) -> BodyMatcher {
@@ -89,6 +96,13 @@ public struct BodyMatcher: Sendable {
   @_disfavoredOverload
   public static func jsonSubset(_ value: JSONLiteral, ignoringArrayOrder: Bool = false) -> BodyMatcher {
     .jsonSubset(value.jsonValue, ignoringArrayOrder: ignoringArrayOrder)
+  }
+
+  /// JSON that contains at least the members of a literal with variables of one type in it.
+  public static func jsonSubset(
+    _ members: KeyValuePairs<String, some JSONConvertible>, ignoringArrayOrder: Bool = false
+  ) -> BodyMatcher {
+    .jsonSubset(JSONValue(members), ignoringArrayOrder: ignoringArrayOrder)
   }
 
   /// JSON with the given value at a path.

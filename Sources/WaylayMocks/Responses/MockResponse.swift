@@ -135,7 +135,10 @@ extension MockResponse {
   ///   - value: The value. If it cannot be encoded, the load fails with `MockError.invalidJSON`.
   ///   - status: The status.
   ///   - encoder: The encoder, which runs at once; the default sorts keys, so that equal values give equal bytes.
+  @_disfavoredOverload
   public static func json(_ value: some Encodable, status: Int = 200, encoder: JSONEncoder? = nil) -> MockResponse {
+    // Members in their order, and numbers with their digits, which an encoder does not keep.
+    if encoder == nil, let values = value as? [JSONValue] { return .json(values.jsonValue, status: status) }
     do {
       return .data(try (encoder ?? .sorted).encode(value), type: "application/json", status: status)
     } catch {
@@ -165,6 +168,18 @@ extension MockResponse {
   @_disfavoredOverload
   public static func json(_ value: JSONLiteral, status: Int = 200) -> MockResponse {
     .json(value.jsonValue, status: status)
+  }
+
+  /// A response with a JSON object written as a literal whose variables have one type, and whose members keep their
+  /// order.
+  ///
+  /// ```swift
+  /// Stub(.get, "/users/:id", .json(["name": name, "city": city]))
+  /// ```
+  public static func json(
+    _ members: KeyValuePairs<String, some JSONConvertible>, status: Int = 200
+  ) -> MockResponse {
+    .json(JSONValue(members), status: status)
   }
 
   /// A response with text that is already JSON, sent byte for byte.

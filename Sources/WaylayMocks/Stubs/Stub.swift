@@ -197,7 +197,7 @@ extension Stub {
       return with {
         $0.note(
           .invalidCount,
-          "times(\(count)): a stub must be used at least once. Omit the stub, or verify that there were no calls.")
+          "times(\(count)): a stub must be used at least once. Omit the stub, or verify that there were no requests.")
       }
     }
     return with {
@@ -233,7 +233,14 @@ extension Stub {
   public func priority(_ priority: Int) -> Stub { with { $0.life.priority = priority } }
 
   /// The same stub, whose listed responses start over after the last one; by default the last one repeats.
-  public var cycling: Stub { with { $0.life.cycles = true } }
+  public var cycling: Stub {
+    with { stub in
+      stub.life.cycles = true
+      if stub.listed == nil {
+        stub.note(.invalidCount, "cycling: a closure runs for each request and has no list to start over.")
+      }
+    }
+  }
 
   /// How many uses there must be.
   var needed: Int {

@@ -237,8 +237,8 @@ struct ScopeSettings: Sendable {
   func makeMock(_ stubs: [Stub]) -> MockInterceptor {
     let outer = MockScope.surrounding
     var options = options()
-    // Requests that no stub matches are for the cassette.
-    if outer?.cassette != nil { options.unmatched = .passThrough }
+    // Requests that no stub matches are for the cassette, unless the test says otherwise.
+    if outer?.cassette != nil, options.unmatched == nil { options.unmatched = .passThrough }
     return MockInterceptor(
       options, within: outer?.mock, context: TaskContext(), location: location, stubs: stubs)
   }

@@ -17,7 +17,7 @@
 
         With --json: {"url", "status", "fields": [{"name", "value"}], "source", "bytes", "milliseconds", "address", \
         "protocol", "body" or \
-        "bodyBase64" (not with -o)}. "source" is "network", "archive", "stale archive" or "cassette" (--mock).
+        "bodyBase64" (not with -o)}. "source" is "network", "archive", "stale archive" or "cassette" (--mocks).
         """)
     @Argument(help: "The URL.") var url: String
     @OptionGroup var asked: RequestOptions
@@ -29,9 +29,10 @@
     var keyFile: String?
     @Flag(help: "Take what the archive has, whatever its age, and never ask the network.") var offline = false
     @Option(
+      name: [.customLong("mocks"), .customLong("mock")],
       help: ArgumentHelp(
         "Answer from an HTTP archive, by method and URL, and never from the network.", valueName: "file"))
-    var mock: String?
+    var mocks: String?
     @Option(
       help: ArgumentHelp("Write what was sent and received to an HTTP archive, without credentials.", valueName: "file")
     )
@@ -44,6 +45,9 @@
 
     func validate() throws {
       if offline, archive == nil { throw ValidationError("--offline needs an archive: name it with --archive.") }
+      if mocks != nil, archive != nil {
+        throw ValidationError("--mocks answers every request: leave out --archive, where its answers would be stored.")
+      }
       if include, common.json { throw ValidationError("--json includes the head: leave out -i.") }
     }
 
@@ -55,7 +59,7 @@
       let limits = Inspector.Limits(exchanges: 1000, bytes: 64 << 20, bodyBytes: 16 << 20)
       let inspector = Inspector(limits: limits, redaction: secrets.redaction)
       let cache = try openArchive()
-      let mocked = try mock.map { try Self.cassette($0) }
+      let mocked = try mocks.map { try Self.cassette($0) }
       let rewriter = try ways.rewriter(for: request.url)
       let registry = InterceptorRegistry(
         transport: try Transports.make(authority: ways.authority()), configuration: .ephemeral

@@ -83,8 +83,8 @@ struct Victim: AsyncParsableCommand {
     faults > 0 && [.notWritten, .readFailed, .storeFull].contains((error as? ArchiveError)?.code)
   }
 
-  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whoever
-  /// is killed.
+  /// Stores what nothing evicts, flushes it, and says so: from then on it has to be there, whatever fails and whichever
+  /// process is killed.
   private func flushing(_ store: DiskStore, _ dice: Dice) async {
     var dice = dice
     var version = Int(Date().timeIntervalSince1970 * 1000)

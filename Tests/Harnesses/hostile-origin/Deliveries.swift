@@ -1,7 +1,7 @@
 import Foundation
 import WaylayCore
 
-/// A session's delegate that gives each task's events to whoever waits for them, and notices what comes when nothing
+/// A session's delegate that gives each task's events to the task that waits for them, and notices what comes when nothing
 /// may.
 final class Deliveries: NSObject, URLSessionDataDelegate, Sendable {
   struct OutOfOrder: Error {

@@ -40,7 +40,7 @@ extension Forge {
   }
 
   /// Bytes that came with an answer must not be taken for the next one. Those that come after the next request has gone
-  /// out look like the answer to it, whoever reads them (RFC 9112, section 11.1): so only what the network carries in
+  /// out look like the answer to it, for any reader (RFC 9112, section 11.1): so only what the network carries in
   /// one piece has any.
   private static let largestWithExcess = 8_000
 

@@ -9,7 +9,7 @@ package import Foundation
       preconditionFailure(message())
     }
 
-    /// Gives this process so long to end. The time limits of tests do not reach the child of an exit test, and whoever
+    /// Gives this process so long to end. The time limits of tests do not reach the child of an exit test, and what
     /// started it waits without an end.
     ///
     /// - Parameters:

@@ -105,7 +105,7 @@ import WaylayCore
       case copy(Int32)
     }
 
-    /// Starts it and does not wait for it: whoever starts it so has to, by `waitpid`.
+    /// Starts it and does not wait for it: its caller has to, by `waitpid`.
     ///
     /// - Parameters:
     ///   - arguments: What comes after its name.

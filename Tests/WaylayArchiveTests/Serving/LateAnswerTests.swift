@@ -33,6 +33,28 @@ struct LateAnswerTests {
     #expect(script.asked.count == 4)
   }
 
+  @Test("what was asked for before everything was removed is not stored after it")
+  func removedMeanwhile() async throws {
+    let archive = ArchiveCache()
+    let script = ScriptedNext()
+    let gate = Latch()
+    script.answers { request in
+      try await gate.wait()
+      return InterceptedResponse(
+        to: request, fields: [.cacheControl: "max-age=1000"], body: .data(Data("of the old user".utf8)),
+        source: .network)
+    }
+    async let late = archive.load(script)
+    await script.wasAsked(1)
+    try await archive.removeAll()
+    gate.open()
+    #expect(try await late.text == "of the old user")
+    script.answers("of the new user", [.cacheControl: "max-age=1000"])
+    #expect(try await archive.load(script).text == "of the new user")
+    #expect(try await archive.load(script).text == "of the new user")
+    #expect(script.asked.count == 2)
+  }
+
   @Test("a revalidation behind an answer that comes after a DELETE does not, either")
   func lateBehind() async throws {
     let wall = Wall()

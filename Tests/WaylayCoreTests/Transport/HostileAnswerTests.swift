@@ -52,7 +52,7 @@ struct HostileAnswerTests {
     await origin.stop()
   }
 
-  @Test("a chunked body that is cut off is an error, whoever asks, and never an end", arguments: Way.allCases)
+  @Test("a chunked body that is cut off is an error, for every way to ask, and never an end", arguments: Way.allCases)
   func truncatedChunks(way: Way) async throws {
     let whole = "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
     // But for the very last byte, which adds nothing.

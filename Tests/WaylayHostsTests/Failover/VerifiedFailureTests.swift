@@ -76,7 +76,7 @@ struct VerifiedFailureTests {
     await network.time.sleeper(until: .milliseconds(250))
     network.time.advance(by: .milliseconds(250))
     #expect(try await first == "127.0.0.2")
-    // No time passes any more: whoever had to wait for the silent address would wait for ever.
+    // No time passes any more: what had to wait for the silent address would wait for ever.
     for host in hosts.dropFirst() { #expect(try await load(host) == "127.0.0.2") }
     let visited = network.visited
     let (silent, rogue) = (visited.filter { $0 == "127.0.0.1" }.count, visited.filter { $0 == "127.0.0.3" }.count)

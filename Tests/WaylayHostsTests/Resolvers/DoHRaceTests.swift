@@ -32,7 +32,7 @@
         }
         let query = HostAuthority(try HostName("www.example.com"))
         #expect(try await resolver.resolve(query).endpoints.map(\.address.literal) == ["203.0.113.7"])
-        // No time passes any more: whoever had to wait for a silent address would wait for ever.
+        // No time passes any more: what had to wait for a silent address would wait for ever.
         time.withLock { $0 = HostClock.system.time() }
         #expect(try await resolver.resolve(query).endpoints.count == 1)
         #expect(server.origin.requests.allSatisfy { $0["user-agent"] == ["waylay"] })

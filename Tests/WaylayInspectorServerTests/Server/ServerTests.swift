@@ -56,7 +56,7 @@
       #expect(server.url == nil)
     }
 
-    @Test("whoever else asks is told nothing, not even whether the token was right")
+    @Test("anybody else is told nothing, not even whether the token was right")
     func others() async throws {
       let inspector = Inspector()
       let server = InspectorServer(inspector, options: quiet())

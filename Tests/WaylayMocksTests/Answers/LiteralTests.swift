@@ -65,6 +65,20 @@ struct LiteralTests {
         + #""prices":{"x":1.5},"text":"user 42","one":1,"none":null}"#)
   }
 
+  @Test("variables of one type keep their order too, and a name may come twice")
+  func oneType() async throws {
+    #expect(try await body(Stub(.get, "/x", .json(["z": name, "a": name]))) == #"{"z":"Ada","a":"Ada"}"#)
+    #expect(try await body(Stub(.get, "/x", .json(["z": id, "a": 1, "m": id]))) == #"{"z":42,"a":1,"m":42}"#)
+    #expect(try await body(Stub(.get, "/x", .json(["z": note, "a": name]))) == #"{"z":null,"a":"Ada"}"#)
+    #expect(try await body(Stub(.get, "/x", .json(["a": id, "a": id]))) == #"{"a":42,"a":42}"#)
+    #expect(try await body(Stub(.get, "/x", .json(["z": "1", "a": "2"]))) == #"{"z":"1","a":"2"}"#)
+    let rows: [JSONValue] = [["z": 1, "a": "2"]]
+    #expect(try await body(Stub(.get, "/x", .json(rows))) == #"[{"z":1,"a":"2"}]"#)
+    #expect(try await body(Stub(.get, "/x", .json(["rows": rows]))) == #"{"rows":[{"z":1,"a":"2"}]}"#)
+    #expect(try await accepts(.json(["z": name, "a": name]), #"{"a":"Ada","z":"Ada"}"#))
+    #expect(try await accepts(.jsonSubset(["a": name, "z": name]), #"{"a":"Ada","m":1,"z":"Ada"}"#))
+  }
+
   @Test("a literal in a literal, and one with [], take variables by .init")
   func nested() async throws {
     let stub = Stub(.get, "/x", .json(["user": ["id": .init(id), "note": .init(note)], "tags": []]))

@@ -160,7 +160,7 @@ struct RecordingTests {
     #expect(error?.code == .networkConnectionLost)
   }
 
-  @Test("writes down as much of an answer as was read, and says so to whoever reads further")
+  @Test("writes down as much of an answer as was read, and says so to a reader who goes on")
   func abandoned() async throws {
     let recording = folder.cassette(.all)
     do {

@@ -150,6 +150,13 @@ struct MissTests {
     #expect(broken.contains("begin a path with a slash"))
   }
 
+  @Test("A suggested stub compiles: a number that no literal can hold stays in its text")
+  func longNumber() async throws {
+    let mock = MockInterceptor()
+    _ = try? await mock.ask(.make("POST", "https://a.b/x", body: Data(#"{"id": 18446744073709551615}"#.utf8)))
+    #expect(mock.issues.first?.message.contains(#".json(parsing: "{\"id\":18446744073709551615}")"#) == true)
+  }
+
   @Test("Secrets are in no report")
   func secrets() async throws {
     let request = URLRequest.make(

@@ -29,7 +29,11 @@ struct HistoryTests {
     #expect(mock.requests(.post, "/users/:id").count == 1)
     #expect(mock.requests("/users/:id").count == 1)
     #expect(mock.requests(RequestPattern(.post, "/users/:id").where(.body(.json(["name": "Bob"])))).isEmpty)
-    #expect(mock.requests(.post, "not a pattern").isEmpty)
+    withKnownIssue {
+      #expect(mock.requests(.post, "not a pattern").isEmpty)
+    } matching: {
+      $0.comments.contains { $0.rawValue.contains("not a pattern") }
+    }
   }
 
   @Test("Waiting for a call that came, one that comes, and the third")
@@ -45,6 +49,19 @@ struct HistoryTests {
     }
     let found = try await third
     #expect(found.url.path == "/later/3")
+  }
+
+  @Test("A history that is cleared is counted from its beginning, and nothing that comes afterwards is missed")
+  func waitingAcrossReset() async throws {
+    let mock = mock()
+    let clock = MockClock()
+    for number in 1...3 { try await mock.ask(.get("https://a.b/other/\(number)")) }
+    try await mock.ask(.get("https://a.b/x"))
+    async let second = mock.waitForRequest(.get, "/x", count: 2, clock: clock)
+    try await clock.waitForSleepers()
+    mock.reset()
+    for path in ["other", "x?turn=1", "other", "x?turn=2", "other"] { try await mock.ask(.get("https://a.b/\(path)")) }
+    #expect(try await second.url.query == "turn=2")
   }
 
   @Test("A hundred waiters, each for its own call")

@@ -84,6 +84,27 @@ struct StubTests {
     }
   }
 
+  @Test("A closure has no list to start over")
+  func cyclingClosure() {
+    let mock = MockInterceptor { Stub(.get, "/x") { .text("1") }.cycling }
+    #expect(mock.issues.map(\.kind) == [.invalidStub])
+  }
+
+  @Test("The answer to unmatched requests that cannot be given is an issue at the mock's line")
+  func unmatchedAnswer() async throws {
+    let line: UInt = #line + 1
+    let mock = MockInterceptor(.init(unmatched: .passThrough.mergingJSON(["a": 1])))
+    let next = InterceptorChain.Next { request in
+      InterceptedResponse(status: .ok, url: request.url, body: .data(Data("no JSON".utf8)))
+    }
+    let error = await failure {
+      try await mock.startLoading(InterceptedRequest(.get("https://a.b/x")), next: next)
+    }
+    #expect(mockError(error)?.location?.line == line)
+    #expect(mock.issues.map(\.kind) == [.invalidResponse])
+    #expect(mock.issues.first?.location.line == line)
+  }
+
   @Test("A closure runs for each request, with an argument and without one")
   func closures() async throws {
     let runs = Log<Int>()

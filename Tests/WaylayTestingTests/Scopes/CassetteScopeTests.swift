@@ -47,6 +47,20 @@ struct CassetteScopeTests {
     }
   }
 
+  @Test("leaves the answer to unmatched requests to a mock that names one", .cassette("users"))
+  func unmatched() async throws {
+    #expect(try await name(of: 1) == "Ada")
+    try await withKnownIssue {
+      try await withMock(.init(unmatched: .status(501))) {
+      } operation: { () async throws in
+        let (_, response) = try await URLSession.mocked.data(from: #require(URL(string: users + "1")))
+        try #require((response as? HTTPURLResponse)?.statusCode == 501)
+      }
+    } matching: { issue in
+      issue.comments.contains { $0.rawValue.contains("No stub") }
+    }
+  }
+
   @Test("fails the test for a request without an entry, and warns of an entry without a request")
   func reports() async throws {
     let issues = Locked<[String]>([])

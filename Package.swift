@@ -45,7 +45,7 @@ let package = Package(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer"]),
     .trait(name: "Cryptography", description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
-    .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by FlyingFox"),
+    .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -59,8 +59,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
-    // For the server of the Inspector alone: who does not use that product does not compile it.
-    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -139,9 +137,10 @@ let package = Package(
       name: "WaylayInspectorServer",
       dependencies: [
         "WaylayCore", "WaylayHAR", "WaylayInspector",
-        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
-        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["InspectorServer"])),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["InspectorServer"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["InspectorServer"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["InspectorServer"])),
       ],
       swiftSettings: settings),
     // Messages of the core as entries of an HTTP archive, and back: for whatever records and plays back. No product.
@@ -321,7 +320,8 @@ let package = Package(
       name: "WaylayInspectorServerTests",
       dependencies: [
         "TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer",
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .testTarget(

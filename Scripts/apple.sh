@@ -8,7 +8,8 @@
 # How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
 # triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
 # availability: `Task.immediate` needs macOS 26 here, as it does there. The toolchain's `Foundation`, `FoundationNetworking`, `Dispatch` and
-# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins, and so are FlyingFox and FlyingSocks. So `canImport(Darwin)` and
+# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins, and so are the modules of
+# swift-nio. So `canImport(Darwin)` and
 # `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
 #
 # It proves that it can fail: five known mistakes give five errors, and each of four mistakes put back into the sources is found.
@@ -89,7 +90,7 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Foundation FlyingSocks FlyingFox; do
+  for name in Glibc CoreFoundation Darwin Dispatch Foundation NIOCore NIOPosix NIOHTTP1; do
     compile "$floor" -emit-module -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
       "$standIns/$name"/*.swift
   done

@@ -12,8 +12,8 @@ trap 'rm -rf "$work"' EXIT
 always="swift-collections swift-http-types swift-log xctest-dynamic-overlay"
 declare -A guarded=(
   [Cryptography]="swift-asn1 swift-crypto"
-  [InspectorServer]="FlyingFox"
-  [CommandLineTool]="FlyingFox swift-argument-parser swift-asn1 swift-crypto"
+  [InspectorServer]="swift-atomics swift-nio swift-system"
+  [CommandLineTool]="swift-argument-parser swift-asn1 swift-atomics swift-crypto swift-nio swift-system"
 )
 # What the manifest says and what is written here are the same traits.
 declared=$(sed -n 's/^ *\.\{0,1\}trait(name: "\([A-Za-z]*\)".*/\1/p; s/^ *name: "\([A-Za-z]*\)", description:.*/\1/p' Package.swift | sort | xargs)

@@ -56,7 +56,7 @@ def needed(name):
             rest.append((dependency.get("byName") or dependency.get("target") or dependency.get("product"))[0])
     return found
 
-watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "FlyingFox", "FlyingSocks", "ArgumentParser"}
+watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "NIOCore", "NIOHTTP1", "NIOPosix", "ArgumentParser"}
 for product, foreign in {
     "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"},
     "WaylayHosts": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive"},
@@ -68,6 +68,6 @@ for product, foreign in {
         sys.exit(f"{product} is compiled with {sorted(found)}, which only others need")
 assert needed("WaylayHAR") == {"WaylayHAR", "WaylayCredentials"} and needed("WaylayCredentials") == {"WaylayCredentials"}
 # That it can find something.
-assert needed("WaylayTool") >= watching - {"WaylayTool", "FlyingFox"} and "FlyingFox" in needed("WaylayInspectorServer")
+assert needed("WaylayTool") >= watching - {"WaylayTool"} and "NIOHTTP1" in needed("WaylayInspectorServer")
 print("Mocks, archive, hosts and core are compiled without the Inspector, its server and the tool")
 '

@@ -108,6 +108,9 @@ public final class Inspector: RequestInterceptor {
     }
   }
 
+  /// The numbers of the kept exchanges, in order.
+  package var numbers: [Int] { slots.map(\.number) }
+
   /// The exchanges that are kept, as a snapshot.
   var slots: [Slot] { memory.withLock { $0.all } }
 

@@ -10,7 +10,7 @@
       var method: String
       /// The path as it was sent, percent-encoded.
       var path: String
-      /// A field by its name in small letters.
+      /// A field by its name in small letters; several of one name with commas between them.
       var field: (String) -> String?
     }
 
@@ -30,14 +30,17 @@
     }
 
     func check(_ request: Request) -> Verdict {
+      // The token first: without it, nothing else is looked at.
+      let path = request.path.utf8
+      guard path.first == UInt8(ascii: "/"), Self.isSame(path.dropFirst().prefix(token.utf8.count), token.utf8)
+      else { return .refused }
+      let rest = String(Substring(path.dropFirst(1 + token.utf8.count)))
+      guard rest.isEmpty || rest.hasPrefix("/") else { return .refused }
       guard let host = request.field("host")?.lowercased(), authorities.contains(host) else { return .refused }
       if let origin = request.field("origin"), origin.lowercased() != "http://\(host)" { return .refused }
-      let parts = request.path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-      guard parts.count >= 2, parts[0].isEmpty, Self.isSame(String(parts[1]), token) else { return .refused }
-      let path = parts.count == 3 ? "/" + parts[2] : ""
       // A link may lead to the page from anywhere, and who follows it has the token; nothing else is for other sites.
       let isOpened =
-        request.method == "GET" && (path == "/" || path.isEmpty) && request.field("sec-fetch-mode") == "navigate"
+        request.method == "GET" && (rest == "/" || rest.isEmpty) && request.field("sec-fetch-mode") == "navigate"
         && request.field("sec-fetch-dest") == "document"
       if let site = request.field("sec-fetch-site"), site != "same-origin", site != "none", !isOpened {
         return .refused
@@ -45,12 +48,11 @@
       // Only a page that may add this field to a request, which other origins have to ask for and are not granted,
       // changes anything.
       if request.method != "GET", request.field("x-waylay") != "1" { return .refused }
-      return .allowed(path)
+      return .allowed(rest)
     }
 
     /// Compares in a time that says nothing of where two texts of one length differ.
-    static func isSame(_ one: String, _ other: String) -> Bool {
-      let (one, other) = (Array(one.utf8), Array(other.utf8))
+    static func isSame(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
       guard one.count == other.count else { return false }
       return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

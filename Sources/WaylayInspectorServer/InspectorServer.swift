@@ -1,8 +1,7 @@
 #if InspectorServer
-  import FlyingFox
-  import FlyingSocks
   public import Foundation
   public import Logging
+  import NIOCore
   public import WaylayCore
   public import WaylayInspector
 
@@ -44,13 +43,13 @@
 
     private struct Running {
       var url: URL
-      var server: HTTPServer
-      var task: Task<Void, any Error>
+      var task: Task<Void, Never>
     }
 
     private let inspector: Inspector
     private let session: URLSession?
     private let options: Options
+    private let limits: ConnectionLimits
     private let state = Locked(State())
 
     /// Makes a server, which does nothing until you start it.
@@ -60,8 +59,13 @@
     ///   - session: The session to send requests again with: the app's own, to use the same chain. Without a session,
     ///     requests cannot be sent again.
     ///   - options: The options of the server.
-    public init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
+    public convenience init(_ inspector: Inspector, session: URLSession? = nil, options: Options = Options()) {
+      self.init(inspector, session: session, options: options, limits: ConnectionLimits())
+    }
+
+    init(_ inspector: Inspector, session: URLSession? = nil, options: Options, limits: ConnectionLimits) {
       self.inspector = inspector
+      self.limits = limits
       self.session = session
       self.options = options
     }
@@ -106,10 +110,8 @@
         defer { state.running = nil }
         return state.running
       }
-      guard let running else { return }
-      await running.server.stop(timeout: 0)
-      running.task.cancel()
-      _ = await running.task.result
+      running?.task.cancel()
+      await running?.task.value
     }
 
     /// Runs the server until the task is cancelled.
@@ -119,8 +121,8 @@
     public func run(_ ready: @Sendable (URL) -> Void = { _ in }) async throws {
       ready(try await start())
       guard let task = state.withLock({ $0.running?.task }) else { return }
-      _ = await withTaskCancellationHandler {
-        await task.result
+      await withTaskCancellationHandler {
+        await task.value
       } onCancel: {
         task.cancel()
       }
@@ -130,36 +132,23 @@
 
     private func listen() async throws -> Running {
       let handler = RequestHandler(inspector: inspector, session: session, listeners: options.listeners)
-      let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: options.port)
-      // Its own log names paths, and paths have the token.
-      let server = HTTPServer(
-        address: address, timeout: 120, logger: .disabled, handler: ClosureHTTPHandler { await handler.respond(to: $0) }
-      )
-      let listening = Task { try await server.waitUntilListening(timeout: 10) }
-      let task = Task {
-        // When it cannot listen there is nothing to wait for.
-        defer { listening.cancel() }
-        try await server.run()
-      }
+      let token = AccessCheck.newToken()
+      let listener: Listener
       do {
-        try await withTaskCancellationHandler {
-          try await listening.value
-        } onCancel: {
-          task.cancel()
+        listener = try await Listener(port: options.port, token: token, limits: limits) {
+          await handler.respond(to: $0, by: $1)
         }
-        guard case .ip4(_, let port)? = await server.listeningAddress else { throw CancellationError() }
-        return Running(url: handler.open(port: port), server: server, task: task)
       } catch {
-        task.cancel()
-        let result = await task.result
-        try Task.checkCancellation()
-        var cause: any Error = error
-        if case .failure(let first) = result { cause = first }
+        let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? error.localizedDescription
         let reason =
-          "The Inspector's server cannot listen on port \(options.port) of the loopback address: "
-          + "\(cause.localizedDescription)"
-        throw InspectorServerError(.cannotListen, reason, underlying: cause)
+          "The Inspector's server cannot listen on port \(options.port) of the loopback address: \(cause)"
+        throw InspectorServerError(.cannotListen, reason, underlying: error)
       }
+      let task = Task { await listener.run() }
+      guard let url = URL(string: "http://127.0.0.1:\(listener.port)/\(token)/") else {
+        preconditionFailure("a port and hexadecimal digits make a URL")
+      }
+      return Running(url: url, task: task)
     }
   }
 

@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-HT+lLVFjSwWS5mwG1e6dKTGu+44TiKB+Cbr60azrGmo="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-nY/IOGqQWvvSnI4u80K7tV5fNerJ9TUk/YXouH3WNRE="
+  static let scriptHash = "sha256-Swhykuo5JDssRufYr1s4mDN4HRF7SzqSk/6Xz2N3xmA="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -636,13 +636,15 @@ enum PageSource {
     function compile(text) {
       const tests = [];
       const wrong = [];
+      let isForBodies = false;
       for (const word of words(text)) {
         if (word.value === '' && (!word.name || Object.hasOwn(terms, word.name))) continue;
         const { test, why } = understood(word);
+        isForBodies ||= word.name === 'body';
         if (why) wrong.push({ raw: word.raw, why });
         else if (test) tests.push(word.isNot ? (row) => !test(row) : test);
       }
-      return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };
+      return { matches: (row) => tests.every((test) => test(row)), wrong, isForBodies, isEmpty: tests.length === 0 };
     }
     // The list: as many elements as fit on the screen, whatever the number of rows.
 
@@ -691,8 +693,6 @@ enum PageSource {
       const isAtEnd = scroll.scrollTop + scroll.clientHeight >= scroll.scrollHeight - rowHeight;
       const hadRows = view.rows.length > 0;
       view.rows = sorted(rows);
-      view.from = Math.min(...sample(rows, (row) => row.start));
-      view.to = Math.max(view.from + 1, ...sample(rows, (row) => row.end));
       $('rows').style.height = `${rows.length * rowHeight}px`;
       for (const button of $('head').children) {
         if (button.dataset.key !== view.order.key) button.removeAttribute('data-sorted');
@@ -701,8 +701,22 @@ enum PageSource {
       if (isAtEnd && hadRows && document.documentElement.dataset.live && view.order.key === 'fall' && !view.order.isDown) {
         scroll.scrollTop = scroll.scrollHeight;
       }
-      drawScale();
       draw();
+    }
+
+    /** The waterfall spans the times of the rows on the screen. */
+    function spanRows() {
+      const { scrollTop, clientHeight } = $('scroll');
+      const [from, to] = extent(view.rows.slice(Math.floor(scrollTop / rowHeight), Math.ceil((scrollTop + clientHeight) / rowHeight)));
+      if (from === view.from && to === view.to) return;
+      Object.assign(view, { from, to, isStale: true });
+      drawScale();
+    }
+
+    /** When the first of some rows began, and the last of them ended. */
+    function extent(rows) {
+      const from = Math.min(...sample(rows, (row) => row.start));
+      return [from, Math.max(from + 1, ...sample(rows, (row) => row.end))];
     }
 
     /** The least and the most of what rows say: spreading thousands of arguments is more than a stack may take. */
@@ -789,6 +803,7 @@ enum PageSource {
       const scroll = $('scroll');
       const first = Math.max(0, Math.floor(scroll.scrollTop / rowHeight) - 6);
       const count = Math.min(view.rows.length - first, Math.ceil(scroll.clientHeight / rowHeight) + 12);
+      spanRows();
       while (view.pool.length < count) {
         const element = newElement();
         view.pool.push(element);
@@ -1154,7 +1169,7 @@ enum PageSource {
     // The live page: entries come as they happen, and a request can be sent again or made a stub.
 
     const isLive = document.documentElement.dataset.live === 'true';
-    const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity };
+    const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity, expected: 0 };
 
     function say(state, text) {
       live.state = state;
@@ -1173,6 +1188,7 @@ enum PageSource {
         const hello = JSON.parse(event.data);
         live.features = list(hello.features);
         live.limit = number(hello.limit, Infinity);
+        live.expected = number(hello.count);
         live.held = [];
         forget();
         say(live.isPaused ? 'paused' : 'on', live.isPaused ? 'Paused' : 'Live');
@@ -1180,6 +1196,8 @@ enum PageSource {
       });
       events.addEventListener('entry', (event) => {
         const entry = JSON.parse(event.data);
+        const isExpected = live.expected > 0;
+        if (isExpected) live.expected -= 1;
         if (live.isPaused) {
           live.held.push(entry);
           if (live.held.length > 20_000) live.held.shift();
@@ -1187,9 +1205,16 @@ enum PageSource {
           return;
         }
         take(entry);
-        soon(refresh);
+        // The list is drawn now and then while it is loaded: to draw it takes longer than to take an entry in.
+        if (!isExpected) soon(refresh);
+        else if (!live.timer) live.timer = setTimeout(loaded, 100);
+      });
+      events.addEventListener('complete', () => {
+        live.expected = 0;
+        loaded();
       });
       events.addEventListener('cleared', () => {
+        live.expected = 0;
         live.held = [];
         forget();
         soon(refresh);
@@ -1207,6 +1232,15 @@ enum PageSource {
         else if (live.state !== 'over') say('waiting', 'Connecting again');
       };
     }
+
+    function loaded() {
+      clearTimeout(live.timer);
+      live.timer = 0;
+      soon(refresh);
+    }
+
+    /** How many entries there are that the page does not have yet. */
+    const missing = () => live.expected + live.held.length;
 
     function pause() {
       live.isPaused = !live.isPaused;
@@ -1327,11 +1361,11 @@ enum PageSource {
       empty.hidden = shown.length > 0;
       if (shown.length) return;
       if (rows.length) {
-        empty.replaceChildren(make('b', {}, 'No request matches'),
+        empty.replaceChildren(make('b', {}, missing() ? 'No request matches so far' : 'No request matches'),
           make('p', {}, `${grouped(rows.length)} ${rows.length === 1 ? 'is' : 'are'} hidden by the filter.`),
           make('button', { onclick: () => setQuery('') }, 'Show all'));
       } else {
-        empty.replaceChildren(make('b', {}, isLive ? 'Waiting for the first request' : 'No requests were recorded'),
+        empty.replaceChildren(make('b', {}, missing() ? 'Loading' : isLive ? 'Waiting for the first request' : 'No requests were recorded'),
           make('p', {}, isLive ? 'Requests of sessions that the Inspector watches appear here as they are made.'
             : 'The Inspector had seen none when this page was written.'));
       }
@@ -1341,14 +1375,24 @@ enum PageSource {
       const sum = (read) => shown.reduce((total, row) => total + Math.max(0, read(row)), 0);
       const failed = shown.filter((row) => row.state === 'failed').length;
       const count = shown.length === rows.length ? grouped(rows.length) : `${grouped(shown.length)} of ${grouped(rows.length)}`;
+      const [from, to] = extent(shown);
       $('status').replaceChildren(
         make('span', { id: 'count' }, `${count} ${rows.length === 1 ? 'request' : 'requests'}`),
         make('span', {}, `${bytes(sum((row) => row.size))} received`),
         failed ? make('span', { class: 'tone-bad' }, `${grouped(failed)} failed`) : '',
-        make('span', { class: 'extra' }, shown.length ? `over ${duration(view.to - view.from)}` : ''),
+        make('span', { class: 'extra' }, shown.length ? `over ${duration(to - from)}` : ''),
+        make('span', { id: 'partial', class: 'tone-warn' }, partial(rows)),
         make('span', { class: 'spring' }),
         asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
           : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
+    }
+
+    /** Says what the list, or a search, does not have yet. */
+    function partial(rows) {
+      const left = missing();
+      if (left) return `${asked.isEmpty ? 'Loading' : 'The search is not complete'}: ${grouped(left)} more to come`;
+      const cut = asked.isForBodies ? rows.filter((row) => row.entry._isPreview).length : 0;
+      return cut ? `The search is not complete: of ${grouped(cut)} long ${cut === 1 ? 'body' : 'bodies'} it has the beginning` : '';
     }
 
     /** Says what of the query was not understood, and which terms there are. */

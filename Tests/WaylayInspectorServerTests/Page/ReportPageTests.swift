@@ -176,6 +176,37 @@ import WaylayInspector
       }
     }
 
+    @Test("the waterfall spans the times of what is shown: of the rows that match, and of those on the screen")
+    func waterfall() async throws {
+      // Each an hour after the one before: of all of them, each would be a dot.
+      let entries = (0..<1000).map { number in
+        var entry = Traffic.exchange(
+          number, "https://api.example.com/\(number)", status: number == 7 ? 500 : 200, wait: 984)
+        entry.started = Traffic.start.addingTimeInterval(Double(number) * 3600)
+        return entry
+      }
+      try await withReport(HAR(entries: entries)) { page in
+        func widths() async throws -> [Double] {
+          try await page.evaluate(
+            """
+            [...document.querySelectorAll('#rows .row')].filter((row) => !row.hidden).map((row) => row.parts.fall)
+              .map((fall) => [...fall.children].reduce((sum, bar) => sum + (bar.hidden ? 0 : parseFloat(bar.style.width)), 0))
+            """
+          ).array?.compactMap(\.double) ?? []
+        }
+        // Some thirty rows are on the screen: a second of some thirty hours.
+        let second = 100.0 / (1000 * 3600)
+        #expect(try await widths().allSatisfy { $0 > 10 * second && $0 < 1 })
+        try await page.filter("status:500")
+        #expect(try await widths().map { Int($0.rounded()) } == [100])
+        try await page.expect("over 1", in: "status")
+        try await page.filter("")
+        try await page.evaluate("document.getElementById('scroll').scrollTop = 15000")
+        try await page.until("document.getElementById('rows').innerText.includes('/510')")
+        #expect(try await widths().contains { $0 > 10 * second })
+      }
+    }
+
     @Test("an archive without entries, and an address that says how to begin")
     func beginnings() async throws {
       try await withReport(HAR()) { page in

@@ -77,6 +77,60 @@
         }
       }
 
+      @Test("ten thousand entries are listed within moments, and a search says until then that it is not complete")
+      func manyEntries() async throws {
+        let inspector = Inspector(limits: Inspector.Limits(exchanges: 10_000, bytes: 256 << 20))
+        for number in 0..<10_000 {
+          inspector.add(Traffic.exchange(number, "https://api.example.com/v1/things/\(number)?page=\(number % 9)"))
+        }
+        var options = InspectorServer.Options()
+        options.logger = nil
+        let server = InspectorServer(inspector, options: options)
+        let url = try await server.start()
+        try await Browser.withPage { page in
+          try await page.call(
+            "Page.addScriptToEvaluateOnNewDocument",
+            [
+              "source": """
+              window.said = [];
+              document.addEventListener('DOMContentLoaded', () => {
+                new MutationObserver(() => said.push(document.getElementById('partial')?.textContent))
+                  .observe(document.getElementById('status'), { childList: true, subtree: true });
+              });
+              """
+            ])
+          try await page.open(url.absoluteString + "#q=things/99")
+          try await page.until("document.getElementById('count').textContent === '111 of 10\u{202F}000 requests'")
+          try await page.until("document.getElementById('partial').textContent === ''")
+          let said = try await page.evaluate("said").array?.compactMap(\.string) ?? []
+          #expect(said.contains { $0.hasPrefix("The search is not complete: ") }, "\(said)")
+          let took = try await page.evaluate("Math.round(performance.now())").int ?? 0
+          print("10 000 entries: listed and searched \(took) ms after the page was opened")
+        }
+        await server.stop()
+      }
+
+      @Test("a search in bodies says that it has only the beginning of long ones")
+      func longBodies() async throws {
+        let inspector = Inspector()
+        inspector.add(Traffic.exchange(1, "https://a.test/short", body: "needle"))
+        inspector.add(
+          Traffic.exchange(2, "https://a.test/long", body: String(repeating: "hay ", count: 50_000) + "needle"))
+        var options = InspectorServer.Options()
+        options.logger = nil
+        let server = InspectorServer(inspector, options: options)
+        let url = try await server.start()
+        try await Browser.withPage { page in
+          try await page.open(url.absoluteString)
+          try await page.until("document.getElementById('count').textContent === '2 requests'")
+          #expect(try await page.evaluate("document.getElementById('partial').textContent").string == "")
+          try await page.filter("body:needle")
+          try await page.until("document.getElementById('count').textContent === '1 of 2 requests'")
+          try await page.expect("The search is not complete", in: "partial")
+        }
+        await server.stop()
+      }
+
       @Test("a request is shown as a stub, as text alone; one without an answer says why it cannot be")
       func stub() async throws {
         try await withServer { origin, session, inspector, url in

@@ -1,5 +1,4 @@
 #if InspectorServer
-  import FlyingSocks
   import Foundation
   import TestOrigin
   import TestSupport
@@ -12,13 +11,10 @@
   struct ServerTests {
     /// Sends bytes and returns all that comes until the server closes.
     private func exchange(_ url: URL, _ text: String) async throws -> String {
-      let socket = try await AsyncSocket.connected(
-        to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
-      defer { try? socket.close() }
-      try await socket.write(Data(text.utf8))
-      var bytes: [UInt8] = []
-      while let more = try? await socket.read(atMost: 4096), !more.isEmpty { bytes += more }
-      return String(decoding: bytes, as: UTF8.self)
+      let client = try await RawClient(url)
+      defer { client.close() }
+      try await client.send(text)
+      return await client.text()
     }
 
     private func get(
@@ -86,19 +82,27 @@
       let server = InspectorServer(Inspector(), options: quiet { $0.listeners = 1 })
       let url = try await server.start()
       let path = "/\(url.pathComponents[1])/events"
-      let socket = try await AsyncSocket.connected(
-        to: try sockaddr_in.inet(ip4: "127.0.0.1", port: UInt16(try #require(url.port))))
-      try await socket.write(Data("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(url.port ?? 0)\r\n\r\n".utf8))
-      var first = ""
-      while !first.contains("event: hello") {
-        first += String(decoding: try await socket.read(atMost: 4096), as: UTF8.self)
-      }
+      let socket = try await openEvents(url)
+      let first = await socket.text(until: "event: hello")
       #expect(first.contains("Content-Type: text/event-stream"))
       let second = try await get(url, path)
       #expect(second.contains("event: full"))
       #expect(!second.contains("event: hello"))
+      // A page that is closed makes room for another.
+      socket.close()
+      var third = ""
+      for _ in 0..<2000 where !third.contains("event: hello") {
+        third = try await openEvents(url).text(until: "event: ")
+      }
+      #expect(third.contains("event: hello"))
       await server.stop()
-      try? socket.close()
+    }
+
+    /// Listens as a page does.
+    private func openEvents(_ url: URL) async throws -> RawClient {
+      let client = try await RawClient(url)
+      try await client.send("GET \(url.path)/events HTTP/1.1\r\nHost: 127.0.0.1:\(url.port ?? 0)\r\n\r\n")
+      return client
     }
 
     @Test("it stops with pages open, frees its port, and has another token when it starts again")

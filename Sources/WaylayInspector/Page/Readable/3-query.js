@@ -150,11 +150,13 @@ function understood({ name, value, raw }) {
 function compile(text) {
   const tests = [];
   const wrong = [];
+  let isForBodies = false;
   for (const word of words(text)) {
     if (word.value === '' && (!word.name || Object.hasOwn(terms, word.name))) continue;
     const { test, why } = understood(word);
+    isForBodies ||= word.name === 'body';
     if (why) wrong.push({ raw: word.raw, why });
     else if (test) tests.push(word.isNot ? (row) => !test(row) : test);
   }
-  return { matches: (row) => tests.every((test) => test(row)), wrong, isEmpty: tests.length === 0 };
+  return { matches: (row) => tests.every((test) => test(row)), wrong, isForBodies, isEmpty: tests.length === 0 };
 }

@@ -45,8 +45,6 @@ function showRows(rows) {
   const isAtEnd = scroll.scrollTop + scroll.clientHeight >= scroll.scrollHeight - rowHeight;
   const hadRows = view.rows.length > 0;
   view.rows = sorted(rows);
-  view.from = Math.min(...sample(rows, (row) => row.start));
-  view.to = Math.max(view.from + 1, ...sample(rows, (row) => row.end));
   $('rows').style.height = `${rows.length * rowHeight}px`;
   for (const button of $('head').children) {
     if (button.dataset.key !== view.order.key) button.removeAttribute('data-sorted');
@@ -55,8 +53,22 @@ function showRows(rows) {
   if (isAtEnd && hadRows && document.documentElement.dataset.live && view.order.key === 'fall' && !view.order.isDown) {
     scroll.scrollTop = scroll.scrollHeight;
   }
-  drawScale();
   draw();
+}
+
+/** The waterfall spans the times of the rows on the screen. */
+function spanRows() {
+  const { scrollTop, clientHeight } = $('scroll');
+  const [from, to] = extent(view.rows.slice(Math.floor(scrollTop / rowHeight), Math.ceil((scrollTop + clientHeight) / rowHeight)));
+  if (from === view.from && to === view.to) return;
+  Object.assign(view, { from, to, isStale: true });
+  drawScale();
+}
+
+/** When the first of some rows began, and the last of them ended. */
+function extent(rows) {
+  const from = Math.min(...sample(rows, (row) => row.start));
+  return [from, Math.max(from + 1, ...sample(rows, (row) => row.end))];
 }
 
 /** The least and the most of what rows say: spreading thousands of arguments is more than a stack may take. */
@@ -143,6 +155,7 @@ function draw() {
   const scroll = $('scroll');
   const first = Math.max(0, Math.floor(scroll.scrollTop / rowHeight) - 6);
   const count = Math.min(view.rows.length - first, Math.ceil(scroll.clientHeight / rowHeight) + 12);
+  spanRows();
   while (view.pool.length < count) {
     const element = newElement();
     view.pool.push(element);

@@ -1,7 +1,7 @@
 // The live page: entries come as they happen, and a request can be sent again or made a stub.
 
 const isLive = document.documentElement.dataset.live === 'true';
-const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity };
+const live = { isPaused: false, state: 'waiting', held: [], features: [], limit: Infinity, expected: 0 };
 
 function say(state, text) {
   live.state = state;
@@ -20,6 +20,7 @@ function connect() {
     const hello = JSON.parse(event.data);
     live.features = list(hello.features);
     live.limit = number(hello.limit, Infinity);
+    live.expected = number(hello.count);
     live.held = [];
     forget();
     say(live.isPaused ? 'paused' : 'on', live.isPaused ? 'Paused' : 'Live');
@@ -27,6 +28,8 @@ function connect() {
   });
   events.addEventListener('entry', (event) => {
     const entry = JSON.parse(event.data);
+    const isExpected = live.expected > 0;
+    if (isExpected) live.expected -= 1;
     if (live.isPaused) {
       live.held.push(entry);
       if (live.held.length > 20_000) live.held.shift();
@@ -34,9 +37,16 @@ function connect() {
       return;
     }
     take(entry);
-    soon(refresh);
+    // The list is drawn now and then while it is loaded: to draw it takes longer than to take an entry in.
+    if (!isExpected) soon(refresh);
+    else if (!live.timer) live.timer = setTimeout(loaded, 100);
+  });
+  events.addEventListener('complete', () => {
+    live.expected = 0;
+    loaded();
   });
   events.addEventListener('cleared', () => {
+    live.expected = 0;
     live.held = [];
     forget();
     soon(refresh);
@@ -54,6 +64,15 @@ function connect() {
     else if (live.state !== 'over') say('waiting', 'Connecting again');
   };
 }
+
+function loaded() {
+  clearTimeout(live.timer);
+  live.timer = 0;
+  soon(refresh);
+}
+
+/** How many entries there are that the page does not have yet. */
+const missing = () => live.expected + live.held.length;
 
 function pause() {
   live.isPaused = !live.isPaused;

@@ -61,11 +61,11 @@ function showEmpty(rows, shown) {
   empty.hidden = shown.length > 0;
   if (shown.length) return;
   if (rows.length) {
-    empty.replaceChildren(make('b', {}, 'No request matches'),
+    empty.replaceChildren(make('b', {}, missing() ? 'No request matches so far' : 'No request matches'),
       make('p', {}, `${grouped(rows.length)} ${rows.length === 1 ? 'is' : 'are'} hidden by the filter.`),
       make('button', { onclick: () => setQuery('') }, 'Show all'));
   } else {
-    empty.replaceChildren(make('b', {}, isLive ? 'Waiting for the first request' : 'No requests were recorded'),
+    empty.replaceChildren(make('b', {}, missing() ? 'Loading' : isLive ? 'Waiting for the first request' : 'No requests were recorded'),
       make('p', {}, isLive ? 'Requests of sessions that the Inspector watches appear here as they are made.'
         : 'The Inspector had seen none when this page was written.'));
   }
@@ -75,14 +75,24 @@ function showStatus(rows, shown) {
   const sum = (read) => shown.reduce((total, row) => total + Math.max(0, read(row)), 0);
   const failed = shown.filter((row) => row.state === 'failed').length;
   const count = shown.length === rows.length ? grouped(rows.length) : `${grouped(shown.length)} of ${grouped(rows.length)}`;
+  const [from, to] = extent(shown);
   $('status').replaceChildren(
     make('span', { id: 'count' }, `${count} ${rows.length === 1 ? 'request' : 'requests'}`),
     make('span', {}, `${bytes(sum((row) => row.size))} received`),
     failed ? make('span', { class: 'tone-bad' }, `${grouped(failed)} failed`) : '',
-    make('span', { class: 'extra' }, shown.length ? `over ${duration(view.to - view.from)}` : ''),
+    make('span', { class: 'extra' }, shown.length ? `over ${duration(to - from)}` : ''),
+    make('span', { id: 'partial', class: 'tone-warn' }, partial(rows)),
     make('span', { class: 'spring' }),
     asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
       : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
+}
+
+/** Says what the list, or a search, does not have yet. */
+function partial(rows) {
+  const left = missing();
+  if (left) return `${asked.isEmpty ? 'Loading' : 'The search is not complete'}: ${grouped(left)} more to come`;
+  const cut = asked.isForBodies ? rows.filter((row) => row.entry._isPreview).length : 0;
+  return cut ? `The search is not complete: of ${grouped(cut)} long ${cut === 1 ? 'body' : 'bodies'} it has the beginning` : '';
 }
 
 /** Says what of the query was not understood, and which terms there are. */

@@ -1,0 +1,155 @@
+#if InspectorServer
+  import NIOCore
+  import NIOHTTP1
+
+  /// A connection, which is for one request. All it does before it has seen the token is on the listener's thread, and
+  /// bounded in bytes and time.
+  final class Connection: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+
+    private enum State {
+      case waiting, answering, closing
+    }
+
+    private let access: AccessCheck
+    private let connections: Connections
+    private let answer: Listener.Answer
+    private var state = State.waiting
+    private var isListening = false
+    private var hasInputClosed = false
+    private var late: Scheduled<Void>?
+
+    init(_ access: AccessCheck, _ connections: Connections, _ answer: @escaping Listener.Answer) {
+      self.access = access
+      self.connections = connections
+      self.answer = answer
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      let channel = context.channel
+      connections.add(channel)
+      late = context.eventLoop.scheduleTask(in: connections.limits.headTime) { channel.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      late?.cancel()
+      connections.closed(context.channel)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      // The body of a request, or another one, is not looked at.
+      guard case .head(let head) = unwrapInboundIn(data), state == .waiting else { return }
+      guard let request = allowed(head, context.channel) else {
+        return refuse(context, .forbidden, "Access is denied.")
+      }
+      let length = head.headers["content-length"].first.map { Int($0) ?? .max } ?? 0
+      guard length <= connections.limits.body, !head.headers.contains(name: "transfer-encoding") else {
+        return refuse(context, .payloadTooLarge, "A request has no body here.")
+      }
+      late?.cancel()
+      state = .answering
+      isListening = request.path == RequestHandler.events
+      let responder = Responder(channel: context.channel, limits: connections.limits)
+      let hasBegun = connections.begin(context.channel) { [answer] in
+        await answer(request, responder)
+        responder.finish()
+      }
+      if !hasBegun { refuse(context, .serviceUnavailable, "Too many requests at once.") }
+    }
+
+    /// The request, if it has the token, is for this address, and from this user.
+    private func allowed(_ head: HTTPRequestHead, _ channel: any Channel) -> PageRequest? {
+      let path = head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }
+      let facts = AccessCheck.Request(
+        method: head.method.rawValue, path: String(Substring(path)),
+        field: { name in
+          let values = head.headers[name]
+          return values.isEmpty ? nil : values.joined(separator: ", ")
+        })
+      guard case .allowed(let rest) = access.check(facts), let peer = channel.remoteAddress,
+        let own = channel.localAddress, PeerOwner.isThisUser(peer, own: own) ?? true
+      else { return nil }
+      return PageRequest(method: head.method, path: rest, token: access.token)
+    }
+
+    private func refuse(_ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ text: String) {
+      state = .closing
+      late?.cancel()
+      let responder = Responder(channel: context.channel, limits: connections.limits)
+      context.channel.writeAndFlush(Response.text(status, text).bytes, promise: nil)
+      responder.finish()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      switch event as? ChannelEvent {
+      case .inputClosed?: hasInputClosed = true
+      case .outputClosed?: state = .closing
+      default: return
+      }
+      // Who has asked for nothing yet never will, and a page that listens has gone.
+      if hasInputClosed, state != .answering || isListening { context.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      // What comes after the first mistake is dropped until the client has closed.
+      guard error is HTTPParserError || error is ByteToMessageDecoderError.PayloadTooLargeError else {
+        return context.close(promise: nil)
+      }
+      guard state == .waiting else { return }
+      let isLong = error as? HTTPParserError == .headerOverflow
+      refuse(context, isLong ? .requestHeaderFieldsTooLarge : .badRequest, "The request cannot be understood.")
+    }
+  }
+
+  /// A response whose end is that of the connection.
+  struct Response {
+    var status = HTTPResponseStatus.ok
+    var type = "text/plain; charset=utf-8"
+    /// Fields beside those of every response.
+    var fields: [(String, String)] = []
+    /// `nil` for one that is sent piece by piece.
+    var body: ByteBuffer?
+
+    static func text(_ status: HTTPResponseStatus, _ text: String) -> Response {
+      Response(status: status, body: ByteBuffer(string: text))
+    }
+
+    /// The head, and the body where it is there: no caching, no sniffing, no framing, no referrer.
+    var bytes: ByteBuffer {
+      var fields = fields
+      fields += [
+        ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("X-Frame-Options", "DENY"), ("Connection", "close"),
+      ]
+      if let body { fields.append(("Content-Length", "\(body.readableBytes)")) }
+      let lines = ["HTTP/1.1 \(status.code) \(status.reasonPhrase)"] + fields.map { "\($0.0): \($0.1)" }
+      var bytes = ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n")
+      if let body { bytes.writeImmutableBuffer(body) }
+      return bytes
+    }
+  }
+
+  /// Where the response to a request goes.
+  struct Responder: Sendable {
+    let channel: any Channel
+    let limits: ConnectionLimits
+
+    /// Sends bytes, and returns when the system has taken them: a slow client is waited for, within a limit.
+    func send(_ bytes: ByteBuffer) async throws {
+      var rest = bytes
+      while let part = rest.readSlice(length: min(1 << 16, rest.readableBytes)), part.readableBytes > 0 {
+        let late = channel.eventLoop.scheduleTask(in: limits.stallTime) { channel.close(promise: nil) }
+        defer { late.cancel() }
+        try await channel.writeAndFlush(part).get()
+      }
+    }
+
+    /// Says that this was all, and closes when the client has done so. One that goes on sending would otherwise lose the
+    /// response.
+    func finish() {
+      channel.close(mode: .output, promise: nil)
+      channel.eventLoop.scheduleTask(in: limits.closeTime) { channel.close(promise: nil) }
+    }
+  }
+#endif

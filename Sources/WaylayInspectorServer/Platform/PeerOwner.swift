@@ -1,0 +1,45 @@
+#if InspectorServer
+  import Foundation
+  import NIOCore
+
+  /// Whose process is at the other end of a connection on the loopback address.
+  enum PeerOwner {
+    /// Whether it is one of this user's; `nil` where the system does not say.
+    static func isThisUser(_ peer: SocketAddress, own: SocketAddress) -> Bool? {
+      #if os(Linux)
+        // sock_diag(7): a question for one socket, and the kernel's answer. The sizes and places are those of
+        // `inet_diag_req_v2` and `inet_diag_msg` behind a `nlmsghdr`. A socket of IPv6 that speaks IPv4 is found too.
+        let question =
+          number(UInt32(72)) + number(UInt16(20)) + number(UInt16(1)) + number(UInt64(0))
+          + [UInt8(AF_INET), UInt8(IPPROTO_TCP), 0, 0] + number(UInt32.max)
+          + number(UInt16(peer.port ?? 0).bigEndian) + number(UInt16(own.port ?? 0).bigEndian)
+          + address(peer) + address(own) + number(UInt32(0)) + number(UInt64.max)
+        // A datagram socket of AF_NETLINK, for NETLINK_SOCK_DIAG.
+        let socket = Foundation.socket(16, 2 | O_CLOEXEC, 4)
+        guard socket >= 0 else { return nil }
+        defer { close(socket) }
+        var answer = [UInt8](repeating: 0, count: 1024)
+        guard send(socket, question, question.count, 0) == question.count,
+          recv(socket, &answer, answer.count, Int32(MSG_DONTWAIT)) >= 88, answer[4] == 20
+        else { return nil }
+        let (user, file) = answer.withUnsafeBytes {
+          ($0.load(fromByteOffset: 80, as: UInt32.self), $0.load(fromByteOffset: 84, as: UInt32.self))
+        }
+        // One that nobody has open any more has no file.
+        return user == geteuid() && file != 0
+      #else
+        return nil
+      #endif
+    }
+
+    private static func number(_ number: some FixedWidthInteger) -> [UInt8] {
+      withUnsafeBytes(of: number) { Array($0) }
+    }
+
+    /// An address of IPv4 in the place of one of either kind.
+    private static func address(_ address: SocketAddress) -> [UInt8] {
+      let bytes = (address.ipAddress ?? "").split(separator: ".").compactMap { UInt8($0) }
+      return bytes + [UInt8](repeating: 0, count: 16 - bytes.count)
+    }
+  }
+#endif

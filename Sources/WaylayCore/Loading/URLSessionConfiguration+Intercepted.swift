@@ -31,6 +31,18 @@ extension URLSessionConfiguration {
 }
 
 extension InterceptorRegistry {
+  /// Whether loads of sessions can be intercepted with this version of Foundation.
+  ///
+  /// ```swift
+  /// guard InterceptorRegistry.canIntercept else { fatalError("pin the toolchain, or update Waylay") }
+  /// ```
+  ///
+  /// On Linux a chain needs things of a task that are not public. Where they are stored in another way than expected,
+  /// they are found by reflection; where they are gone, this is `false`, and loads of intercepted sessions fail with
+  /// `WaylayError.foundationChanged`. What only a task of a session shows is known after the first load. Direct loads
+  /// need none of it. Always `true` on Apple platforms.
+  public static var canIntercept: Bool { PlatformClient.canIntercept }
+
   /// A protocol class for `configuration.protocolClasses`, for code that sets them itself.
   ///
   /// Each read makes an installation with its own class, which uses the registry's own configuration for what the

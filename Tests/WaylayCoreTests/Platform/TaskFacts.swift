@@ -7,7 +7,14 @@
   @Suite("Platform facts: the end of a task, and what is written down about it", .timeLimit(.minutes(5)))
   struct TaskFacts {
     @Test("P1, P4: a task's queues, its session and who hears of it are stored where they can be read at once")
-    func places() {
+    func places() async {
+      let (session, url) = Probe.session(
+        Probe.Script(start: { loader in
+          if let task = loader.task { _ = try? TaskInternals.session(of: task) }
+          loader.client?.urlProtocol(loader, didFailWithError: URLError(.badURL))
+        }))
+      _ = try? await session.data(from: url)
+      #expect(InterceptorRegistry.canIntercept)
       #expect(
         TaskInternals.readsStored,
         "a property of a task or a session is another or gone: loads go on by reflection, which takes longer, or fail")

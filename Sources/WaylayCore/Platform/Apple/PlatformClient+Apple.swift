@@ -17,6 +17,8 @@
     private let stopped = Locked(false)
     private var questions: ChallengeForwarder?
 
+    /// Nothing is needed that is not public.
+    static let canIntercept = true
     /// A chain leaves the client's thread: blocking it "is likely to deadlock the application" (Read Me).
     static let canAnswerInline = false
     /// `canInit` is asked on any thread and any number of times (P6).

@@ -34,6 +34,9 @@
     /// The response, when the loading system must not look at it too closely (P14).
     private var guarded: ChallengeProofResponse?
 
+    /// Whether what it needs to know of a task can be read.
+    static var canIntercept: Bool { TaskInternals.isAsExpected }
+
     /// Responses may be given inside `startLoading`, which runs on the work queue (P2).
     static let canAnswerInline = true
 

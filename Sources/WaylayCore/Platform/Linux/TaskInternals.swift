@@ -15,17 +15,18 @@
     /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it
     /// would undo a `suspend()` of the app that comes between looking at the task's state and calling it.
     static func workQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try storedWorkQueue?.read(from: task) ?? property("workQueue", at: workQueuePosition, of: task)
+      try layout(of: task).workQueue?.read(from: task) ?? property("workQueue", at: workQueuePosition, of: task)
     }
 
     /// The queue on which a task guards what it shows to other threads.
     static func syncQueue(of task: URLSessionTask) throws -> DispatchQueue {
-      try storedSyncQueue?.read(from: task) ?? property("syncQ", at: syncQueuePosition, of: task)
+      try layout(of: task).syncQueue?.read(from: task) ?? property("syncQ", at: syncQueuePosition, of: task)
     }
 
     /// The session the task belongs to.
     static func session(of task: URLSessionTask) throws -> URLSession {
-      try storedSession?.read(from: task) as? URLSession ?? property("session", at: sessionPosition, of: task)
+      try layout(of: task).session?.read(from: task) as? URLSession
+        ?? property("session", at: sessionPosition, of: task)
     }
 
     /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
@@ -51,9 +52,12 @@
     ///
     /// A task with a completion handler has a delegate too, the session's, but keeps its body for the handler.
     static func listener(to task: URLSessionTask, in session: URLSession) throws -> Listener {
-      guard let behaviours, let behaviour = behaviours.behaviour(of: task, in: session) else {
-        throw changed("URLSession.taskRegistry.behaviours")
-      }
+      let stored = layout(of: task).behaviours
+      let registry = stored == nil ? child("taskRegistry", at: level(of: URLSession.self, in: session)) : nil
+      let table = registry.flatMap { child("behaviours", at: Mirror(reflecting: $0)) }
+      guard
+        let behaviour = stored?.behaviour(of: task, in: session) ?? TaskBehaviours.reflected(task.taskIdentifier, table)
+      else { throw changed("URLSession.taskRegistry.behaviours") }
       switch behaviour.name {
       // A case without a payload: `callDelegate` is the only one.
       case nil: return .delegate
@@ -73,8 +77,6 @@
       /// The caller of an `async` function, and the delegate that was named in the call (P25).
       case caller((any URLSessionTaskDelegate)?)
     }
-
-    private static let behaviours = TaskBehaviours()
 
     // MARK: The end of a task
 
@@ -165,15 +167,60 @@
       child(name, at: level(of: URLSessionTask.self, in: task))
     }
 
-    // Reflection takes microseconds for each property, and each load looks at several: they are read where they are
-    // stored, and by reflection only where their types are others than expected.
-    private static let storedWorkQueue = StoredProperty<DispatchQueue>("workQueue")
-    private static let storedSyncQueue = StoredProperty<DispatchQueue>("syncQ")
-    private static let storedSession = StoredReference(
-      "session", ofType: "Swift.Optional<FoundationNetworking.URLSessionProtocol>")
-    /// Whether all of them are where they are expected.
-    static let readsStored =
-      storedWorkQueue != nil && storedSyncQueue != nil && storedSession != nil && behaviours != nil
+    /// What is read where it is stored; the rest is reflected upon, which takes microseconds for each property.
+    ///
+    /// Names, types and sizes say where something is, and not how: a weak reference looks like any other. So what is
+    /// stored is compared with what reflection says, once per process, on the first task of a session.
+    final class Layout: Sendable {
+      let workQueue: StoredProperty<DispatchQueue>?
+      let syncQueue: StoredProperty<DispatchQueue>?
+      let session: StoredReference?
+      let behaviours: TaskBehaviours?
+
+      fileprivate init(of task: URLSessionTask, in session: URLSession?) {
+        workQueue = StoredProperty("workQueue").flatMap {
+          isStored(child("workQueue", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
+        }
+        syncQueue = StoredProperty("syncQ").flatMap {
+          isStored(child("syncQ", ofTask: task) as? DispatchQueue, at: $0.offset, in: task) ? $0 : nil
+        }
+        let type = "Swift.Optional<FoundationNetworking.URLSessionProtocol>"
+        self.session = StoredReference("session", ofType: type, movedBy: misplacement.withLock { $0 }).flatMap {
+          isStored(session, at: $0.offset, in: task) ? $0 : nil
+        }
+        behaviours = session.flatMap { session in
+          TaskBehaviours().flatMap {
+            $0.isStored(child("taskRegistry", at: level(of: URLSession.self, in: session)), in: session) ? $0 : nil
+          }
+        }
+      }
+
+      var isComplete: Bool { workQueue != nil && syncQueue != nil && session != nil && behaviours != nil }
+    }
+
+    private static let layout = Locked<Layout?>(nil)
+
+    private static func layout(of task: URLSessionTask) -> Layout {
+      if let known = layout.withLock({ $0 }) { return known }
+      let session = child("session", ofTask: task) as? URLSession
+      let found = Layout(of: task, in: session)
+      if session != nil { layout.withLock { $0 = found } }
+      return found
+    }
+
+    /// Whether all of it was found where it is expected, on the first task of a session.
+    static var readsStored: Bool { layout.withLock { $0?.isComplete } ?? false }
+
+    /// Bytes by which the place of a task's session is taken for another one, for the test that a changed layout is
+    /// noticed.
+    static let misplacement = Locked(0)
+
+    /// Whether what every load looks at is there, as far as can be told without a session, and by the loads so far.
+    static var isAsExpected: Bool {
+      [workQueuePosition, sessionPosition, bodyPosition].allSatisfy { $0 != nil } && !hasFailed.withLock { $0 }
+    }
+
+    private static let hasFailed = Locked(false)
     private static let workQueuePosition = position(of: "workQueue")
     private static let syncQueuePosition = position(of: "syncQ")
     private static let sessionPosition = position(of: "session")
@@ -198,7 +245,8 @@
     }
 
     private static func changed(_ place: String) -> WaylayError {
-      WaylayError(
+      hasFailed.withLock { $0 = true }
+      return WaylayError(
         .foundationChanged,
         "\(place) differs from what this version of Waylay expects of Foundation on Linux: update Waylay, or use the "
           + "toolchain it was tested with (see the README). Direct loads, registry.data(for:), are not affected."
@@ -269,6 +317,16 @@
     /// How many cases are read where they are stored by now, for the test of the platform's facts.
     var knownCount: Int { known.withLock { $0.count { $0 != nil } } }
 
+    /// Whether a session's table is where it is read, by what reflection says of it. Call it on the work queue (P4).
+    func isStored(_ registry: Any?, in session: URLSession) -> Bool {
+      guard let registry, case let object = registry as AnyObject,
+        WaylayCore.isStored(object, at: registryOffset, in: session)
+      else { return false }
+      let place = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) + tableOffset
+      let value = Mirror(reflecting: registry).children.first { $0.label == "behaviours" }?.value
+      return (value as? any BehaviourTable)?.isStored(at: place) ?? false
+    }
+
     // MARK: As it is stored
 
     /// The tag is the last byte: it says which case it is, and its values come first.
@@ -285,12 +343,21 @@
     // MARK: By reflection
 
     private func reflected(_ value: Any, in bytes: UnsafeRawBufferPointer) -> Behaviour {
+      let (behaviour, parts) = Self.reflected(value)
+      learn(behaviour, parts: parts, in: bytes)
+      return behaviour
+    }
+
+    private static func reflected(_ value: Any) -> (Behaviour, parts: [Any]) {
       let payload = Mirror(reflecting: value).children.first
       let parts = payload.map { Array(Mirror(reflecting: $0.value).children) } ?? []
       let delegates = parts.compactMap { $0.value as? (any URLSessionTaskDelegate)? }
-      let behaviour = Behaviour(name: payload?.label, delegate: delegates.last ?? nil)
-      learn(behaviour, parts: parts.map(\.value), in: bytes)
-      return behaviour
+      return (Behaviour(name: payload?.label, delegate: delegates.last ?? nil), parts.map(\.value))
+    }
+
+    /// The same of a table that is not where it is expected.
+    static func reflected(_ number: Int, _ table: Any?) -> Behaviour? {
+      (table as? any BehaviourTable)?.value(of: number).map { reflected($0).0 }
     }
 
     /// Notes how a case is stored, if it is stored as expected: two parts of two words, a handler and a delegate, or no
@@ -319,6 +386,9 @@
 
   /// A dictionary whose value type cannot be named, asked by number without converting it.
   private protocol BehaviourTable {
+    func value(of number: Int) -> Any?
+    /// Whether this very table is at a place.
+    func isStored(at place: UnsafeRawPointer) -> Bool
     /// Shows how a value is stored, and the value itself to who asks for it, which takes longer.
     static func behaviour(
       of number: Int, in place: UnsafeRawPointer,
@@ -327,6 +397,12 @@
   }
 
   extension Dictionary: BehaviourTable where Key == Int {
+    fileprivate func value(of number: Int) -> Any? { self[number] }
+
+    fileprivate func isStored(at place: UnsafeRawPointer) -> Bool {
+      withUnsafeBytes(of: self) { $0.load(as: UnsafeRawPointer.self) } == place.load(as: UnsafeRawPointer.self)
+    }
+
     fileprivate static func behaviour(
       of number: Int, in place: UnsafeRawPointer,
       _ read: (UnsafeRawBufferPointer, _ value: () -> Any) -> TaskBehaviours.Behaviour
@@ -336,81 +412,9 @@
     }
   }
 
-  /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where
-  /// redirects have led, and how many bytes there were (P33).
-  ///
-  /// The properties have internal setters; they are written where they are stored, on the queues on which Foundation
-  /// does it. Checked once per process by what the public getters say then. When anything is not as expected nothing is
-  /// written, and they stay as they were.
-  struct TaskRecord: Sendable {
-    private let error: StoredProperty<(any Error)?>
-    private let currentRequest: StoredProperty<URLRequest?>
-    private let received: StoredProperty<Int64>
-    private let sent: StoredProperty<Int64>
-    private let expectedToReceive: StoredProperty<Int64>
-    private let expectedToSend: StoredProperty<Int64>
-
-    /// `nil` when this version of Foundation keeps them in another way.
-    static let known: TaskRecord? = {
-      guard let record = TaskRecord() else { return nil }
-      let probe = URLSessionTask()
-      let request = URLRequest(url: URL(fileURLWithPath: "/waylay"))
-      record.fail(probe, URLError(.cannotLoadFromNetwork))
-      record.follow(probe, request)
-      record.count(probe, TaskMeter.News(totalSent: 1, totalReceived: 2, expectedToSend: 3, expectedToReceive: 4))
-      let isRead =
-        (probe.error as? URLError)?.code == .cannotLoadFromNetwork && probe.currentRequest?.url == request.url
-        && probe.countOfBytesSent == 1 && probe.countOfBytesReceived == 2 && probe.countOfBytesExpectedToSend == 3
-        && probe.countOfBytesExpectedToReceive == 4
-      return isRead ? record : nil
-    }()
-
-    private init?() {
-      guard let error = StoredProperty<(any Error)?>("error"),
-        let request = StoredProperty<URLRequest?>("_currentRequest"),
-        let received = StoredProperty<Int64>("_countOfBytesReceived"),
-        let sent = StoredProperty<Int64>("_countOfBytesSent"),
-        let expectedToReceive = StoredProperty<Int64>("countOfBytesExpectedToReceive"),
-        let expectedToSend = StoredProperty<Int64>("countOfBytesExpectedToSend"),
-        (try? TaskInternals.syncQueue(of: URLSessionTask())) != nil
-      else { return nil }
-      self.error = error
-      currentRequest = request
-      self.received = received
-      self.sent = sent
-      self.expectedToReceive = expectedToReceive
-      self.expectedToSend = expectedToSend
-    }
-
-    /// The task has failed; on the work queue.
-    func fail(_ task: URLSessionTask, _ error: any Error) {
-      self.error.write(error, into: task)
-    }
-
-    /// The task goes on with another request; from anywhere.
-    func follow(_ task: URLSessionTask, _ request: URLRequest) {
-      guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
-      queue.sync { currentRequest.write(request, into: task) }
-    }
-
-    /// So many bytes have been sent and received; on the work queue.
-    func count(_ task: URLSessionTask, _ news: TaskMeter.News) {
-      guard let queue = try? TaskInternals.syncQueue(of: task) else { return }
-      queue.sync {
-        sent.write(news.totalSent, into: task)
-        received.write(news.totalReceived, into: task)
-        // These two Foundation does not guard, neither do readers: they are written when they change, which is once in
-        // most loads.
-        let (toSend, toReceive) = (news.expectedToSend ?? 0, news.expectedToReceive ?? TaskMeter.News.unknown)
-        if task.countOfBytesExpectedToSend != toSend { expectedToSend.write(toSend, into: task) }
-        if task.countOfBytesExpectedToReceive != toReceive { expectedToReceive.write(toReceive, into: task) }
-      }
-    }
-  }
-
   /// A property of a session task that is not public, and is read and written where it is stored.
   struct StoredProperty<Value>: Sendable {
-    private let offset: Int
+    fileprivate let offset: Int
 
     /// `nil` when tasks have no such property, or one of another type.
     init?(_ name: String) {
@@ -435,16 +439,16 @@
 
   /// A property of a session task that refers to an object by a protocol which cannot be named.
   struct StoredReference: Sendable {
-    private let offset: Int
+    fileprivate let offset: Int
 
     /// `nil` when tasks have no such property, or one of another type than is named.
-    init?(_ name: String, ofType typeName: String) {
+    init?(_ name: String, ofType typeName: String, movedBy bytes: Int) {
       guard let place = storedPlace(of: name, in: URLSessionTask.self), String(reflecting: place.type) == typeName
       else { return nil }
       // A reference with a table of functions: the object comes first.
       func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
       guard _openExistential(place.type, do: size) == 2 * MemoryLayout<UnsafeRawPointer>.size else { return nil }
-      offset = place.offset
+      offset = place.offset + bytes
     }
 
     /// Call it where Foundation reads the property itself.
@@ -454,6 +458,16 @@
         (Unmanaged.passUnretained(task).toOpaque() + offset).load(as: UnsafeRawPointer?.self)
           .map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
       }
+    }
+  }
+
+  /// Whether an object has a reference to another one at a place, and nothing else. What is there is compared and not
+  /// followed: of a weak reference, say, it is no address of an object.
+  func isStored(_ object: AnyObject?, at offset: Int, in owner: AnyObject) -> Bool {
+    guard let object else { return false }
+    return withExtendedLifetime((object, owner)) {
+      (Unmanaged.passUnretained(owner).toOpaque() + offset).load(as: UnsafeMutableRawPointer?.self)
+        == Unmanaged.passUnretained(object).toOpaque()
     }
   }
 

@@ -124,9 +124,15 @@ extension LoadContext {
     else { return 0 }
     let values = response.fields[values: .setCookie]
     let readable = values.prefix(limits.cookieCount).filter { $0.utf8.count <= Self.largestField(limits) }
-    let cookies = readable.flatMap { HTTPCookie.reading($0, for: url) }
+    let cookies = readable.flatMap { field in
+      HTTPCookie.reading(field, for: url).filter { $0.keepsPromise(of: field) }
+    }
     let small = cookies.filter { $0.name.utf8.count + $0.value.utf8.count <= limits.cookieBytes }
-    let allowed = small.compactMap { $0.settable(by: url) }
+    let isSecure = url.scheme?.lowercased() == "https"
+    let secure = isSecure ? [] : (cookieStorage.cookies ?? []).filter(\.isSecure)
+    let allowed = small.compactMap { $0.settable(by: url) }.filter { cookie in
+      isSecure || !cookie.isSecure && !secure.contains(where: cookie.shadows)
+    }
     let ours = withRoom(allowed, in: cookieStorage, url)
     if !ours.isEmpty { cookieStorage.setCookies(ours, for: url, mainDocumentURL: document) }
     let foreign = small.count - allowed.count
@@ -168,11 +174,34 @@ extension HTTPCookie {
   fileprivate func matches(_ url: URL) -> Bool {
     if isSecure, url.scheme?.lowercased() != "https" { return false }
     if let expiresDate, expiresDate <= Date() { return false }
-    let requestPath = url.path.isEmpty ? "/" : url.path
-    // Section 5.1.4: equal, or a prefix that ends at a slash.
-    return requestPath == path
-      || requestPath.hasPrefix(path) && (path.hasSuffix("/") || requestPath.dropFirst(path.count).first == "/")
+    return covers(url.path.isEmpty ? "/" : url.path)
+  }
+
+  /// Whether the cookie's path is another one or above it (RFC 6265, section 5.1.4): equal, or a prefix that ends at a
+  /// slash.
+  private func covers(_ other: String) -> Bool {
+    other == path || other.hasPrefix(path) && (path.hasSuffix("/") || other.dropFirst(path.count).first == "/")
       || path.isEmpty
+  }
+
+  /// Whether the cookie would stand in the place of a secure one, or go along before it: what comes without TLS leaves
+  /// those alone (RFC 6265bis, section 5.7, step 17).
+  fileprivate func shadows(_ secure: HTTPCookie) -> Bool {
+    let (ours, theirs) = (domain.lowercased(), secure.domain.lowercased())
+    func isWithin(_ one: String, _ other: String) -> Bool {
+      let (one, other) = (one.drop { $0 == "." }, other.drop { $0 == "." })
+      return one == other || one.hasSuffix("." + other)
+    }
+    return name == secure.name && (isWithin(ours, theirs) || isWithin(theirs, ours)) && secure.covers(path)
+  }
+
+  /// Whether the cookie is what its name's prefix says (RFC 6265bis, section 4.1.3), by the field that sets it.
+  fileprivate func keepsPromise(of field: String) -> Bool {
+    let name = name.lowercased()
+    guard name.hasPrefix("__host-") else { return isSecure || !name.hasPrefix("__secure-") }
+    let attributes = field.split(separator: ";").dropFirst().map { $0.lowercased().filter { !$0.isWhitespace } }
+    return isSecure && path == "/" && attributes.contains("path=/")
+      && !attributes.contains { $0.hasPrefix("domain=") && $0 != "domain=" }
   }
 
   /// The cookie as a server at `url` may set it (RFC 6265, section 5.3, steps 5 and 6): for its own host, or for a

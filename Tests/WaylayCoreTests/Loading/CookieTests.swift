@@ -135,6 +135,57 @@ struct CookieTests {
     #expect(sent.all == [nil, "top=1", nil])
   }
 
+  /// What is stored after responses from these URLs with these fields, one after the other.
+  private func stored(_ responses: [(url: String, field: String)]) async throws -> [String] {
+    let storage = try storage()
+    for (url, field) in responses {
+      let registry = InterceptorRegistry {
+        Link { request, _ in InterceptedResponse(to: request, fields: [.setCookie: field]) }
+      }
+      _ = try await session(registry, storage).data(from: #require(URL(string: url)))
+    }
+    return (storage.cookies ?? []).map { "\($0.name)=\($0.value)" }.sorted()
+  }
+
+  @Test("without TLS no Secure cookie is set or replaced, nor one set that goes along before it (RFC 6265bis)")
+  func secure() async throws {
+    let secure = ("https://www.example.com/a", "s=1; Secure; Domain=example.com; Path=/a")
+    #expect(try await stored([("http://www.example.com/a", "s=1; Secure")]).isEmpty)
+    for field in [
+      "s=2; Domain=example.com; Path=/a", "s=2; Path=/a/b", "s=2; Domain=example.com; Path=/a/b",
+      "s=2; Secure; Path=/a",
+    ] {
+      #expect(try await stored([secure, ("http://www.example.com/a/b", field)]) == ["s=1"], "\(field)")
+    }
+    #expect(try await stored([secure, ("http://example.com/a", "s=2; Path=/a")]) == ["s=1"])
+    // Another name, path or host is another cookie.
+    for (url, field) in [
+      ("http://www.example.com/a", "t=2; Path=/a"), ("http://www.example.com/b", "s=2; Path=/b"),
+      ("http://example.org/a", "s=2; Path=/a"), ("http://www.example.com/", "s=2; Path=/"),
+    ] {
+      #expect(try await stored([secure, (url, field)]).count == 2, "\(url) \(field)")
+    }
+    #expect(try await stored([secure, ("https://www.example.com/a", "s=2; Domain=example.com; Path=/a")]) == ["s=2"])
+  }
+
+  @Test(
+    "a cookie named __Secure- or __Host- is what its name says, or is not stored (RFC 6265bis)",
+    arguments: [
+      ("https://a.example.com/", "__Secure-x=1; Secure", true), ("https://a.example.com/", "__Secure-x=1", false),
+      ("http://a.example.com/", "__Secure-x=1; Secure", false), ("https://a.example.com/", "__secure-x=1", false),
+      ("https://a.example.com/", "__Host-x=1; Secure; Path=/", true),
+      ("https://a.example.com/", "__Host-x=1; Path=/", false),
+      ("https://a.example.com/", "__Host-x=1; Secure", false),
+      ("https://a.example.com/", "__Host-x=1; Secure; Path=/a", false),
+      ("https://a.example.com/", "__Host-x=1; Secure; Path=/; Domain=a.example.com", false),
+      ("https://a.example.com/", "__Host-x=1; Secure; Path=/; Domain=example.com", false),
+      ("http://a.example.com/", "__Host-x=1; Secure; Path=/", false),
+      ("https://a.example.com/", "__HOST-x=1; Path=/", false),
+    ])
+  func prefixes(url: String, field: String, isStored: Bool) async throws {
+    #expect(try await stored([(url, field)]).isEmpty != isStored)
+  }
+
   @Test("httpShouldHandleCookies = false keeps the storage out of a request")
   func off() async throws {
     try await withOrigin { origin in

@@ -38,6 +38,19 @@ public struct InterceptorChain: Sendable {
 }
 
 extension InterceptorChain {
+  /// What keeps requests from the chain or from some of its interceptors, as what follows its name.
+  var problems: [String] {
+    var problems = scope.problems.map { "does not cover what was intended: \($0.message)" }
+    if scope.problems.isEmpty, let reason = scope.emptiness { problems.append("covers nothing: \(reason)") }
+    if interceptors.isEmpty { problems.append("has no interceptors, and so owns no request") }
+    if let last = interceptors.dropLast().first(where: { ($0 as? any FinalInterceptor)?.isFinal ?? false }) {
+      problems.append("has interceptors behind \(last.name), which lets nothing through to them: put it last")
+    }
+    return problems
+  }
+}
+
+extension InterceptorChain {
   /// A chain's name. You can write it as a string literal, with or without interpolation.
   public struct Name: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name as text.
@@ -78,8 +91,8 @@ extension InterceptorChain {
   /// | path | `/a/*/c` | `*` is exactly one segment |
   /// | | `/a/**` | `/a` and everything below it |
   ///
-  /// A pattern that is not valid matches nothing, appears in ``problems``, and is logged as an error when the chain is
-  /// registered.
+  /// A pattern that is not valid matches nothing, appears in ``problems``, and is reported when the chain is registered:
+  /// to the registry's logger, or without one to standard error.
   ///
   /// WebSocket requests (`ws`, `wss`) are never covered. For rules based on header fields or the method, use
   /// ``RequestInterceptor/canInit(with:)``.
@@ -182,6 +195,20 @@ extension InterceptorChain {
       schemes == ["http", "https"] && hosts == nil && paths == nil && excludedHosts.isEmpty && excludedPaths.isEmpty
     }
 
+    /// Why no request can be covered, where that is so.
+    var emptiness: String? {
+      if let schemes, schemes.isSubset(of: ["ws", "wss"]) {
+        return schemes.isEmpty ? "it has no scheme" : "WebSocket requests bypass chains"
+      }
+      if let schemes, let wrong = schemes.first(where: { !$0.utf8.allSatisfy(\.isScheme) }) {
+        return "\"\(wrong)\" is not a scheme: write \"app\", not \"app://\""
+      }
+      if hosts?.isEmpty ?? false { return "it has no host" }
+      if paths?.isEmpty ?? false { return "it has no path" }
+      if let hosts, hosts.allSatisfy(excludedHosts.contains) { return "all its hosts are excluded" }
+      return nil
+    }
+
     func covers(_ target: inout Target) -> Bool {
       guard !target.isWebSocket, schemes?.contains(target.scheme) ?? true else { return false }
       if let hosts, !target.matches(hosts) { return false }
@@ -253,6 +280,10 @@ extension InterceptorChain.Scope {
           "\(segment)" in the path "\(pattern)" is not a segment: "*" matches one whole segment, and "**" any number \
           of them; to match parts of segments, implement canInit(with:).
           """)
+      }
+      if let decoded = pattern.removingPercentEncoding, decoded != pattern {
+        throw WaylayError(
+          .invalidPath, "\"\(pattern)\" is percent-encoded: paths are compared decoded, so write \"\(decoded)\".")
       }
       self.segments = segments
     }

@@ -140,6 +140,12 @@ package protocol WebSocketValidating: RequestInterceptor {
   func validate(webSocket request: URLRequest) throws
 }
 
+/// An interceptor that may answer every request that it takes part in.
+package protocol FinalInterceptor: RequestInterceptor {
+  /// Whether what stands behind it in a chain is never reached.
+  var isFinal: Bool { get }
+}
+
 /// A result builder for the ordered list of a chain's interceptors, which accepts conditions, loops and arrays.
 ///
 /// ```swift

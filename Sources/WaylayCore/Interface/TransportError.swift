@@ -77,7 +77,7 @@ public struct TransportError: LoadError {
     self.phase = phase
     self.requestBytesSent = requestBytesSent
     self.address = address
-    self.message = message
+    self.message = message.withRedactedURLs
     self.underlying = underlying
   }
 }
@@ -88,7 +88,7 @@ extension TransportError {
   public var description: String {
     let place = [phase == .unknown ? nil : phase.description, address, "URLError \(code.rawValue)"]
     var text =
-      "TransportError.\(cause): \(message.withRedactedURLs) [\(place.compactMap { $0 }.joined(separator: ", "))]"
+      "TransportError.\(cause): \(message) [\(place.compactMap { $0 }.joined(separator: ", "))]"
     if let url { text += " [\(url.redacted)]" }
     if let requestID { text += " [load \(requestID)]" }
     return text

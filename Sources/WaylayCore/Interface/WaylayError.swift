@@ -158,7 +158,7 @@ public struct WaylayError: LoadError {
     requestID: InterceptedRequest.ID? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
-    self.message = message
+    self.message = message.withRedactedURLs
     self.interceptor = interceptor
     self.url = url
     self.requestID = requestID

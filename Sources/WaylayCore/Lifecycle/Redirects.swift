@@ -27,9 +27,13 @@ extension Load {
     try target.check(policy, load: self)
     // On Apple platforms the loading system follows the redirect from here on.
     guard hop.number < policy.maximumHops else {
+      let (url, limit) = (target.request.url, policy.maximumHops)
       throw URLError(
         .httpTooManyRedirects,
-        userInfo: [NSLocalizedDescriptionKey: "the load was redirected more than \(policy.maximumHops) times."])
+        userInfo: URLError.failingURL(url).merging([
+          NSLocalizedDescriptionKey:
+            "the load was redirected more than \(limit) times, and stopped before \(url?.redacted ?? "")."
+        ]) { $1 })
     }
     if let delegate {
       // While the app makes up its mind, nobody is late.

@@ -311,7 +311,8 @@ extension Load {
     default:
       let culprit = origin(of: error) ?? "A part of the load"
       userInfo[NSLocalizedDescriptionKey] =
-        "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
+        (error as? any LocalizedError)?.errorDescription?.withRedactedURLs
+        ?? "\(culprit) threw \(type(of: error)), which is not a URLError; it is the underlying error. Throw a URLError "
         + "with the code that the app should see."
       userInfo[NSUnderlyingErrorKey] = error
       return URLError(.unknown, userInfo: userInfo)

@@ -59,7 +59,7 @@ extension InterceptorRegistry {
     let installation = Installation(
       self, configuration: configuration, followsSessions: followsSessions, isOurs: isOurs)
     if configuration.identifier != nil {
-      logger?.error("a background session's requests are not intercepted: use a configuration without an identifier")
+      complain("a background session's requests are not intercepted: use a configuration without an identifier")
     }
     let protocolClass = ProtocolClasses.make(for: installation)
     installation.core.protocolClass.withLock { $0 = protocolClass }

@@ -61,7 +61,7 @@ public final class InterceptorRegistry: Sendable {
   ///   - transport: The transport for every session and for direct loads. Default: one per installation, with the
   ///     configuration of its session; `CurlTransport` on Linux, ``URLSessionTransport`` on Apple platforms.
   ///   - configuration: The storages, header fields and timeouts of direct loads, such as ``load(_:body:)``.
-  ///   - logger: Receives one line per load, at `.debug`. Default: none.
+  ///   - logger: Receives one line per load, at `.debug`. Default: none; then faults in the set-up go to standard error.
   ///   - redirects: How redirects are followed.
   ///   - limits: The limits for heads and cookies, for the transports that the registry makes itself.
   ///   - interceptors: If there are any, they form one chain named `default`, for every `http` and `https` request.
@@ -95,17 +95,30 @@ public final class InterceptorRegistry: Sendable {
   }
 
   /// Adds a chain in front of the others. It replaces a chain of the same name in place.
+  ///
+  /// What is wrong with a chain is reported to the logger, and without one to standard error: a scope that matches
+  /// nothing, a chain that replaces another one, an interceptor that is never reached.
   public func register(_ chain: InterceptorChain) {
-    for problem in chain.scope.problems {
-      logger?.error("the chain \"\(chain.name)\" covers less than intended: \(problem.message)")
-    }
+    for problem in chain.problems { complain("the chain \"\(chain.name)\" \(problem)") }
+    var isReplaced = false
     changeChains { chains in
       if let position = chains.firstIndex(where: { $0.name == chain.name }) {
         chains[position] = chain
+        isReplaced = true
       } else {
         chains.insert(chain, at: 0)
       }
     }
+    if isReplaced {
+      complain("the chain \"\(chain.name)\" replaces another one of that name: give it a name of its own to have both")
+    }
+  }
+
+  /// Says what is wrong with how the registry is set up: to its logger, or else to standard error, because whoever sets
+  /// it up is there to see it.
+  func complain(_ problem: String) {
+    guard let logger else { return FileHandle.standardError.write(Data("waylay: \(problem).\n".utf8)) }
+    logger.error("\(problem)")
   }
 
   /// Removes the chain with the given name, if any. Its loads in progress continue.
@@ -148,8 +161,8 @@ public final class InterceptorRegistry: Sendable {
   /// Ends the registry: its loads in progress fail, and its protocol classes fail all later loads instead of letting
   /// them through.
   ///
-  /// Connections close and installations release everything they hold. A transport that you passed to the registry
-  /// stays open, since you may use it elsewhere.
+  /// Connections close and installations release everything they hold. A transport that you passed to the registry can
+  /// be used elsewhere: on Linux it closes its connections and ends its thread as soon as nothing is under way.
   public func invalidate() {
     let (installations, direct) = state.withLock { state in
       state.isInvalidated = true
@@ -163,6 +176,7 @@ public final class InterceptorRegistry: Sendable {
     watch.close()
     direct?.invalidate()
     for installation in installations { installation.invalidate() }
+    PlatformTransport.rest(transport)
     hub.close()
   }
 

@@ -16,6 +16,9 @@ extension UInt8 {
   /// RFC 9110, section 5.6.2.
   var isToken: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
+  /// RFC 3986, section 3.1.
+  var isScheme: Bool { isAlphanumeric || "+-.".utf8.contains(self) }
+
   /// RFC 9110, section 11.2, without the padding.
   var isToken68: Bool { isAlphanumeric || "-._~+/".utf8.contains(self) }
 }

@@ -40,7 +40,7 @@ extension String {
   /// The text with every URL in it as ``Foundation/URL/redacted``: what libraries and other transports say of an
   /// address.
   package var withRedactedURLs: String {
-    guard contains("://") else { return self }
+    guard contains("://") else { return hidingValues }
     var text = ""
     var rest = self[...]
     while let separator = rest.range(of: "://") {
@@ -49,28 +49,58 @@ extension String {
       }
       let start = rest.index(separator.lowerBound, offsetBy: -scheme.count)
       let end = rest[separator.upperBound...].firstIndex { $0.isWhitespace || "\"'<>`".contains($0) } ?? rest.endIndex
-      text += rest[..<start]
+      text += rest[..<start].hidingValues
       // A URL in the path of another keeps its user there, as far as a reader of URLs can tell.
       let isNested = rest[separator.upperBound..<end].contains("://")
       text += (isNested ? nil : URL(string: String(rest[start..<end]))?.redacted) ?? "<unreadable URL>"
       rest = rest[end...]
     }
-    return text + rest
+    return text + rest.hidingValues
+  }
+}
+
+extension StringProtocol {
+  /// The text without the values of what looks like a query (`?name=value`) or like a parameter in a path
+  /// (`;name=value`).
+  fileprivate var hidingValues: String {
+    guard utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: ";") }) else { return String(self) }
+    var (text, section, isValue): (String, Character?, Bool) = ("", nil, false)
+    for character in self {
+      if character.isWhitespace || "\"'<>`".contains(character) || section == ";" && character == "/" {
+        (section, isValue) = (nil, false)
+      } else if character == "?" || character == ";" {
+        (section, isValue) = (character, false)
+      } else if character == "&" {
+        isValue = false
+      } else if isValue {
+        continue
+      } else if section != nil, character == "=" {
+        text += "=…"
+        isValue = true
+        continue
+      }
+      text.append(character)
+    }
+    return text
   }
 }
 
 extension URL {
-  /// The URL as logs and messages may show it: no user info, no query values, no fragment.
+  /// The URL as logs and messages may show it: no user info, no values of the query and of parameters in the path
+  /// (`;jsessionid=`), no fragment.
   package var redacted: String {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
     parts.user = nil
     parts.password = nil
     parts.fragment = nil
-    if let items = parts.queryItems, !items.isEmpty {
-      parts.queryItems = nil
-      return (parts.string ?? "") + "?" + items.map { $0.value == nil ? "…" : "\($0.name)=…" }.joined(separator: "&")
+    let items = parts.queryItems ?? []
+    parts.queryItems = nil
+    guard var text = parts.string else { return "<unreadable URL>" }
+    if text.contains("%3B") || text.contains("%3b") {
+      text = text.replacing("%3B", with: ";").replacing("%3b", with: ";").replacing("%3D", with: "=")
     }
-    return parts.string ?? "<unreadable URL>"
+    let query = items.map { $0.value == nil ? "…" : "\($0.name)=…" }.joined(separator: "&")
+    return text.hidingValues + (items.isEmpty ? "" : "?" + query)
   }
 
   /// The URL without user name and password.

@@ -16,6 +16,10 @@ extension InterceptedRequest {
     case .tooManyFields: throw excess(.fieldCount, limits)
     case nil: break
     }
+    // libcurl would take the beginning of the path for the host.
+    if url.host?.isEmpty ?? true, URL.defaultPort(of: url.scheme?.lowercased()) != nil {
+      throw refusal("the URL has no host: write it as in https://api.example.com/")
+    }
     guard fields.count <= limits.fieldCount else { throw excess(.fieldCount, limits) }
     var bytes = 0
     var framing: Set<String> = []
@@ -47,7 +51,7 @@ extension InterceptedRequest {
   /// A field that has to do with where a message ends, or with one connection.
   private enum Framing {
     case never(String)
-    case connection, trailersOnly, host, length
+    case connection, trailersOnly, host, length, coding
 
     /// What is wrong with a value, if anything is.
     func objection(_ value: String) -> String? {
@@ -63,13 +67,15 @@ extension InterceptedRequest {
         let isHost = !value.isEmpty && value.utf8.allSatisfy { $0.isToken || "[]:".utf8.contains($0) }
         return isHost ? nil : "is not a host with an optional port"
       case .length: return nil
+      case .coding:
+        return tokens == ["chunked"]
+          ? nil : "is set by the transport: leave it out; a body of unknown length is sent in chunks anyway"
       }
     }
   }
 
   private static let framing: [String: Framing] = [
-    "transfer-encoding": .never(
-      "is set by the transport: leave it out; a body of unknown length is sent in chunks anyway"),
+    "transfer-encoding": .coding,
     "upgrade": .never("asks to switch protocols, which no transport supports: leave it out"),
     "trailer": .never("announces trailer fields, which no transport sends: leave it out"),
     "connection": .connection, "te": .trailersOnly, "host": .host, "content-length": .length,

@@ -64,6 +64,7 @@ public final class URLSessionTransport: Transport {
     var urlRequest = request.untagged
     // The session knows it: the body is data or a file by now.
     urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+    urlRequest.setValue(nil, forHTTPHeaderField: "Transfer-Encoding")
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has
     // given another.
     if request.observer?.watchesTimeout == true { urlRequest.timeoutInterval = Self.never }
@@ -277,7 +278,17 @@ final class Exchange: Sendable {
     let nothingSent: Set<TransportError.Phase> = [.resolving, .connecting, .securing]
     return TransportError(
       error.code, phase: phase, requestBytesSent: nothingSent.contains(phase) ? 0 : sent > 0 ? sent : nil,
-      message: "\(error.redacted).", underlying: error)
+      message: message(of: error), underlying: error)
+  }
+}
+
+extension Exchange {
+  /// What the session says; of a scheme that no other transport knows, that it was the session that tried.
+  private func message(of error: URLError) -> String {
+    let scheme = request.url.scheme?.lowercased() ?? ""
+    guard URL.defaultPort(of: scheme) == nil else { return "\(error.redacted)." }
+    let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? "unsupported URL"
+    return "URLSession, to which URLs of the scheme \"\(scheme)\" are left, cannot load it: \(text)."
   }
 }
 

@@ -93,6 +93,31 @@ struct FailureTests {
     }
   }
 
+  @Test(
+    "a URL without a host is refused with what to do, and not sent to the host that its path begins with",
+    arguments: ["http:///x", "https:///x", "http:x"])
+  func withoutHost(text: String) async throws {
+    let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+    let request = URLRequest(url: try #require(URL(string: text)))
+    for error in [
+      await failure { try await registry.data(for: request) },
+      await failure { try await URLSession.intercepted(by: registry).data(for: request) },
+    ] {
+      let error = try #require(error as? URLError)
+      #expect(error.code == .badURL && error.cause(as: WaylayError.self)?.code == .invalidRequest)
+      #expect(error.localizedDescription == "the URL has no host: write it as in https://api.example.com/.")
+    }
+  }
+
+  @Test("of a scheme that is left to URLSession, a direct load says so", arguments: ["ftp", "app"])
+  func foreignScheme(scheme: String) async throws {
+    let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+    let url = try #require(URL(string: "\(scheme)://127.0.0.1:1/x?token=pl4nted"))
+    let error = try #require(await failure { try await registry.data(for: URLRequest(url: url)) } as? URLError)
+    #expect(error.localizedDescription.contains("URLSession, to which URLs of the scheme \"\(scheme)\" are left"))
+    #expect(!error.localizedDescription.contains("pl4nted"))
+  }
+
   @Test("a direct load keeps the charset of a data: URL")
   func charset() async throws {
     let url = try #require(URL(string: "data:text/plain;charset=utf-8,hello"))

@@ -42,7 +42,7 @@ struct FramingTests {
   @Test(
     "a field that would frame the message otherwise than the transport does is refused, and nothing is sent",
     arguments: [
-      ["Transfer-Encoding": "chunked"], ["transfer-encoding": "identity"], ["Transfer-Encoding ": "chunked"],
+      ["Transfer-Encoding": "gzip, chunked"], ["transfer-encoding": "identity"], ["Transfer-Encoding ": "chunked"],
       ["Upgrade": "websocket"], ["Connection": "Content-Length"], ["Connection": "close, X-Secret"], ["TE": "gzip"],
       ["Trailer": "X-Sum"], ["X Y": "1"], ["X:Y": "1"], ["": "1"], ["Host": "a b"], ["Host": "a, b"], ["Host": "a/b"],
       ["X-A": "1\r\nX-B: 2"],
@@ -69,6 +69,31 @@ struct FramingTests {
     ])
   func allowed(fields: [String: String]) async throws {
     #expect(try await refusals(fields).codes == all(nil))
+  }
+
+  @Test("an app's own chunked is dropped: the transport sends a body in chunks where its length is not known")
+  func chunked() async throws {
+    try await withOrigin { origin in
+      for transport in transports() {
+        let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+        var request = URLRequest(url: origin.url("/echo"))
+        request.httpMethod = "POST"
+        request.setValue("Chunked", forHTTPHeaderField: "Transfer-Encoding")
+        _ = try await registry.upload(for: request, from: .data(Data("hello".utf8)))
+        let sent = try #require(origin.requests.last)
+        #expect(sent["Transfer-Encoding"] == [] && sent["Content-Length"] == ["5"])
+        registry.invalidate()
+        transport.invalidate()
+      }
+      let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+      var request = URLRequest(url: origin.url("/echo"))
+      request.httpMethod = "POST"
+      request.setValue("chunked", forHTTPHeaderField: "Transfer-Encoding")
+      _ = try await registry.upload(for: request, from: .stream(reading: InputStream(data: Data("hello".utf8))))
+      #expect(origin.requests.last?["Transfer-Encoding"] == ["chunked"])
+      #expect(origin.requests.allSatisfy { $0.body == Data("hello".utf8) })
+      registry.invalidate()
+    }
   }
 
   @Test("a length of the app's that is not the body's is put right")

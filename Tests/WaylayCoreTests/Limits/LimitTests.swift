@@ -45,6 +45,30 @@ struct LimitTests {
     return all
   }
 
+  /// 128 MiB of zeros, compressed twice.
+  private static let bomb = """
+    H4sIAAAAAAACA+3cLU4DYRSG0emPmCCgiCoEXQG6CWlCDRoS0ASBRKKZhKAwbAKNYgE4dgC4LoAgCEERhs4s43vPUVdfeXPz7N7V \
+    VWc4+ngeDNZDc//3+FlvVAAAAEDhmvebUXcMqGbt6+HRKQAAAFC6863NcX8U+D3bWVoHAAAAFO92MZ/0HwJf15dj6wAAAIDiTX9W \
+    B/0t4KV92j6xDwAAACjem2AAAAAARBEMAAAAgCyCAQAAAJBFMAAAAADCCAYAAABAFsEAAAAAyCIYAAAAAFkEAwAAACCMYAAAAABk \
+    EQwAAACALIIBAAAAkEUwAAAAAMIIBgAAAEAWwQAAAADIIhgAAAAAWQQDAAAAIIxgAAAAAGQRDAAAAIAsggEAAACQRTAAAAAAwggG \
+    AAAAQBbBAAAAAMgiGAAAAABZBAMAAAAgjGAAAAAAZBEMAAAAgCwPi/msewyYfLdX+8NpBQAApFrtHS8vmvVQ/wNO6FZOrv0BAA==
+    """
+
+  @Test(
+    "a body that is compressed twice and decoded to more than libcurl keeps fails with an error that names that limit",
+    .enabled(if: Platform.hasCurl, "Apple's sessions have limits of their own"))
+  func bombs() async throws {
+    let bomb = try #require(Data(base64Encoded: Self.bomb, options: .ignoreUnknownCharacters))
+    let errors = try await failures(of: Reply(200, [("Content-Encoding", "gzip, gzip")], .whole(bomb)))
+    #expect(errors.count == 2)
+    for error in errors {
+      let cause = try #require((error as? URLError)?.cause(as: TransportError.self))
+      #expect(cause.code == .dataLengthExceedsMaximum && cause.cause == .limitExceeded)
+      #expect((cause.underlying as? WaylayError)?.code == .limitExceeded)
+      #expect(cause.message.contains("gzip, gzip") && cause.message.contains("64 MiB"), "\(cause.message)")
+    }
+  }
+
   @Test(
     "70 000 header fields fail the load, and not the process",
     .enabled(if: Platform.hasCurl, "Apple's sessions show no lines of a head, and have limits of their own"))

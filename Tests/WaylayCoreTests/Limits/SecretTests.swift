@@ -88,6 +88,23 @@ struct SecretTests {
     for error in errors { expectNothing(in: try await said(url) { _, _ in throw error }) }
   }
 
+  @Test("an app sees the sentence of a LocalizedError that a link throws; logs and events see its type")
+  func sentence() async throws {
+    struct Explained: LocalizedError {
+      var errorDescription: String? { "The token has expired: sign in again, at https://a.example/?next=pl4nted" }
+    }
+    let registry = InterceptorRegistry { Link { _, _ in throw Explained() } }
+    for error in [
+      await failure { try await registry.data(for: URLRequest(url: .example)) },
+      await failure { try await URLSession.intercepted(by: registry).data(from: .example) },
+    ] {
+      let error = try #require(error as? URLError)
+      #expect(error.localizedDescription == "The token has expired: sign in again, at https://a.example/?next=…")
+      #expect(error.code == .unknown && error.cause(as: Explained.self) != nil)
+    }
+    expectNothing(in: try await said("http://api.example\(Self.path)") { _, _ in throw Explained() })
+  }
+
   @Test("failures of the network, of redirects, of challenges and of limits name no secret")
   func failures() async throws {
     try await withOrigin { origin in
@@ -129,10 +146,23 @@ struct SecretTests {
   func texts() {
     let url = "https://u:pl4nted@host.example/a?token=pl4nted#pl4nted"
     for text in [
-      "\(url)", "could not open \(url), sorry", "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)",
+      "/a?token=pl4nted&b=pl4nted", "see /a;jsessionid=pl4nted/b;x=pl4nted?c=pl4nted, please",
+      "https://host.example/a;jsessionid=pl4nted/b%3Bjsessionid%3Dpl4nted?x", "\(url)", "could not open \(url), sorry",
+      "<\(url)> and \"\(url)\"", "éé\(url)", "://pl4nted", "a://b c://\(url)",
     ] {
       #expect(!text.withRedactedURLs.contains(Recording.mark) || text == "://pl4nted", "\(text.withRedactedURLs)")
     }
-    #expect("no URL here".withRedactedURLs == "no URL here")
+    #expect("no URL here; is there one? a=b".withRedactedURLs == "no URL here; is there one? a=b")
+    #expect("https://a.example/b;v=1/c;d?e=f&g".withRedactedURLs == "https://a.example/b;v=…/c;d?e=…&…")
+  }
+
+  @Test("messages name no query value of a pattern that is not valid")
+  func patterns() {
+    let scope = InterceptorChain.Scope.path("/a?token=pl4nted", "/a/b*;jsessionid=pl4nted")
+      .host("api.example?token=pl4nted", "https://api.example/a?token=pl4nted")
+    #expect(scope.problems.count == 4)
+    expectNothing(in: scope.problems.flatMap { [$0.message, $0.description] })
+    let error = TransportError(.timedOut, message: "no answer from /a;jsessionid=pl4nted?token=pl4nted")
+    expectNothing(in: [String](repeating: error.message, count: 6))
   }
 }

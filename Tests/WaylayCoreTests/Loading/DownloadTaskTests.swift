@@ -44,6 +44,42 @@ struct DownloadTaskTests {
     }
   }
 
+  @Test(
+    "all calls of a download go to the session's delegate, whatever delegate its task has, as in a plain session",
+    .enabled(if: Platform.isLinux, "Apple's loading system makes them"), arguments: [true, false])
+  func delegates(isPlain: Bool) async throws {
+    final class Listener: NSObject, URLSessionDownloadDelegate, Sendable {
+      let calls = Log<String>()
+      let completed = Event()
+
+      func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+      ) { calls.add("file") }
+      func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytes: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+      ) { calls.add("bytes") }
+      func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        calls.add("end")
+        completed.happen()
+      }
+    }
+    try await withOrigin { origin in
+      let (listener, other) = (Listener(), Listener())
+      let session =
+        isPlain
+        ? URLSession(configuration: .ephemeral, delegate: listener, delegateQueue: nil)
+        : URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: listener)
+      let task = session.downloadTask(with: origin.url("/bytes/100000"))
+      task.delegate = other
+      task.resume()
+      await listener.completed.wait()
+      #expect(Array(Set(listener.calls.all)).sorted() == ["bytes", "end", "file"])
+      #expect(other.calls.all == [])
+    }
+  }
+
   @Test("a file that the app has moved stays")
   func moved() async throws {
     try await withOrigin { origin in

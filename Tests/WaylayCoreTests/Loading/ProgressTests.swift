@@ -171,6 +171,29 @@ struct ProgressTests {
     }
   }
 
+  @Test(
+    "progress ends complete, of a body whose length nobody knew, of an empty one and of none",
+    arguments: ["/chunks/3", "/gzip", "/status/204", "/bytes/0", "HEAD /hello", "/bytes/100000"], [false, true])
+  func complete(what: String, hasDelegate: Bool) async throws {
+    try await withOrigin { origin in
+      let parts = what.split(separator: " ")
+      var request = URLRequest(url: origin.url(String(parts[parts.count - 1])))
+      request.httpMethod = parts.count > 1 ? String(parts[0]) : "GET"
+      for _ in 0..<25 {
+        let listener = Listener()
+        let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: listener)
+        let done = Event()
+        let task =
+          hasDelegate ? session.dataTask(with: request) : session.dataTask(with: request) { _, _, _ in done.happen() }
+        task.resume()
+        await (hasDelegate ? listener.finished : done).wait()
+        let (completed, total) = (task.progress.completedUnitCount, task.progress.totalUnitCount)
+        #expect(completed == total && total > 0 && task.progress.fractionCompleted == 1, "\(completed) of \(total)")
+        session.finishTasksAndInvalidate()
+      }
+    }
+  }
+
   @Test("a download of data drives progress, with a completion handler too")
   func received() async throws {
     try await withOrigin { origin in

@@ -114,8 +114,24 @@ struct RedirectTests {
         try await URLSession.intercepted(by: InterceptorRegistry { Link.pass() }).data(from: origin.url("/loop"))
       }
       #expect((error as? URLError)?.code == .httpTooManyRedirects)
+      #expect((error as? URLError)?.failingURL == origin.url("/loop"))
       #expect(origin.requests.count == 21)
     }
+  }
+
+  @Test("too many redirects name the URL before which the load stopped, without its query values")
+  func stopped() async throws {
+    let registry = InterceptorRegistry(redirects: RedirectPolicy(maximumHops: 2)) {
+      Link { request, _ in
+        let next = "https://example.com/\(request.hop + 1)?token=secret"
+        return InterceptedResponse(to: request, status: .found, fields: [.location: next])
+      }
+    }
+    let error = try #require(
+      await failure { try await registry.data(for: URLRequest(url: URL.example)) } as? URLError)
+    #expect(error.code == .httpTooManyRedirects && error.failingURL?.path == "/3")
+    #expect(
+      error.localizedDescription.hasSuffix("more than 2 times, and stopped before https://example.com/3?token=…."))
   }
 
   @Test("https to http is refused unless allowed, and other schemes always")
@@ -160,14 +176,21 @@ struct RedirectTests {
     #expect(try await URLSession.intercepted(by: registry).text(from: url) == (200, "arrived"))
   }
 
-  @Test("a redirect that keeps a body asks the delegate for a new stream")
-  func newStream() async throws {
+  @Test(
+    "a redirect that keeps a body asks the delegate for a new stream, of a data task too",
+    .enabled(if: Platform.isLinux, "Apple's loading system asks by itself"), arguments: [false, true])
+  func newStream(isData: Bool) async throws {
     try await withOrigin { origin in
       let recorder = Recorder(body: { InputStream(data: Data("again".utf8)) })
       let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() }, delegate: recorder)
       var request = URLRequest(url: origin.url("/redirect/307?to=/echo"))
       request.httpMethod = "POST"
-      session.uploadTask(withStreamedRequest: request).resume()
+      if isData {
+        request.httpBodyStream = InputStream(data: Data("again".utf8))
+        session.dataTask(with: request).resume()
+      } else {
+        session.uploadTask(withStreamedRequest: request).resume()
+      }
       await recorder.finished.wait()
       #expect(origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["again", "again"])
     }

@@ -252,6 +252,52 @@
       }
     }
 
+    @Test(
+      "a registry with a transport of its own leaves no descriptor and no thread, invalidated or let go, and the transport works on",
+      .heavy, arguments: [false, true])
+    func ownTransport(isSession: Bool) async {
+      await #expect(processExitsWith: .success) { [isSession] in
+        Process.limit()
+        let origin = try await TestOrigin.start()
+        let loops = { Self.threads.count { $0.contains("waylay-curl") } }
+        func isOver(_ before: Int) async throws -> Bool {
+          for _ in 0..<1000 {
+            if try Process.openDescriptors <= before, loops() == 0 { return true }
+            try await Task.sleep(for: .milliseconds(10))
+          }
+          return false
+        }
+        func use(_ transport: CurlTransport) async throws -> InterceptorRegistry {
+          let registry = InterceptorRegistry(transport: transport, configuration: .ephemeral) { Link.pass() }
+          if isSession {
+            let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
+            _ = try await session.data(from: origin.url("/hello"))
+            session.finishTasksAndInvalidate()
+          } else {
+            _ = try await registry.data(for: URLRequest(url: origin.url("/hello")))
+          }
+          Process.require(loops() == 1, "\(loops()) threads")
+          return registry
+        }
+        // What is opened once for all.
+        try await use(CurlTransport(configuration: .ephemeral)).invalidate()
+        _ = try await isOver(0)
+        let before = try Process.openDescriptors
+        let transport = CurlTransport(configuration: .ephemeral)
+        for _ in 1...2 {
+          try await use(transport).invalidate()
+          let isWhole = try await isOver(before)
+          Process.require(isWhole, "\((try? Process.descriptors) ?? []), \(Self.threads)")
+        }
+        if !isSession {
+          _ = try await use(CurlTransport(configuration: .ephemeral))
+          let isWhole = try await isOver(before)
+          Process.require(isWhole, "\((try? Process.descriptors) ?? []), \(Self.threads)")
+        }
+        await origin.stop()
+      }
+    }
+
     @Test("what a proxy is asked for is nothing of the request: a proxy that opens no tunnel has been sent none of it")
     func refusedTunnel() async {
       await #expect(processExitsWith: .success) {

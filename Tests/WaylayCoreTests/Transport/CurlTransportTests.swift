@@ -474,27 +474,6 @@
       }
     }
 
-    @Test("hands over a body of a coding that nobody knows as it is (P23)", arguments: ["GET", "POST"])
-    func unknownCoding(method: String) async throws {
-      try await withOrigin { origin in
-        origin.reply(to: "/coded") { _ in .text("as it is", fields: [("Content-Encoding", "unheard-of")]) }
-        let registry = registry()
-        var request = URLRequest(url: origin.url("/coded"))
-        request.httpMethod = method
-        let sent = request
-        if method == "GET" {
-          let (data, head) = try await registry.data(for: sent)
-          #expect(String(decoding: data, as: UTF8.self) == "as it is")
-          #expect(head.value(forHTTPHeaderField: "Content-Encoding") == "unheard-of")
-        } else {
-          // libcurl fails it, and what may have been acted on is not sent twice.
-          #expect(await failureCode { try await registry.data(for: sent) } == .cannotDecodeContentData)
-          #expect(origin.requests.count == 1)
-        }
-        registry.invalidate()
-      }
-    }
-
     @Test("survives any bytes that a server may send")
     func anyBytes() async throws {
       let pieces = [

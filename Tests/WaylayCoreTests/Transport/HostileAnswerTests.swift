@@ -100,6 +100,30 @@ struct HostileAnswerTests {
   }
 
   @Test(
+    "a body in a content coding that nobody knows reaches the app as it came, by one request whatever its method",
+    .enabled(if: Platform.hasCurl, Self.readsItself), arguments: ["GET", "POST"], ["unheard-of", "gzip, unheard-of"])
+  func contentCodings(method: String, coding: String) async throws {
+    try await withOrigin { origin in
+      origin.reply(to: "/coded") { _ in .text("as it came", fields: [("Content-Encoding", coding)]) }
+      origin.reply(to: "/chunked") { _ in
+        Reply(200, [("Content-Encoding", coding)], .chunks([Data("as it ".utf8), Data("came".utf8)], pause: 5))
+      }
+      let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
+      for path in ["/coded", "/chunked"] {
+        var request = URLRequest(url: origin.url(path))
+        request.httpMethod = method
+        let (data, head) = try await registry.upload(for: request, from: Data(method == "POST" ? "body".utf8 : "".utf8))
+        #expect(String(decoding: data, as: UTF8.self) == "as it came")
+        #expect(head.value(forHTTPHeaderField: "Content-Encoding") == coding)
+      }
+      let (data, _) = try await registry.data(for: URLRequest(url: origin.url("/gzip")))
+      #expect(String(decoding: data, as: UTF8.self) == "hello")
+      #expect(origin.requests.count == 3)
+      registry.invalidate()
+    }
+  }
+
+  @Test(
     "a body in a transfer coding that nobody knows is refused", .enabled(if: Platform.hasCurl, Self.readsItself),
     arguments: ["cow", "cow, chunked", "chunked, cow"])
   func transferCodings(coding: String) async throws {

@@ -26,6 +26,8 @@
     /// Who is told about the task.
     let listener: TaskInternals.Listener
     let meter: TaskMeter
+    /// The app has been told of all there is; on the work queue.
+    private var isTold = false
     /// The file of a download, until it is the app's.
     private var downloaded: DownloadFile?
     /// The delegate of an `async` call is shown the body as it comes. Written before the first event, on the thread
@@ -164,7 +166,7 @@
 
     private func finish() {
       // Before the last word, because what is told later would come after it.
-      tell()
+      tell(isLast: true)
       let file = downloaded
       downloaded = nil
       if let file {
@@ -224,14 +226,19 @@
     // MARK: On the work queue
 
     /// Tells the task's `progress`, then the delegate. What came meanwhile is told in one.
-    func tell() {
+    ///
+    /// - Parameter isLast: Whether all of the response has come: progress is complete then, of nothing at all, too.
+    func tell(isLast: Bool = false) {
       let task = task
-      guard task.state == .running || task.state == .suspended else { return }
+      guard !isTold, task.state == .running || task.state == .suspended else { return }
+      isTold = isLast
       let news = meter.take()
       TaskRecord.known?.count(task, news)
       let progress = task.progress
-      if progress.totalUnitCount != news.total { progress.totalUnitCount = news.total }
-      if progress.completedUnitCount != news.completed { progress.completedUnitCount = news.completed }
+      let total = isLast ? max(news.total, news.completed, 1) : news.total
+      let completed = isLast ? total : news.completed
+      if progress.totalUnitCount != total { progress.totalUnitCount = total }
+      if progress.completedUnitCount != completed { progress.completedUnitCount = completed }
       guard news.sent > 0 || news.received > 0 && isDownload, let delegate = progressDelegate else { return }
       onDelegateQueue { session in
         if news.sent > 0 {
@@ -275,10 +282,11 @@
       if case .caller(let delegate) = listener { delegate as? any URLSessionDataDelegate } else { nil }
     }
 
-    /// Who is told about progress: nobody, when there is a completion handler.
+    /// Who is told about progress: nobody, when there is a completion handler. Of a download the session's delegate, who
+    /// is given the file, whatever delegate the task has.
     private var progressDelegate: (any URLSessionTaskDelegate)? {
       switch listener {
-      case .delegate: task.delegate
+      case .delegate: isDownload ? session.delegate as? any URLSessionTaskDelegate : task.delegate
       case .handler: nil
       case .caller(let delegate): delegate
       }

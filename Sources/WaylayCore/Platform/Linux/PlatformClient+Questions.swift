@@ -22,7 +22,7 @@
     }
 
     func newBody() async throws -> MessageBody? {
-      guard task is URLSessionUploadTask, let delegate else { return nil }
+      guard let delegate else { return nil }
       let box: StreamBox = try await ask { [task] session, answer in
         delegate.urlSession(session, task: task) { answer(StreamBox(stream: $0)) }
       }

@@ -144,7 +144,12 @@
         refusal = error
         return CurlReturn.writeError
       }
-      guard !wasComplete, head.isComplete, let fault = head.framingFault(for: request.method) else { return count }
+      guard !wasComplete, head.isComplete else { return count }
+      if decodes, CurlTransport.canStopDecoding, let easy, head.hasUnknownCoding(features: waylay_curl_features()) {
+        decodes = false
+        _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0)
+      }
+      guard let fault = head.framingFault(for: request.method) else { return count }
       refusal = TransportError(
         .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
         address: easy.flatMap(LoadMetrics.address), message: "the response cannot be read: \(fault).")
@@ -190,7 +195,8 @@
     }
 
     /// The body is coded in a way that libcurl does not know, and it would fail the response rather than hand it over
-    /// as it is (P23): then the request is sent once more with nothing decoded, where it may be.
+    /// as it is (P23). Where decoding cannot be stopped by then, the request is sent once more with nothing decoded, if
+    /// it may be.
     var shouldRepeatUndecoded: Bool {
       decodes && head.isComplete && !isDelivered && !hasEnded && head.hasUnknownCoding(features: waylay_curl_features())
         && request.isIdempotent && upload.canSeek

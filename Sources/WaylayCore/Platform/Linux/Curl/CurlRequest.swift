@@ -167,7 +167,8 @@
     /// - Parameter isApps: Whether it is a request of the app, rather than one that somebody in between makes.
     static func fields(of request: InterceptedRequest, isApps: Bool = false) -> [String] {
       let names = Set(request.fields.map(\.name.canonicalName))
-      var lines = request.fields.filter { $0.name != .contentLength }
+      // How long the body is, and how it is sent then, is found out here.
+      var lines = request.fields.filter { $0.name != .contentLength && $0.name != .transferEncoding }
         .map { (request.context.spelling(of: $0.name.rawName, with: $0.value), $0.value) }
         // libcurl takes a value of nothing but blanks for the wish to leave the field out, its own one included.
         .map { $0.1.utf8.allSatisfy(\.isBlank) ? "\($0.0);" : "\($0.0): \($0.1)" }

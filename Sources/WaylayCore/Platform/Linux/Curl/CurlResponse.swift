@@ -181,9 +181,8 @@
       let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
       let address = easy.flatMap(LoadMetrics.address)
-      guard !Self.isLargeHead(code, head, sent: sent) else {
-        let error = WaylayError(
-          .limitExceeded, "the head of the response is too large for libcurl: have the server send less (\(text)).")
+      if let excess = Self.excess(code, head, sent: sent) {
+        let error = WaylayError(.limitExceeded, "\(excess) (\(text)).")
         self.init(
           .dataLengthExceedsMaximum, phase: .receiving, requestBytesSent: Int64(sent), address: address,
           message: error.message,
@@ -198,13 +197,21 @@
         address: address, message: "\(text) (libcurl \(code)).", underlying: code == 7 ? Self.systemError(easy) : nil)
     }
 
-    /// Whether libcurl found a head too large: it has limits of its own, one for a line and, since 8.3, one for the
-    /// whole.
-    private static func isLargeHead(_ code: Int32, _ head: ResponseHead, sent: Int) -> Bool {
+    /// What libcurl found too large: it has limits of its own, one for a line, since 8.3 one for the whole head, and one
+    /// for what it keeps of a body while the reader is behind.
+    private static func excess(_ code: Int32, _ head: ResponseHead, sent: Int) -> String? {
       // 27 also stands for a lack of memory, which a response does not bring about otherwise; 100 came with 8.6. The
       // limit for the whole, 300 KiB, gives 56, which is also that of a connection that breaks: then little of the head
       // is there.
-      sent > 0 && ([27, 100].contains(code) || code == 56 && !head.isComplete && head.bytesReceived > 200 * 1024)
+      guard sent > 0, [27, 100].contains(code) || code == 56 && !head.isComplete && head.bytesReceived > 200 * 1024
+      else { return nil }
+      guard head.isComplete else {
+        return "the head of the response is too large for libcurl: have the server send less"
+      }
+      let coding = head.fields[.contentEncoding] ?? "identity"
+      return
+        "the body, coded as \(coding.prefix(40)), is decoded to more at once than the 64 MiB that libcurl keeps for "
+        + "a reader: have the server code it once, or not at all"
     }
 
     /// Why, where the code of the app's error does not say it all.

@@ -58,6 +58,9 @@
     /// Whether libcurl asks before it sends a request on an open connection (7.80, U10).
     static var hasPrerequest: Bool { waylay_curl_version_number() >= 0x07_50_00 }
 
+    /// Whether libcurl looks for the wish to decode nothing when the body comes; from 8.5 on it does with the head.
+    static var canStopDecoding: Bool { waylay_curl_version_number() < 0x08_05_00 }
+
     let options: Options
     private let loop: CurlLoop
     let authorities: CurlAuthorities

@@ -106,6 +106,10 @@ extension ErrorCode where Domain == MockError {
   ///
   /// Check that the code under test uses the mocked session, and which method and path it requests.
   public static var requestMissing: Self { Self("requestMissing") }
+  /// Nothing sleeps on a mock's clock.
+  ///
+  /// Check that the code under test waits on that clock, and that a stub it requests has a delay.
+  public static var sleepersMissing: Self { Self("sleepersMissing") }
   /// The number of requests differs from what the test expects.
   ///
   /// The report lists the requests received; correct the expectation or the code.

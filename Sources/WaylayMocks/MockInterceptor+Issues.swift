@@ -111,7 +111,7 @@ extension MockInterceptor {
     guard let response = options.unmatched else {
       throw MockError(spent.isEmpty ? .unmatched : .usedUp, report, location: location).urlError(for: facts.request)
     }
-    return try await respond(unmatched: request, response, next)
+    return try await respond(unmatched: request, response.explained(by: report), next)
   }
 
   /// Sends the response of the options; one that cannot be given is an issue.
@@ -129,6 +129,8 @@ extension MockInterceptor {
 }
 
 extension MockInterceptor: WebSocketValidating {
+  package var coversEveryScheme: Bool { options.unmatched?.passesThrough != true }
+
   /// Refuses a WebSocket task with an issue, because it bypasses every chain on its way to the network, unless
   /// unmatched requests pass through.
   public func validate(webSocket request: URLRequest) throws {

@@ -16,6 +16,7 @@ extension MockInterceptor {
   public func removeAll() {
     state.withLock { state in
       for entry in state.entries { entry.isRemoved = true }
+      state.forgetRemovedStubs()
       state.entries = []
       state.index = StubIndex()
     }
@@ -25,9 +26,7 @@ extension MockInterceptor {
   public func reset() {
     state.withLock { state in
       for entry in state.entries { entry.reset() }
-      state.cleared += state.requests.count
-      state.requests = []
-      state.issues = []
+      state.clearHistory()
     }
   }
 
@@ -58,6 +57,7 @@ extension MockInterceptor {
         entry.isRemoved = true
         state.index.remove(entry)
       }
+      state.forgetRemovedStubs()
     }
   }
 }
@@ -104,8 +104,8 @@ public struct StubHandle: Sendable {
   public var requests: [MockRequest] {
     let numbers = Set(entries.map(\.number))
     return mock.received.filter { request in
-      guard let record = request.record, record.isOwn, let entry = record.entry else { return false }
-      return numbers.contains(entry.number)
+      guard let record = request.record, record.isOwn, let stub = record.stub else { return false }
+      return numbers.contains(stub.number)
     }
   }
 

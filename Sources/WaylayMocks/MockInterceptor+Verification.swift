@@ -64,19 +64,21 @@ extension MockInterceptor {
   /// Waits for a matching request, woken by each that comes.
   private func request(_ count: Int, matching pattern: RequestPattern) async throws -> MockRequest {
     var seen = 0
-    var cleared = 0
+    var clearings = 0
     var found = 0
     while true {
       try Task.checkCancellation()
-      let (new, gone) = state.withLock { (Array($0.requests.dropFirst(max(0, seen - $0.cleared))), $0.cleared) }
+      let (new, forgotten, cleared) = state.withLock { state in
+        (Array(state.requests.dropFirst(max(0, seen - state.forgotten))), state.forgotten, state.clearings)
+      }
       // What was counted before the history was cleared counts no more.
-      if gone != cleared { (cleared, found) = (gone, 0) }
-      seen = max(seen, gone) + new.count
+      if cleared != clearings { (clearings, found) = (cleared, 0) }
+      seen = max(seen, forgotten) + new.count
       for request in new where pattern.matches(request.facts) {
         found += 1
         if found == count { return request }
       }
-      await state.wait(at: \.waiters) { [seen] in $0.cleared + $0.requests.count != seen }
+      await state.wait(at: \.waiters) { [seen] in $0.forgotten + $0.requests.count != seen }
     }
   }
 

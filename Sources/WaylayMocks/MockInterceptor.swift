@@ -25,10 +25,45 @@ public final class MockInterceptor: InlineAnswering {
     var mayAnswerInline = false
     var nextNumber = 0
     var requests: [MockRequest] = []
-    /// How many requests the history held that has been cleared.
-    var cleared = 0
+    /// How many requests have left the history: what was cleared, and the oldest of too many.
+    var forgotten = 0
+    /// How often the history was cleared.
+    var clearings = 0
+    /// The bytes of the bodies in it.
+    private var bodyBytes = 0
     var issues: [MockIssue] = []
     var waiters = Waiters()
+
+    /// The most requests that the history keeps, and the most bytes of their bodies.
+    static let limit = (requests: 50_000, bytes: 64 << 20)
+
+    /// Adds a request to the history. If there are too many, the oldest eighth goes.
+    mutating func append(_ request: MockRequest) {
+      requests.append(request)
+      bodyBytes += request.body.count
+      guard requests.count > Self.limit.requests || bodyBytes > Self.limit.bytes else { return }
+      var (count, bytes) = (0, 0)
+      for old in requests.dropLast()
+      where count < requests.count / 8 || bodyBytes - bytes > Self.limit.bytes / 8 * 7 {
+        count += 1
+        bytes += old.body.count
+      }
+      requests.removeFirst(count)
+      bodyBytes -= bytes
+      forgotten += count
+    }
+
+    mutating func clearHistory() {
+      forgotten += requests.count
+      clearings += 1
+      requests = []
+      bodyBytes = 0
+      issues = []
+    }
+
+    mutating func forgetRemovedStubs() {
+      for position in requests.indices { requests[position].forgetRemovedStub() }
+    }
   }
 
   /// Where the mock was made.
@@ -102,7 +137,8 @@ extension MockInterceptor {
     public var name: String
     /// The response to requests that no stub matches. `nil`, the default, fails the load with a `URLError` that names
     /// the closest stub. Each such request is an issue, except with `.passThrough`, which sends it to the next
-    /// interceptor and finally to the network.
+    /// interceptor and finally to the network. A response without a body, such as `.status(501)`, gets the report as
+    /// text.
     public var unmatched: MockResponse?
     /// The clock that delayed answers wait on. With a ``MockClock`` they take no time.
     public var clock: any Clock<Duration>
@@ -291,7 +327,7 @@ extension MockInterceptor {
       state -> (Result<StubEntry.Use, Spent>, [CheckedContinuation<Void, Never>]) in
       let result = entry.claim(for: facts.request)
       guard case .success(let use) = result else { return (result, []) }
-      state.requests.append(recorded(facts, entry, isOwn: true, parameters, use.number))
+      state.append(recorded(facts, entry, isOwn: true, parameters, use.number))
       return (result, state.waiters.takeAll())
     }
     waiters.wake()
@@ -311,7 +347,7 @@ extension MockInterceptor {
   /// Adds a request to the history.
   func record(_ request: MockRequest) {
     let waiters = state.withLock { state in
-      state.requests.append(request)
+      state.append(request)
       return state.waiters.takeAll()
     }
     waiters.wake()

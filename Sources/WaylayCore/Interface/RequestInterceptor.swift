@@ -138,6 +138,13 @@ package protocol WebSocketValidating: RequestInterceptor {
   /// - Parameter request: The handshake, with `ws` or `wss`.
   /// - Throws: Why the task must not be opened. Report the reason before you throw it: the task cannot carry it.
   func validate(webSocket request: URLRequest) throws
+
+  /// Whether requests of every scheme are its own, because one that it does not answer must not be sent.
+  var coversEveryScheme: Bool { get }
+}
+
+extension WebSocketValidating {
+  package var coversEveryScheme: Bool { false }
 }
 
 /// An interceptor that may answer every request that it takes part in.

@@ -91,7 +91,9 @@ public final class InterceptorRegistry: Sendable {
     self.limits = limits
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
     let links = interceptors()
-    if !links.isEmpty { register(InterceptorChain(.default) { links }) }
+    guard !links.isEmpty else { return }
+    let coversEveryScheme = links.contains { ($0 as? any WebSocketValidating)?.coversEveryScheme == true }
+    register(InterceptorChain(.default, for: coversEveryScheme ? .any : .http) { links })
   }
 
   /// Adds a chain in front of the others. It replaces a chain of the same name in place.

@@ -113,8 +113,34 @@ public final class MockClock: Clock, Sendable {
   /// Waits until at least the given number of sleepers sleep at the same time, when the delay that a test is about has
   /// begun.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, for example by a test's time limit.
-  public func waitForSleepers(_ count: Int = 1) async throws {
+  /// - Parameters:
+  ///   - count: The number of sleepers.
+  ///   - timeout: How long to wait, in real time.
+  /// - Throws: `MockError.sleepersMissing` after the timeout; `CancellationError` when the task is cancelled, for
+  ///   example by a test's time limit.
+  public func waitForSleepers(_ count: Int = 1, timeout: Duration = .seconds(60)) async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await self.sleepersAreThere(count)
+        return true
+      }
+      group.addTask {
+        try await Task.sleep(for: timeout)
+        return false
+      }
+      defer { group.cancelAll() }
+      guard try await group.next() == true else {
+        throw MockError(
+          .sleepersMissing,
+          """
+          \(sleepers) of \(count) sleepers slept on the mock's clock within \(timeout). Check that the code was \
+          started and waits on this clock, and that the clock is not automatic.
+          """)
+      }
+    }
+  }
+
+  private func sleepersAreThere(_ count: Int) async throws {
     let promise = Promise<Void>()
     try await withTaskCancellationHandler {
       try await promise.value {

@@ -9,11 +9,23 @@
 public struct MockRequest: Sendable {
   /// What the history knows of a request.
   struct Record: Sendable {
-    let entry: StubEntry?
+    /// The stub that answered, until it is removed: what it holds is then free.
+    private(set) var entry: StubEntry?
+    /// The number and the place of that stub, if there is one.
+    let stub: (number: Int, location: MockSourceLocation)?
     /// Whether the stub that answered is one of the mock's own, and not of an outer mock.
     let isOwn: Bool
     /// The names whose values may be shown.
     let shownNames: Set<String>
+
+    init(entry: StubEntry?, isOwn: Bool, shownNames: Set<String>) {
+      self.entry = entry
+      stub = entry.map { ($0.number, $0.stub.location) }
+      self.isOwn = isOwn
+      self.shownNames = shownNames
+    }
+
+    fileprivate mutating func forgetRemovedStub() { if entry?.isRemoved == true { entry = nil } }
   }
 
   /// The request, whose body can be read again.
@@ -25,7 +37,7 @@ public struct MockRequest: Sendable {
   /// The position among the requests that the stub answers, from 0.
   public let index: Int
   /// `nil` outside the history.
-  let record: Record?
+  private(set) var record: Record?
 
   /// Makes a request to test a closure.
   public init(_ request: InterceptedRequest, body: Data = Data(), parameters: [String: String] = [:], index: Int = 0) {
@@ -43,7 +55,7 @@ public struct MockRequest: Sendable {
   }
 
   /// The location of the stub that answered the request, in a mock's history; `nil` if none did.
-  public var stubLocation: MockSourceLocation? { record?.entry?.stub.location }
+  public var stubLocation: MockSourceLocation? { record?.stub?.location }
 
   /// The header fields.
   public var fields: HTTPFields { request.fields }
@@ -83,6 +95,9 @@ extension MockRequest: CustomStringConvertible {
 }
 
 extension MockRequest {
+  /// Drops its stub, if that was removed.
+  mutating func forgetRemovedStub() { record?.forgetRemovedStub() }
+
   var facts: RequestFacts { RequestFacts(request, body: body) }
 
   /// Whether the response to this one led to another request: an earlier hop of the same load, or, where the loading

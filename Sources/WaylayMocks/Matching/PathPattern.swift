@@ -66,6 +66,10 @@ struct PathPattern: Sendable {
 
 extension PathPattern.Segment {
   init(_ text: Substring, of pattern: String) throws(MockError) {
+    if text.first == "{", text.last == "}" {
+      let name = text.dropFirst().dropLast()
+      throw URLPattern.invalid(pattern, "\"\(text)\" is no parameter: write \":\(name)\".")
+    }
     if text == "**" {
       self = .rest
     } else if text == "*" {

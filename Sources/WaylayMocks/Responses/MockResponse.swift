@@ -98,6 +98,19 @@ public struct MockResponse: Sendable {
 }
 
 extension MockResponse {
+  /// The same with a text as its body, if it has none.
+  func explained(by text: String) -> MockResponse {
+    guard case .message(let message) = content, case .message(let body) = message.body, body.length == 0 else {
+      return self
+    }
+    return edited { message in
+      message.fields[.contentType] = "text/plain; charset=utf-8"
+      message.body = .message(.data(Data(text.utf8)))
+    }
+  }
+}
+
+extension MockResponse {
   /// A response with the given status and no body.
   ///
   /// - Parameter code: 200 to 999; any other fails the load with `MockError.invalidResponse`.

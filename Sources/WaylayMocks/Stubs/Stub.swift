@@ -166,7 +166,10 @@ extension Stub {
 
 extension Stub: CustomStringConvertible {
   /// Method, URL pattern and conditions.
-  public var description: String { pattern.description }
+  public var description: String {
+    let text = pattern.description
+    return text.utf8.count <= 600 ? text : "\(text.prefix(300)) … \(text.suffix(40))"
+  }
 }
 
 extension Stub {

@@ -68,14 +68,16 @@ extension MockScope {
 
   /// In a detached task, on a queue or on a thread no test is current: then the report lists the open mocks.
   private static func reportOutside(_ message: String) {
-    let open = Test.current == nil ? OpenScopes.locations : []
+    let scopes = Test.current == nil ? OpenScopes.scopes : []
+    // With one scope open it is clear whose code this is: its test fails.
+    if scopes.count == 1 { return scopes[0].noteStray(message) }
+    let open = scopes.map(\.mock.location)
     guard let first = open.first(where: { $0.test == nil }) ?? open.first else { return IssueReport.report(message) }
     let places = open.prefix(5).map(\.description).joined(separator: ", ")
-    let isOne = open.count == 1
     IssueReport.report(
       """
-      \(message) \(isOne ? "One mock is open now, made at" : "\(open.count) mocks are open now, made at") \
-      \(places)\(open.count > 5 ? ", …" : ""): \(isOne ? "its test" : "one of their tests") most likely ran this code.
+      \(message) \(open.count) mocks are open now, made at \(places)\(open.count > 5 ? ", …" : ""): one of their \
+      tests most likely ran this code.
       """, at: first)
   }
 
@@ -124,30 +126,34 @@ extension ErrorCode where Domain == WaylayError {
   public static var outsideMockScope: Self { Self("outsideMockScope") }
 }
 
-/// The open scopes, by where their mocks were made: for the report on code that runs outside all of them.
+/// The open scopes: for the report on code that runs outside all of them.
 enum OpenScopes {
+  private struct Open {
+    weak var scope: MockScope?
+  }
+
   private struct State {
-    var locations: [UInt64: MockSourceLocation] = [:]
+    var open: [UInt64: Open] = [:]
     var last: UInt64 = 0
   }
 
   private static let state = Locked(State())
 
   /// The oldest first.
-  static var locations: [MockSourceLocation] {
-    state.withLock { $0.locations }.sorted { $0.key < $1.key }.map(\.value)
+  static var scopes: [MockScope] {
+    state.withLock { $0.open }.sorted { $0.key < $1.key }.compactMap(\.value.scope)
   }
 
   /// - Returns: What ``remove(_:)`` takes.
-  static func add(_ location: MockSourceLocation) -> UInt64 {
+  static func add(_ scope: MockScope) -> UInt64 {
     state.withLock { state in
       state.last += 1
-      state.locations[state.last] = location
+      state.open[state.last] = Open(scope: scope)
       return state.last
     }
   }
 
   static func remove(_ number: UInt64) {
-    state.withLock { $0.locations[number] = nil }
+    state.withLock { $0.open[number] = nil }
   }
 }

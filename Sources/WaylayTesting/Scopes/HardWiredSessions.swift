@@ -140,6 +140,21 @@ private struct UnattributedRequests: InlineAnswering, WebSocketValidating {
   }
 }
 
+/// Sees the requests to `URLSession.shared` that are made in a scope, and takes none.
+enum SharedSessionWatch {
+  private static let registry = InterceptorRegistry(configuration: .ephemeral)
+  private static let isWatching: Void = {
+    _ = registry.intercept([.shared]) { request in
+      let open = MockScope.current.map { $0.isEnded ? [] : [$0] } ?? OpenScopes.scopes
+      if open.count == 1 { open[0].noteShared(request) }
+      return false
+    }
+  }()
+
+  /// From now on, for as long as the process runs.
+  static func begin() { isWatching }
+}
+
 /// Requests of hard-wired sessions by code that still runs after its scope has ended: they fail.
 private enum LateRequests {
   private struct Known {

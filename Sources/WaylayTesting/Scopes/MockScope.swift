@@ -41,6 +41,10 @@ public final class MockScope: Sendable {
     var number: UInt64?
     /// How often sessions of scopes that have ended were used in this one, by the place of their mock.
     var lateUses: [MockSourceLocation: Int] = [:]
+    /// What code outside every scope did, which this test most likely ran.
+    var stray: [String] = []
+    /// The first request to `URLSession.shared` that passed the mock by, and their number.
+    var shared: (first: String, count: Int)?
   }
 
   /// The innermost scope around the current task; `nil` outside every scope.
@@ -171,7 +175,7 @@ extension MockScope {
 
   /// Begins to answer, in the tasks that start here.
   func begin() {
-    let number = OpenScopes.add(mock.location)
+    let number = OpenScopes.add(self)
     let isLate = state.withLock { state in
       if !state.isEnded { state.number = number }
       return state.isEnded
@@ -179,6 +183,33 @@ extension MockScope {
     if isLate { OpenScopes.remove(number) }
     mock.environment.context?.begin()
     hardWired.begin(self)
+    SharedSessionWatch.begin()
+  }
+
+  /// Notes what code outside every scope did.
+  func noteStray(_ message: String) {
+    state.withLock { if !$0.stray.contains(message) { $0.stray.append(message) } }
+  }
+
+  var stray: [String] { state.withLock { $0.stray } }
+
+  /// Notes a request to `URLSession.shared`, unless that is mocked.
+  func noteShared(_ request: URLRequest) {
+    guard !hardWired.sessions.contains(where: { $0 === URLSession.shared }) else { return }
+    let line = "\(request.httpMethod ?? "GET") \(request.url?.redacted ?? "a URL")"
+    state.withLock { $0.shared = ($0.shared?.first ?? line, ($0.shared?.count ?? 0) + 1) }
+  }
+
+  /// What a report on a stub that nobody asked says of requests to `URLSession.shared`.
+  var sharedRemark: String? {
+    state.withLock { $0.shared }.map { first, count in
+      """
+
+
+      URLSession.shared was used \(count == 1 ? "once" : "\(count) times") in this test, first for \(first), and is \
+      not mocked. Pass the code a session (`URLSession.mocked`), or name it: `.mocked(hardWiredSessions: [.shared])`.
+      """
+    }
   }
 
   /// Counts a use of a session of a scope that has ended.

@@ -21,7 +21,7 @@ import WaylayMocks
       try await MockResponse.json(["b": 1, "a": [nil, true, 2.5, "x"]]).direct().text
         == #"{"b":1,"a":[null,true,2.5,"x"]}"#)
     #expect(try await MockResponse.json([]).direct().text == "[]")
-    #expect(try await MockResponse.json(["b": 1, "a": 2]).direct().text == #"{"a":2,"b":1}"#)
+    #expect(try await MockResponse.json(["b": 1, "a": 2]).direct().text == #"{"b":1,"a":2}"#)
     #expect(try await MockResponse.json([1, 2]).direct().text == "[1,2]")
     let patched = MockResponse.json(["a": 1, "b": "x"]).mergingJSON(["a": nil, "c": 3, "b": "y"])
     #expect(try await patched.direct().text == #"{"b":"y","c":3}"#)

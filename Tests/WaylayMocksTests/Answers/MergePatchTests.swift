@@ -1,5 +1,6 @@
 import Testing
 import WaylayHAR
+
 @testable import WaylayMocks
 
 @Suite("Merge patches")

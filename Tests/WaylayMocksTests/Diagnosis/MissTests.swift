@@ -150,6 +150,19 @@ struct MissTests {
     #expect(broken.contains("begin a path with a slash"))
   }
 
+  @Test("An answer without a body to unmatched requests has the report as its text")
+  func answeredReport() async throws {
+    let mock = MockInterceptor(.init(unmatched: .status(501))) { Stub(.get, "https://a.b/users", .text("x")).optional }
+    let response = try await mock.ask(.get("https://a.b/user"))
+    #expect(response.status.code == 501)
+    #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
+    let text = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
+    #expect(text.hasPrefix("No stub matches GET https://a.b/user"))
+    #expect(text.contains("GET https://a.b/users"))
+    let own = MockInterceptor(.init(unmatched: .text("own", status: 404)))
+    #expect(try await own.text("GET", "https://a.b/user") == "own")
+  }
+
   @Test("A suggested stub compiles: a number that no literal can hold stays in its text")
   func longNumber() async throws {
     let mock = MockInterceptor()

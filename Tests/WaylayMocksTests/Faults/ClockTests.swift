@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayCore
 import WaylayMocks
@@ -59,5 +60,13 @@ import WaylayMocks
     }
     for task in tasks { _ = await task.result }
     #expect(clock.sleepers == 0)
+  }
+
+  @Test("Waiting for sleepers ends, and says what to look for")
+  func missingSleepers() async throws {
+    let clock = MockClock()
+    let error = await failure { try await clock.waitForSleepers(2, timeout: .milliseconds(20)) } as? MockError
+    #expect(error?.code == .sleepersMissing)
+    #expect(error?.message.contains("0 of 2 sleepers") == true)
   }
 }

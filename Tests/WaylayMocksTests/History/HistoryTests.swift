@@ -64,6 +64,17 @@ struct HistoryTests {
     #expect(try await second.url.query == "turn=2")
   }
 
+  @Test("The history is bounded by the bytes of its bodies, and the counts of stubs go on")
+  func bounded() async throws {
+    let mock = MockInterceptor(.init(bodyLimit: 16 << 20))
+    let handle = mock.add(Stub(.put, "/x", .status(204)))
+    let body = Data(repeating: 1, count: 8 << 20)
+    for _ in 0..<12 { try await mock.ask(.make("PUT", "https://a.b/x", body: body)) }
+    #expect(handle.count == 12)
+    #expect(mock.requests.count < 9)
+    #expect(try await mock.waitForRequest(.put, "/x", count: 1).body.count == 8 << 20)
+  }
+
   @Test("A hundred waiters, each for its own call")
   func manyWaiters() async throws {
     let mock = mock()

@@ -203,4 +203,11 @@ struct URLPatternTests {
       _ = try await Stub(.regex(pattern)).matches(URLRequest(url: url))
     }
   }
+
+  @Test("a parameter in braces is a mistake that says how it is written")
+  func braces() throws {
+    let issue = try #require(MockInterceptor { Stub(.get, "/users/{id}/posts", .status(200)) }.issues.first)
+    #expect(issue.kind == .invalidStub)
+    #expect(issue.message.contains("write \":id\""))
+  }
 }

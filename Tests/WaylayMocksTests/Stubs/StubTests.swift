@@ -84,6 +84,51 @@ struct StubTests {
     }
   }
 
+  @Test("Stubs that are removed are freed, though the history keeps their requests")
+  func freed() async throws {
+    final class Fixture: Sendable {}
+    weak var fixture: Fixture?
+    weak var other: Fixture?
+    let mock = MockInterceptor()
+    do {
+      let (first, second) = (Fixture(), Fixture())
+      (fixture, other) = (first, second)
+      mock.add { Stub(.get, "/x") { withExtendedLifetime(first) { .text("1") } } }
+      let handle = mock.add(Stub(.get, "/y") { withExtendedLifetime(second) { .text("2") } })
+      _ = try await mock.text("GET", "https://a.b/x")
+      _ = try await mock.text("GET", "https://a.b/y")
+      handle.remove()
+      #expect(handle.count == 1)
+      #expect(handle.requests.count == 1)
+    }
+    mock.removeAll()
+    #expect(fixture == nil)
+    #expect(other == nil)
+    #expect(mock.requests.allSatisfy { $0.stubLocation != nil })
+  }
+
+  @Test("Requests of other schemes do not leave a registry with a mock alone, unless they may pass")
+  func otherSchemes() async throws {
+    for url in ["ftp://a.b/x", "myapp://a.b/x"] {
+      let mock = MockInterceptor()
+      let error = await failure { try await mock.session.data(from: try #require(URL(string: url))) }
+      #expect(mockError(error)?.code == .unmatched, "\(url)")
+      #expect(mock.issues.map(\.kind) == [.unmatched])
+    }
+    let passing = MockInterceptor(.init(unmatched: .passThrough))
+    _ = await failure { try await passing.session.data(from: try #require(URL(string: "myapp://a.b/x"))) }
+    #expect(passing.requests.isEmpty)
+  }
+
+  @Test("A long pattern is shown by its beginning and its end")
+  func longDescription() async {
+    let path = "/" + String(repeating: "a", count: 100_000)
+    let stub = Stub(.post, path, .status(201)).where(.body(.text(String(repeating: "b", count: 100_000))))
+    #expect(stub.description.utf8.count < 600)
+    let mock = MockInterceptor { stub }
+    #expect(mock.issues.allSatisfy { $0.message.utf8.count < 2000 })
+  }
+
   @Test("A closure has no list to start over")
   func cyclingClosure() {
     let mock = MockInterceptor { Stub(.get, "/x") { .text("1") }.cycling }

@@ -38,6 +38,27 @@ struct InProcessReportTests {
     await origin.stop()
   }
 
+  @Test("names URLSession.shared, which the code used in place of the mocked session, and says what to do")
+  func shared() async throws {
+    let origin = try await TestOrigin.start()
+    let issues = Locked<[String]>([])
+    try await withKnownIssue {
+      try await withMock {
+        Stub(.get, "https://api.example.com/users/1", .text("Ada"))
+      } operation: {
+        _ = try await URLSession.shared.data(from: origin.url("/hello?token=pl4nted"))
+      }
+    } matching: { issue in
+      issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+      return true
+    }
+    await origin.stop()
+    let text = issues.withLock { $0.joined() }
+    #expect(text.contains("URLSession.shared was used once in this test, first for GET"))
+    #expect(text.contains("hardWiredSessions: [.shared]"))
+    #expect(!text.contains("pl4nted"))
+  }
+
   @Test("comes for a broken stub, at the stub's line")
   func broken() async {
     let line = Locked<Int?>(nil)

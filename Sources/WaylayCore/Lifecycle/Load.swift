@@ -61,6 +61,8 @@ final class Load: Sendable {
   }
 
   var url: URL? { first.url }
+  /// Where it began: for the registry whose transport leads here, or in a protocol object before this one.
+  var origin: URL? { ownership.origin ?? RequestTag.origin(of: first.urlRequest) ?? first.url }
   var context: LoadContext { ownership.context }
   var installation: Installation { ownership.installation }
   var registry: InterceptorRegistry { ownership.installation.registry }
@@ -137,7 +139,7 @@ extension Load {
       if let given = answer.take() {
         response = given
       } else {
-        let isAbroad = hop.number > 0 && isAbroad(hop, selection?.chain)
+        let isAbroad = (hop.number > 0 || ownership.origin != nil) && isAbroad(hop, selection?.chain)
         let entered = try enter(selection, hop, request, challenge, lineage, isAbroad: isAbroad)
         response = try await Lineage.$current.withValue(lineage) { [selection] in
           try await Turn.run(entered, through: selection?.links ?? [], isAbroad: isAbroad, of: self)
@@ -306,6 +308,9 @@ final class Lineage: Sendable {
   var entries: [Entry] { (outer?.entries ?? []) + [entry] }
 
   @TaskLocal static var current: Lineage?
+
+  /// Where the load began that a transport sends a request for, to protocol classes beneath it.
+  @TaskLocal static var origin: URL?
 
   /// The name of the interceptor that runs here, if any.
   static var currentReader: String? { current?.load?.activeLink }

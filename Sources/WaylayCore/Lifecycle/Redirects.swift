@@ -126,7 +126,7 @@ extension Load {
   /// Whether a hop has left the load's first origin, for a host that the scope of its chain does not name: a server has
   /// decided where it leads, and the chain's links may add no credentials to it (rule 4).
   func isAbroad(_ hop: Hop, _ chain: InterceptorChain?) -> Bool {
-    guard let url = hop.url, let origin = RequestTag.origin(of: first.urlRequest) ?? first.url else { return false }
+    guard let url = hop.url, let origin else { return false }
     return !url.hasSameOrigin(as: origin) && !(chain?.scope.names(url) ?? false)
   }
 

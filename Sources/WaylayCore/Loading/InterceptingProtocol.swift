@@ -99,13 +99,14 @@ class InterceptingProtocol: PlatformProtocol {
   private func start(
     _ client: PlatformClient, in installation: Installation
   ) -> [ClientRelay.Event] {
-    let known = ownership.flatMap { $0.context === client.context ? $0 : nil }
+    let asked = ownership
+    let known = asked.flatMap { $0.context === client.context ? $0 : nil }
     ownership = nil
     let ownership =
       known
       ?? Installation.Ownership(
         request, in: installation, context: client.context, for: Self.self,
-        bySession: PlatformClient.sessionAddsCookies)
+        bySession: PlatformClient.sessionAddsCookies, origin: asked?.origin)
     let load = Load(
       ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
     load.report(.started)

@@ -169,6 +169,8 @@ extension Installation {
     let request: URLRequest
     /// The lineage of the code that the request comes from.
     let outer: Lineage?
+    /// Where the load began that the transport of another registry makes the request for.
+    let origin: URL?
     /// The chain that owns the request. None: it came from inside this registry's own chain, or no chain accepts it.
     let selection: ChainIndex.Selection?
     /// Whether the request's `Cookie` is the storage's, and so to be made anew for another hop.
@@ -183,8 +185,9 @@ extension Installation {
     ///   - bySession: Whether a session has put its cookies into the request already.
     init(
       _ request: URLRequest, in installation: Installation, context: LoadContext? = nil,
-      for owner: URLProtocol.Type? = nil, bySession: Bool
+      for owner: URLProtocol.Type? = nil, bySession: Bool, origin: URL? = Lineage.origin
     ) {
+      self.origin = origin
       let context = context ?? installation.context
       self.context = context
       self.installation = installation

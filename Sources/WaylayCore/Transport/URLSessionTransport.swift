@@ -72,7 +72,9 @@ public final class URLSessionTransport: Transport {
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
     let exchange = Exchange(request, upload: upload, limits: limits)
     return try await withTaskCancellationHandler { [urlRequest] in
-      try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
+      try await Lineage.$origin.withValue(hasForeignClasses ? request.observer?.load.origin : nil) {
+        try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
+      }
     } onCancel: {
       exchange.cancel()
     }

@@ -148,6 +148,33 @@ struct WithheldCredentialTests {
     }
   }
 
+  @Test(
+    "a registry beneath another one gives its credentials to the first origin alone, too",
+    .enabled(if: Platform.isLinux, "Apple's loading system asks for a request elsewhere"))
+  func nested() async throws {
+    try await withOrigin { first in
+      try await withOrigin { second in
+        let inner = InterceptorRegistry { Kind.authorization.link }
+        let outer = InterceptorRegistry { Link.pass() }
+        let configuration = URLSessionConfiguration.ephemeral.intercepted(by: inner).intercepted(by: outer)
+        let start = try #require(URL(string: hops([first, second, first], to: "/echo")))
+        _ = try await URLSession(configuration: configuration).data(from: start)
+        #expect(first.requests.map { $0["Authorization"] } == [["secret"], ["secret"]])
+        #expect(second.requests.map { $0["Authorization"] } == [[]])
+        // A request of a link's own is a load of its own.
+        let side = InterceptorRegistry {
+          Link { request, next in
+            _ = try await URLSession.intercepted(by: inner).data(from: second.url("/echo"))
+            return try await next(request)
+          }
+        }
+        _ = try await side.data(for: URLRequest(url: first.url("/hello")))
+        #expect(second.requests.last?["Authorization"] == ["secret"])
+        for registry in [outer, inner, side] { registry.invalidate() }
+      }
+    }
+  }
+
   @Test("what the redirect's own URL says stays, in its own letters, and what an interceptor takes away stays away")
   func redirects() async throws {
     try await withOrigin { first in

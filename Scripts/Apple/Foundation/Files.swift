@@ -35,6 +35,7 @@ open class OutputStream: Stream {
 
 /// https://developer.apple.com/documentation/foundation/filehandle
 open class FileHandle: NSObject {
+  public class var standardError: FileHandle { fatalError() }
   public init(fileDescriptor fd: Int32, closeOnDealloc closeopt: Bool) { fatalError() }
   public convenience init(forReadingFrom url: URL) throws { fatalError() }
   public convenience init(forWritingTo url: URL) throws { fatalError() }

@@ -119,8 +119,9 @@ public final class InterceptorRegistry: Sendable {
   /// Says what is wrong with how the registry is set up: to its logger, or else to standard error, because whoever sets
   /// it up is there to see it.
   func complain(_ problem: String) {
-    guard let logger else { return FileHandle.standardError.write(Data("waylay: \(problem).\n".utf8)) }
-    logger.error("\(problem)")
+    if let logger { return logger.error("\(problem)") }
+    // Where it is closed, nobody is there.
+    try? FileHandle.standardError.write(contentsOf: Data("waylay: \(problem).\n".utf8))
   }
 
   /// Removes the chain with the given name, if any. Its loads in progress continue.

@@ -16,7 +16,8 @@ extension Inspector {
   /// line is skipped. An exchange is written some milliseconds after it has ended; open exchanges are not written.
   ///
   /// When the file reaches half of the maximum size, it is renamed with the suffix `.old`, replacing any earlier
-  /// such file, and a new file begins. Only the owner can access both files.
+  /// such file, and a new file begins. Only the owner can access both files: what others could read before is closed
+  /// to them when the journal is opened.
   public final class Journal: Sendable {
     /// The file.
     public let file: URL
@@ -41,6 +42,7 @@ extension Inspector {
       self.file = file
       self.limit = max(0, limit)
       do {
+        try Self.restrict(Self.old(file))
         let (handle, size) = try Self.open(file)
         state = Locked(State(handle: handle, size: size))
       } catch {
@@ -61,6 +63,8 @@ extension Inspector {
       let descriptor = Foundation.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      // One that was there may have been readable by all.
+      guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }
       let size = Int(try handle.seekToEnd())
       guard size > 0 else { return (handle, 0) }
       try handle.seek(toOffset: UInt64(size - 1))
@@ -68,6 +72,14 @@ extension Inspector {
       // Ends a line that was cut off.
       if last != Data([0x0A]) { try handle.write(contentsOf: Data([0x0A])) }
       return (handle, size + 1)
+    }
+
+    /// Has a file, if it is there, readable by its owner alone.
+    private static func restrict(_ file: URL) throws {
+      let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      guard descriptor >= 0 else { return }
+      defer { close(descriptor) }
+      guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }
     }
 
     /// Appends exchanges.

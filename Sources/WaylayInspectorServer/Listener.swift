@@ -14,7 +14,7 @@
     /// The connections that have not shown the token yet: one more, and the oldest is closed.
     var strangers = 64
     /// The requests with the token at one time.
-    var requests = 64
+    var requests = 512
     /// How long a head may take, how long a client may take nothing of its response, and how long it may take to close.
     var headTime = TimeAmount.seconds(10)
     var stallTime = TimeAmount.seconds(30)

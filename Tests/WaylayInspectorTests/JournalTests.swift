@@ -95,6 +95,16 @@ struct JournalTests {
         urls.last == "https://a.test/300" && urls == (301 - urls.count...300).map { "https://a.test/\($0)" }
           && urls.count > 20)
       #expect(inspector.journal?.failure == nil)
+      // What others could read before is theirs no more.
+      for name in names {
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o644], ofItemAtPath: directory.appendingPathComponent(name).path)
+      }
+      _ = try Inspector.Journal(file)
+      for name in names {
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(name).path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+      }
       let nowhere = directory.appendingPathComponent("none/traffic.journal")
       #expect { try Inspector.Journal(nowhere) } throws: { ($0 as? HARError)?.code == .unwritable }
       #expect { try Inspector.Journal.read(nowhere) } throws: { ($0 as? HARError)?.code == .unreadable }

@@ -74,6 +74,56 @@
       }
     }
 
+    @Test("shows a terminal nothing that it would act on, and writes the bytes as they are elsewhere")
+    func escapes() async throws {
+      let body = "\u{1B}[2J\u{1B}]0;title\u{7} 0\u{9B}31m\u{202E}abc\u{200F}\rover\r\n\tüber 😀 end\r\n"
+      try await withOrigin { origin in
+        // In pieces of one byte: characters and ends of lines are cut apart.
+        origin.reply(to: "/text") { _ in Reply(200, [], .chunks(body.utf8.map { Data([$0]) }, pause: 1)) }
+        try await Tool.with { waylay in
+          let url = origin.url("/text").absoluteString
+          let script = """
+            command -v script >/dev/null || { echo "no script"; exit; }
+            script -qec "'$0' get '$1'" /dev/null
+            """
+          let shown = try await waylay.shell(script, url)
+          if shown.output.hasPrefix("no script") {
+            print("no script: there is no terminal to look at")
+          } else {
+            let mark = "\u{FFFD}"
+            #expect(
+              shown.output.replacing("\r\n", with: "\n")
+                == "\(mark)[2J\(mark)]0;title\(mark) 0\(mark)31m\(mark)abc\(mark)\(mark)over\n\tüber 😀 end\n")
+          }
+          #expect(try await waylay("get", url).output == body)
+          let json = try await waylay("get", url, "--json")
+          #expect(json.json["body"] as? String == body)
+          #expect(
+            json.output.contains(#"\u009b31m\u202eabc\u200f"#)
+              && !json.output.dropLast().unicodeScalars.contains {
+                $0.properties.generalCategory == .control || $0.properties.isBidiControl
+              }, "\(json)")
+        }
+      }
+    }
+
+    @Test("leaves no part of a file when it is ended while it writes one", arguments: ["INT", "TERM"])
+    func interrupted(signal: String) async throws {
+      try await withOrigin { origin in
+        try await Tool.with { waylay in
+          let script = """
+            "$0" get "$1" -o "$2/a" --har "$2/a.har" & pid=$!
+            for _ in $(seq 600); do [ "$(ls -A "$2")" ] && break; sleep 0.05; done
+            ls -A "$2" | wc -l
+            kill -\(signal) $pid; wait $pid; echo "ended $?"; ls -A "$2"
+            """
+          let end = try await waylay.shell(
+            script, origin.url("/chunks/1000?pause=100").absoluteString, waylay.folder.path)
+          #expect(end.output == "1\nended \(signal == "INT" ? 130 : 143)\n", "\(end)")
+        }
+      }
+    }
+
     @Test(
       "ends with 2 when nobody answers, with 1 for a bad status where --fail is given, and with 64 for what is no URL")
     func failures() async throws {

@@ -29,7 +29,9 @@
         \(script)
         kill -TERM $pid 2>/dev/null
         wait $pid
-        echo "ended $?"
+        ended=$?
+        wait
+        echo "ended $ended"
         cat "$dir/errors"
         """
       let end = try await waylay.run(
@@ -65,6 +67,23 @@
         #expect(text.components(separatedBy: "event: entry").count == 3 && text.contains("Ada"))
         #expect(!text.contains("hunter2-4711"))
         #expect(try await waylay("watch", "/./missing.har").code == 4)
+      }
+    }
+
+    @Test("it ends when it is told to, with a page that listens and with connections that say nothing")
+    func ended() async throws {
+      try await Tool.with { waylay in
+        try HAR(entries: []).write(to: waylay.file("a.har"))
+        let (end, _) = try await watch(
+          waylay, ["$dir/a.har"],
+          """
+          /usr/bin/curl -sN --max-time 60 ${page}events >"$dir/events" & listening=$!
+          for _ in $(seq 600); do grep -q complete "$dir/events" && break; sleep 0.05; done
+          port=${page#*127.0.0.1:}; exec 7<>/dev/tcp/127.0.0.1/${port%%/*} 8<>/dev/tcp/127.0.0.1/${port%%/*}
+          printf 'GET /' >&7
+          """)
+        #expect(end.output.hasSuffix("ended 0\n"), "\(end)")
+        #expect(try waylay.text("events").hasSuffix("event: end\ndata: 1\n\n"))
       }
     }
 

@@ -31,18 +31,30 @@
     /// Writes a line for people: what a terminal would act on is not in it.
     static func line(_ text: String = "") throws { try write(Data((shown(text) + "\n").utf8)) }
 
-    /// Writes a text as it is, source for example.
-    static func text(_ text: String) throws { try write(Data(text.utf8)) }
+    /// Writes a text as it is, source for example; on a terminal, without what it would act on.
+    static func text(_ text: String) throws {
+      guard isTerminal else { return try write(Data(text.utf8)) }
+      var filter = TerminalFilter()
+      try write(filter.shown(Data(text.utf8)) + filter.end())
+    }
+
+    /// Whether standard output is a terminal.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Writes one JSON object, with its keys in order.
     static func json(_ value: some Encodable) throws { try write(try encoded(value) + Data("\n".utf8)) }
 
-    /// A value as JSON on one line.
+    /// A value as JSON on one line. What a terminal would act on is written as JSON can write any character.
     static func encoded(_ value: some Encodable) throws -> Data {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       encoder.dateEncodingStrategy = .iso8601
-      return try encoder.encode(value)
+      let json = String(decoding: try encoder.encode(value), as: UTF8.self)
+      guard json.unicodeScalars.contains(where: isHostile) else { return Data(json.utf8) }
+      return Data(
+        json.unicodeScalars.reduce(into: "") { text, scalar in
+          text += isHostile(scalar) ? String(format: "\\u%04x", scalar.value) : String(scalar)
+        }.utf8)
     }
 
     /// Says something to standard error; what nobody reads is lost.
@@ -60,9 +72,38 @@
 
     private static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
       if scalar == "\n" || scalar == "\t" { return false }
-      // Marks that turn the direction of what follows.
-      if (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value) { return true }
-      return scalar.properties.generalCategory == .control
+      // The latter turn the direction of what follows.
+      return scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
+    }
+  }
+
+  /// What a terminal may be shown of bytes that come in pieces: text, in which it finds nothing to act on.
+  struct TerminalFilter {
+    /// The beginning of a character, or of the end of a line.
+    private var rest = Data()
+
+    mutating func shown(_ bytes: Data) -> Data {
+      rest += bytes
+      var whole = rest.count
+      if rest.last == UInt8(ascii: "\r") {
+        whole -= 1
+      } else if let lead = rest.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), rest[lead] >= 0xC0,
+        rest.endIndex - lead < (rest[lead] >= 0xF0 ? 4 : rest[lead] >= 0xE0 ? 3 : 2)
+      {
+        whole = lead - rest.startIndex
+      }
+      defer { rest = Data(rest.dropFirst(whole)) }
+      return Self.shown(rest.prefix(whole))
+    }
+
+    /// What is left at the end.
+    mutating func end() -> Data {
+      defer { rest = Data() }
+      return Self.shown(rest)
+    }
+
+    private static func shown(_ bytes: Data) -> Data {
+      Data(Output.shown(String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")).utf8)
     }
   }
 
@@ -121,6 +162,7 @@
       guard FileManager.default.fileExists(atPath: folder.path) else {
         throw ToolFailure(.files, "file.noFolder", "the folder of \(path) does not exist: create it first.")
       }
+      Drafts.add(draft)
     }
 
     private static func exists(_ path: String) -> ToolFailure {
@@ -189,12 +231,13 @@
     static func print(_ body: MessageBody, to output: OutputFile?, progress: (Int64) -> Void = { _ in }) async throws {
       var count: Int64 = 0
       guard let output else {
+        var filter = Output.isTerminal ? TerminalFilter() : nil
         for try await chunk in body {
-          try Output.write(chunk)
+          try Output.write(filter?.shown(chunk) ?? chunk)
           count += Int64(chunk.count)
           progress(count)
         }
-        return
+        return try Output.write(filter?.end() ?? Data())
       }
       do {
         let handle = try output.open()

@@ -70,38 +70,4 @@
       let leftOut: Int
     }
   }
-
-  /// Where a signal that ends the program is written to: all that may be done in its handler.
-  private nonisolated(unsafe) var stopPipe: Int32 = -1
-
-  /// Waits for SIGINT or SIGTERM.
-  private struct StopSignal {
-    private let readEnd: Int32
-
-    /// From now on these signals do not end the program by themselves.
-    init() {
-      var ends: [Int32] = [-1, -1]
-      _ = pipe(&ends)
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      (readEnd, stopPipe) = (ends[0], ends[1])
-      for number in [SIGINT, SIGTERM] {
-        signal(number) { _ in
-          var byte: UInt8 = 0
-          _ = Foundation.write(stopPipe, &byte, 1)
-        }
-      }
-    }
-
-    /// Returns when one has come.
-    func wait() async {
-      let end = readEnd
-      await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
-          var byte: UInt8 = 0
-          while Foundation.read(end, &byte, 1) < 0, errno == EINTR {}
-          continuation.resume()
-        }
-      }
-    }
-  }
 #endif

@@ -119,7 +119,7 @@ extension Load {
     guard response.status != .unauthorized, Redirect(after: response, to: first.urlRequest) == nil else {
       return (response, false)
     }
-    storeCookies(of: response, for: first.urlRequest)
+    note(response, to: first)
     return (response, true)
   }
 
@@ -149,7 +149,7 @@ extension Load {
       if ownership.hasStoredCookies, hop.number == first.number {
         hop.urlRequest.setValue(nil, forHTTPHeaderField: "Cookie")
       }
-      storeCookies(of: response, for: hop.urlRequest)
+      note(response, to: hop)
       guard let next = try await step(after: response, from: hop, &authentication) else { return response }
       await response.body.discard()
       hop = next
@@ -161,14 +161,18 @@ extension Load {
     }
   }
 
-  private func storeCookies(of response: InterceptedResponse, for request: URLRequest) {
+  /// Stores the cookies of a response; and an upload that a link has answered is over, though no transport says so.
+  private func note(_ response: InterceptedResponse, to hop: Hop) {
+    if response.source != .network, let length = hop.body.length, length > 0 { sent(length) }
     // Looking a field up by name makes an index of all of them, which costs more than looking through a few.
     guard response.fields.contains(where: { $0.name == .setCookie }) else { return }
-    let ignored = context.storeCookies(of: response, for: request)
+    let ignored = context.storeCookies(of: response, for: hop.urlRequest)
     guard ignored > 0 else { return }
     registry.logger?.warning(
       "cookies of a response exceed cookieCount or cookieBytes of MessageLimits and were not stored",
-      metadata: [LogKey.load: "\(id)", LogKey.url: "\(request.url?.redacted ?? "")", "waylay.cookies": "\(ignored)"])
+      metadata: [
+        LogKey.load: "\(id)", LogKey.url: "\(hop.urlRequest.url?.redacted ?? "")", "waylay.cookies": "\(ignored)",
+      ])
   }
 
   /// The request of the next round, or `nil` when `response` is the last.

@@ -28,6 +28,7 @@ extension Cassette {
       request.body = request.body.copied(to: sent)
     }
     let exchange = RecordedExchange(self, slot: slot, request, sent)
+    state.withLock { $0.open[slot] = exchange }
     do {
       let response = try await next(request)
       return exchange.answered(response)
@@ -50,6 +51,7 @@ extension Cassette {
         location: location)
     state.withLock { state in
       state.recorded[slot] = entry
+      state.open[slot] = nil
       if let tooLarge, state.defect == nil { state.defect = tooLarge }
     }
   }
@@ -128,7 +130,7 @@ private final class CopyingReader: @unchecked Sendable {
 }
 
 /// One exchange on its way.
-private final class RecordedExchange: Sendable {
+final class RecordedExchange: Sendable {
   enum End {
     case complete
     /// Nobody has read further.
@@ -179,24 +181,30 @@ private final class RecordedExchange: Sendable {
   }
 
   func end(_ end: End) {
-    let (isFirst, response, head) = state.withLock { state in
-      defer {
-        state.isOver = true
-        // The body that it has holds a connection.
-        state.response = nil
+    let elapsed = stopwatch.elapsed()
+    // Until it is stored: who finds that it is over finds it in the cassette. The body that the response has holds a
+    // connection, and is released afterwards.
+    let response = state.withLock { state -> InterceptedResponse? in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      var entry = HAR.Entry(
+        request, body: sent.body, state.response, responseBody: received.body, started: started, head: state.head,
+        elapsed: elapsed)
+      switch end {
+      case .complete: break
+      case .abandoned: entry.abandon()
+      case .failed(let error): entry.fail(error)
       }
-      return (!state.isOver, state.response, state.head)
+      cassette.store(entry, in: slot, isWhole: sent.isWhole && received.isWhole)
+      defer { state.response = nil }
+      return state.response
     }
-    guard isFirst else { return }
-    var entry = HAR.Entry(
-      request, body: sent.body, response, responseBody: received.body, started: started, head: head,
-      elapsed: stopwatch.elapsed())
-    switch end {
-    case .complete: break
-    case .abandoned: entry.abandon()
-    case .failed(let error): entry.fail(error)
-    }
-    cassette.store(entry, in: slot, isWhole: sent.isWhole && received.isWhole)
+    _ = response
+  }
+
+  /// Ends it, if it has its response, though nobody has said that the body is left: that is noticed some time later.
+  func leave() {
+    if state.withLock({ $0.response != nil || $0.isOver }) { end(.abandoned) }
   }
 }
 
@@ -238,7 +246,8 @@ extension Cassette {
 
   /// Ends the recording, and writes the file if there is anything to write.
   ///
-  /// Call it after all requests have ended: an exchange still in progress is not recorded, and is among the ``issues``.
+  /// Call it after all requests have ended: a request without a response is not recorded, and is among the ``issues``.
+  /// Of a response that nobody has read to its end, it records what has arrived; playing it back ends there with an error.
   /// A second call does nothing. A cassette that is released without a call does the same, but cannot throw.
   ///
   /// - Throws: ``MockError`` with `MockError.bodyTooLarge` or `MockError.unwritableFile`. An existing
@@ -260,7 +269,9 @@ extension Cassette {
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
     archive.entries = options.redaction.redacted(kept + recorded)
-    do { try CassetteFile.replace(file, by: archive.data(), writing) } catch { throw error.located(at: location) }
+    do { try CassetteFile.replace(file, by: archive.data(), version, writing) } catch {
+      throw error.located(at: location)
+    }
   }
 
   /// Ends the recording without writing anything: for a test that has failed half-way.
@@ -269,7 +280,8 @@ extension Cassette {
   }
 
   private func close() -> (recorded: [HAR.Entry], unused: [Int], isUnfinished: Bool, defect: MockError?)? {
-    state.withLock { state in
+    for exchange in state.withLock({ $0.isEjected ? [] : Array($0.open.values) }) { exchange.leave() }
+    return state.withLock { state in
       guard !state.isEjected else { return nil }
       state.isEjected = true
       defer { state.recorded = state.recorded.map { _ in nil } }

@@ -30,6 +30,8 @@ public final class Cassette: RequestInterceptor {
     var tracks: [Track] = []
     /// What has been recorded, by the order in which it began; `nil` for what has not ended.
     var recorded: [HAR.Entry?] = []
+    /// The exchanges that have not ended, by their place in ``recorded``.
+    var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
     /// Why what was recorded cannot be kept.
     var defect: MockError?
@@ -49,6 +51,8 @@ public final class Cassette: RequestInterceptor {
   let archive: HAR
   let claim: CassetteFile.Claim?
   let writing: CassetteFile.Writing
+  /// The file as it was when the cassette was made.
+  let version: CassetteFile.Version?
   let state = Locked(State())
 
   /// Makes a cassette, and reads its file.
@@ -83,6 +87,7 @@ public final class Cassette: RequestInterceptor {
     self.location = location
     self.options = options
     self.writing = writing
+    version = CassetteFile.Version(file)
     var opening = Opening(file: file, options: options, location: location)
     opening.open(mode, environment: environment)
     role = opening.role

@@ -42,7 +42,7 @@ package enum CassetteFile {
 
     /// - Throws: The place of the cassette that records into it already.
     init(_ file: URL, at location: MockSourceLocation) throws(Taken) {
-      let path = file.resolvingSymlinksInPath().path
+      let path = CassetteFile.resolved(file).path
       let owner = Self.owners.withLock { owners -> MockSourceLocation? in
         if let owner = owners[path] { return owner }
         owners[path] = location
@@ -72,12 +72,37 @@ package enum CassetteFile {
 }
 
 extension CassetteFile {
+  /// What tells a file from the one that comes in its place.
+  struct Version: Equatable {
+    private let number: Int?
+    private let size: Int?
+    private let date: Date?
+
+    /// - Returns: `nil` for a file that is not there.
+    init?(_ file: URL) {
+      guard let attributes = try? FileManager.default.attributesOfItem(atPath: CassetteFile.resolved(file).path) else {
+        return nil
+      }
+      number = (attributes[.systemFileNumber] as? NSNumber)?.intValue
+      size = (attributes[.size] as? NSNumber)?.intValue
+      date = attributes[.modificationDate] as? Date
+    }
+  }
+
+  /// A file by the names of its folders without symbolic links, whether it is there or not.
+  private static func resolved(_ file: URL) -> URL {
+    let path = file.standardizedFileURL.resolvingSymlinksInPath()
+    guard path.pathComponents.count > 1, !FileManager.default.fileExists(atPath: path.path) else { return path }
+    return resolved(path.deletingLastPathComponent()).appendingPathComponent(path.lastPathComponent)
+  }
+
   /// Puts data in the place of a file, all of it or nothing.
   ///
+  /// - Parameter version: What is to be there: something else was put there meanwhile, by another process or by another
+  ///   name of its folder.
   /// - Throws: `MockError.unwritableFile`. What was there is there then.
-  static func replace(_ file: URL, by data: Data, _ writing: Writing) throws(MockError) {
+  static func replace(_ file: URL, by data: Data, _ version: Version?, _ writing: Writing) throws(MockError) {
     let folder = file.deletingLastPathComponent()
-    removeDrafts(of: file)
     let draft = folder.appendingPathComponent("\(draftPrefix(of: file))\(getpid())").path
     func check(_ step: Step, _ call: () -> Bool) throws(MockError) {
       var number = writing.fault(step)
@@ -99,6 +124,17 @@ extension CassetteFile {
       }
       return true
     }
+    // One at a time writes in the folder.
+    let directory = open(folder.path, O_RDONLY | O_CLOEXEC)
+    if directory >= 0 { while flock(directory, LOCK_EX) != 0, errno == EINTR {} }
+    defer { if directory >= 0 { _ = Foundation.close(directory) } }
+    guard Version(file) == version else {
+      throw MockError(
+        .unwritableFile,
+        "The cassette \(file.path) was written by somebody else while this one recorded, and is left as it is: two "
+          + "cassettes, perhaps of two processes, record to one file. Give each its own name, and record again.")
+    }
+    removeDrafts(of: file)
     var descriptor: Int32 = -1
     // Nobody else reads it before it is whole.
     try check(.open) {
@@ -130,11 +166,7 @@ extension CassetteFile {
     }
     // The name is there; that it survives a loss of power is more than some file systems promise.
     guard writing.fault(.synchronizeFolder) == 0 else { return }
-    let directory = open(folder.path, O_RDONLY | O_CLOEXEC)
-    if directory >= 0 {
-      _ = fsync(directory)
-      _ = Foundation.close(directory)
-    }
+    if directory >= 0 { _ = fsync(directory) }
   }
 
   private static func draftPrefix(of file: URL) -> String { ".\(file.lastPathComponent).draft-" }

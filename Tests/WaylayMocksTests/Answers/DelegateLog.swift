@@ -5,6 +5,7 @@ import WaylayCore
 /// A session delegate that writes down what it is told.
 final class DelegateLog: NSObject, URLSessionDataDelegate, Sendable {
   enum Entry: Sendable, Equatable {
+    case sent(Int64, of: Int64)
     case response(Int)
     case data(String)
     case completed(URLError.Code?)
@@ -63,6 +64,13 @@ final class DelegateLog: NSObject, URLSessionDataDelegate, Sendable {
       return state.waiters.filter { $0.count <= count }
     }
     for waiter in due { waiter.promise.settle(.success(())) }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    add(.sent(totalBytesSent, of: totalBytesExpectedToSend))
   }
 
   func urlSession(

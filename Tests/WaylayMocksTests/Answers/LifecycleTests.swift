@@ -19,6 +19,28 @@ import WaylayMocks
     #expect(answer.head.url?.absoluteString == "http://api.example.com/new")
   }
 
+  @Test(
+    "an upload to a mock is reported as sent, whole, before its end: to the delegate, and by the task",
+    arguments: [true, false])
+  func uploads(isInline: Bool) async throws {
+    let log = DelegateLog()
+    let mock = MockInterceptor {
+      if isInline { Stub("/x", .text("ok")) } else { Stub("/x") { _ in .text("ok") } }
+    }
+    let session = URLSession(
+      configuration: .ephemeral.intercepted(by: InterceptorRegistry { mock }), delegate: log, delegateQueue: nil)
+    defer { session.invalidateAndCancel() }
+    var request = URLRequest(url: try #require(URL(string: "https://a.test/x")))
+    request.httpMethod = "PUT"
+    let task = session.uploadTask(with: request, from: Data(repeating: 1, count: 100_000))
+    task.resume()
+    let entries = try await log.completed()
+    #expect(entries.count { $0 == .sent(100_000, of: 100_000) } == 1 && entries.last == .completed(nil))
+    // An answer that is there at once comes in one with what is told of it.
+    if !isInline { #expect(entries.first == .sent(100_000, of: 100_000)) }
+    #expect(task.countOfBytesSent == 100_000 && task.progress.fractionCompleted == 1)
+  }
+
   @Test("a Basic challenge is answered offline by the delegate's credential")
   func basicByDelegate() async throws {
     let answering = Answering(.text("secret").requiringBasic(user: "ada", password: "päss:word", realm: "a \"b\""))

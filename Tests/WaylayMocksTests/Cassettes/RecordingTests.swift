@@ -177,6 +177,56 @@ struct RecordingTests {
     #expect(await failure { try await reader.next() } is TransportError)
   }
 
+  @Test(
+    "writes down an answer that is left, though its body is released long after the end, or is still being released")
+  func left() async throws {
+    for round in 0..<50 {
+      let name = "tape-\(round).har"
+      let recording = folder.cassette(.all, name)
+      let response = try await recording.ask("https://a.test/x") { request in
+        InterceptedResponse(to: request, body: .stream(replaying: { [Data("one".utf8), Data("two".utf8)].stream }))
+      }
+      var reader: MessageBody.AsyncIterator? = response.body.makeAsyncIterator()
+      #expect(try await reader?.next() == Data("one".utf8))
+      if round % 2 == 0 {
+        try recording.eject()
+      } else {
+        // A task has it, and lets go of it about when the cassette is ejected.
+        let held = Locked((response, reader))
+        reader = nil
+        let task = Task { held.withLock { _ in } }
+        try recording.eject()
+        await task.value
+      }
+      #expect(try folder.archive(name).entries.map { $0.response.body.text } == ["one"])
+      #expect(recording.issues.isEmpty)
+      reader = nil
+    }
+  }
+
+  @Test("does not overwrite what came to its file by another name of the folder, or from another process")
+  func otherNames() async throws {
+    try FileManager.default.createSymbolicLink(atPath: folder.path("other"), withDestinationPath: folder.url.path)
+    // Of two that know of each other, the second says at once that the file is taken; it need not be there yet.
+    let one = folder.cassette(.all, "deep/tape.har")
+    let other = folder.cassette(.all, "other/deep/tape.har")
+    #expect(
+      cassetteError(await failure { try await other.ask("https://a.test/x", network: echo) })?.code == .unwritableFile)
+    _ = try await one.text("https://a.test/x", network: echo)
+    // Of one in another process nobody knows until the file is there.
+    for isThere in [false, true] {
+      let recording = folder.cassette(isThere ? .newEpisodes : .once)
+      _ = try await recording.text("https://a.test/\(isThere)", network: echo)
+      try folder.write([.made("https://a.test/theirs", "theirs \(isThere)")])
+      let error = #expect(throws: MockError.self) { try recording.eject() }
+      #expect(error?.code == .unwritableFile && error?.message.contains("somebody else") == true)
+      #expect(try folder.archive().entries.map { $0.response.body.text } == ["theirs \(isThere)"])
+      #expect(folder.names.allSatisfy { !$0.contains("draft") })
+    }
+    try one.eject()
+    #expect(try folder.archive("deep/tape.har").entries.count == 1)
+  }
+
   @Test("does not hold a stream up: each chunk passes before the next one is made, both ways")
   func streams() async throws {
     let recording = folder.cassette(.all)

@@ -92,7 +92,7 @@ let package = Package(
     .target(
       name: "WaylayArchive",
       dependencies: [
-        "WaylayCore",
+        "WaylayCore", "WaylayHAR",
         crypto,
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

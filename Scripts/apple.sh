@@ -20,7 +20,7 @@ root=$PWD
 sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
-libraries="WaylayCredentials WaylayCore WaylayArchive WaylayHAR WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
+libraries="WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
   WaylayTesting"
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.

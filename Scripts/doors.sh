@@ -58,7 +58,7 @@ def needed(name):
 
 watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "NIOCore", "NIOHTTP1", "NIOPosix", "ArgumentParser"}
 for product, foreign in {
-    "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"},
+    "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayRecording", "WaylayMocks"},
     "WaylayHosts": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive"},
     "WaylayTesting": watching | {"WaylayArchive"}, "Waylay": watching,
     "WaylayInspector": (watching - {"WaylayInspector"}) | {"WaylayMocks", "WaylayArchive"},

@@ -136,13 +136,12 @@ extension HAR {
     return Data(json.bytes)
   }
 
-  /// Writes the archive to a file atomically: an existing file is replaced when the new one is complete.
+  /// Writes the archive to a file that only its owner can read. An existing file is replaced when the new one is
+  /// complete.
   ///
   /// - Throws: ``HARError`` if it cannot be written.
   public func write(to file: URL, isPretty: Bool = true) throws {
-    do { try data(isPretty: isPretty).write(to: file, options: .atomic) } catch {
-      throw HARError(.unwritable, "\(file.lastPathComponent) cannot be written.", file: file, underlying: error)
-    }
+    try HARWriter(file, archive: self, isPretty: isPretty).finish()
   }
 }
 

@@ -52,7 +52,7 @@ enum Target {
   }
 }
 
-/// The words of a line as bash takes it apart, as far as it is written with quotes.
+/// The words of a line as a POSIX shell takes it apart, as far as it is written with quotes.
 private struct ShellWords {
   enum Word: Equatable {
     case text([UInt8])
@@ -88,45 +88,24 @@ private struct ShellWords {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "'") else { return nil }
         word = (word ?? []) + [bytes[index]]
         index += 1
-      case UInt8(ascii: "$"):
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "'") else { return nil }
-        index += 1
-        guard let text = Self.escaped(bytes, &index) else { return nil }
-        word = (word ?? []) + text
+      case UInt8(ascii: "\""):
+        let call = Array("$(printf '".utf8)
+        guard bytes[index...].starts(with: call) else { return nil }
+        index += call.count
+        while index + 4 <= bytes.count, bytes[index] == UInt8(ascii: "\\"),
+          let byte = UInt8(String(decoding: bytes[(index + 1)..<(index + 4)], as: UTF8.self), radix: 8)
+        {
+          word = (word ?? []) + [byte]
+          index += 4
+        }
+        guard bytes[index...].starts(with: Array("')\"".utf8)) else { return nil }
+        index += 3
       default:
         guard isPlain(byte) else { return nil }
         word = (word ?? []) + [byte]
       }
     }
     if let text = word { words.append(.text(text)) }
-  }
-
-  private static func escaped(_ bytes: [UInt8], _ index: inout Int) -> [UInt8]? {
-    var text: [UInt8] = []
-    while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      if byte == UInt8(ascii: "'") { return text }
-      guard byte == UInt8(ascii: "\\") else {
-        text.append(byte)
-        continue
-      }
-      guard index < bytes.count else { return nil }
-      let next = bytes[index]
-      index += 1
-      switch next {
-      case UInt8(ascii: "n"): text.append(10)
-      case UInt8(ascii: "r"): text.append(13)
-      case UInt8(ascii: "t"): text.append(9)
-      case UInt8(ascii: "'"), UInt8(ascii: "\\"): text.append(next)
-      default:
-        guard index + 2 <= bytes.count, let number = UInt8(String(decoding: bytes[(index - 1)..<(index + 2)], as: UTF8.self), radix: 8)
-        else { return nil }
-        text.append(number)
-        index += 2
-      }
-    }
-    return nil
   }
 }
 

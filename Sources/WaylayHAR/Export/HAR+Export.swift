@@ -2,7 +2,7 @@ import Foundation
 
 extension HAR.Request {
   /// Returns a `curl` command that sends this request again, byte for byte as far as `curl` can, and safe to paste into
-  /// `bash` or `zsh`.
+  /// any POSIX shell, such as `bash`, `dash` or `zsh`.
   ///
   /// ```swift
   /// print(Redaction.standard.redacted(entry).request.curlCommand())
@@ -71,29 +71,24 @@ extension HAR.Request {
 
 /// Texts as words of a shell.
 enum Shell {
-  /// A word in single quotes; with escapes, which `bash` and `zsh` know, where a terminal would act on what is in it.
+  /// A word in single quotes, in which no shell looks for anything but the next quote. What a terminal would act on is
+  /// made by `printf`, because only some shells know `$'…'`: to the others it is a dollar sign and a quote.
   static func quoted(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else {
-      // Scalar by scalar: a quote that a combining mark follows is another character, and ends the word all the same.
-      return text.unicodeScalars.reduce(into: "'") { word, scalar in
-        if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
-      } + "'"
-    }
-    var word = "$'"
+    var (word, octal) = ("'", "")
+    func made() -> String { octal.isEmpty ? "" : "'\"$(printf '\(octal)')\"'" }
     for scalar in text.unicodeScalars {
-      switch scalar {
-      case "'": word += "\\'"
-      case "\\": word += "\\\\"
-      case "\n": word += "\\n"
-      case "\r": word += "\\r"
-      case "\t": word += "\\t"
-      case _ where isControl(scalar):
+      // A command that is substituted loses line breaks at its end; within quotes they do nothing.
+      if scalar != "\n", isControl(scalar) {
         // By the bytes of UTF-8, in three digits each: what comes after cannot be taken for one more.
-        for byte in String(scalar).utf8 { word += "\\" + digits(byte) }
-      default: word.unicodeScalars.append(scalar)
+        for byte in String(scalar).utf8 { octal += "\\" + digits(byte) }
+        continue
       }
+      word += made()
+      octal = ""
+      // Scalar by scalar: a quote that a combining mark follows is another character, and ends the word all the same.
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
     }
-    return word + "'"
+    return word + made() + "'"
   }
 
   /// Bytes as a word for the format `%b` of `printf`.

@@ -8,8 +8,8 @@ public import Foundation
 /// try writer.finish()
 /// ```
 ///
-/// The file appears only when it is finished and complete; until then an existing file stays, even if the process is
-/// killed. A writer that is released without ``finish()`` leaves nothing behind.
+/// The file appears only when it is finished and complete, readable by its owner alone; until then an existing file
+/// stays, even if the process is killed. A writer that is released without ``finish()`` leaves nothing behind.
 public struct HARWriter: ~Copyable {
   private let file: URL
   private let draft: URL
@@ -22,7 +22,7 @@ public struct HARWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - file: The location of the archive. The directory must exist.
-  ///   - archive: The content besides the entries. Entries that it contains come first.
+  ///   - archive: The content besides the entries. Entries that it contains come first, the oldest before the others.
   ///   - isPretty: Whether to indent the file.
   /// - Throws: ``HARError`` if it cannot be written there.
   public init(_ file: URL, archive: HAR = HAR(), isPretty: Bool = false) throws(HARError) {
@@ -44,7 +44,7 @@ public struct HARWriter: ~Copyable {
     self.archive = archive
     json = JSONWriter(isPretty: isPretty)
     archive.writeBeginning(to: &json)
-    for entry in archive.entries {
+    for entry in archive.entries.inOrder {
       json.separate()
       entry.write(to: &json)
     }

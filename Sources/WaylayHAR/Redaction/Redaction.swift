@@ -11,13 +11,14 @@ import WaylayCredentials
 /// ```
 ///
 /// A redaction identifies credentials by name: names of header fields, cookies, query items, JSON members at any depth,
-/// fields of forms and of multipart bodies, and XML elements. It replaces their values with ``replacement``, wherever
-/// else in the exchange they occur, too: in a comment, in another header field, in Base64, in text of another format.
-/// It derives the lists of an archive again from the redacted content, so that they reveal nothing more than the head
-/// does.
+/// fields of forms and of multipart bodies, XML elements and attributes, and pairs such as
+/// `{"name": "token", "value": "…"}`. It reads each body as what it is, compressed or not, and values within values. It
+/// replaces what stands under such a name with ``replacement``, and what it found there also where it stands elsewhere in
+/// the exchange as a whole value or word: in a comment, in a URL, in Base64. JSON stays JSON, and XML stays XML: in place
+/// of a number stands a string; names, `true`, `false` and `null` stay.
 ///
 /// It cannot detect a secret under a neutral name, such as a person's name under `q`: add such names with ``hide(_:)``.
-/// Bodies that are not text, such as images, are left unchanged.
+/// What it cannot read it keeps; see ``replacesUnreadableBodies``.
 public struct Redaction: Sendable {
   /// Hides common credentials: `Authorization`, `Cookie`, `Set-Cookie`, and names that contain words such as `token`,
   /// `secret`, `password` or `api_key`, words such as `pin` and `otp`, or end in `key`.
@@ -27,6 +28,11 @@ public struct Redaction: Sendable {
 
   /// The text that replaces a secret.
   public var replacement = "REDACTED"
+  /// Whether a body is replaced as a whole when it is not what its type says, cannot be decompressed, or is no text.
+  ///
+  /// By default it is kept: secrets that are known from elsewhere in the exchange are removed from it, and ``report(_:)``
+  /// lists it. Images, sound, video and fonts are always kept.
+  public var replacesUnreadableBodies = false
 
   private let isOn: Bool
   /// What the app has said of names, normalized.
@@ -37,7 +43,7 @@ public struct Redaction: Sendable {
     self.isOn = isOn
   }
 
-  /// Hides the values of additional names, wherever they occur. Names ignore case, `-`, `_` and `.`.
+  /// Hides the values of additional names, wherever they occur. Names ignore case and punctuation.
   public mutating func hide(_ names: String...) {
     for name in names.map(CredentialNames.normalized) {
       hidden.insert(name)
@@ -64,241 +70,107 @@ public struct Redaction: Sendable {
     return CredentialNames.isParameter(name)
   }
 
-  /// Returns the archive without secrets.
+  /// Returns the archive without secrets. A credential that one exchange shows by a name is removed from the others,
+  /// too.
   public func redacted(_ archive: HAR) -> HAR {
     guard isOn else { return archive }
     var archive = archive
-    archive.entries = archive.entries.map(redacted)
+    var redactor = Redactor(self)
+    archive.comment = archive.comment.map { redactor.redacted($0) }
+    archive.extensions = redactor.redacted(archive.extensions)
+    archive.pages = archive.pages.map { page in
+      var page = page
+      // Browsers take a page's URL for its title.
+      page.title = redactor.redacted(page.title)
+      page.comment = page.comment.map { redactor.redacted($0) }
+      page.extensions = redactor.redacted(page.extensions)
+      return page
+    }
+    archive.entries = redacted(archive.entries)
     return archive
   }
 
   /// Returns the exchange without secrets. Values that are already redacted stay unchanged.
-  public func redacted(_ entry: HAR.Entry) -> HAR.Entry {
-    guard isOn else { return entry }
-    var scrubber = Scrubber(redaction: self)
-    return scrubber.scrubbed(entry)
+  public func redacted(_ entry: HAR.Entry) -> HAR.Entry { redacted([entry])[0] }
+
+  /// Says what ``redacted(_:)-(HAR)`` does to an archive: how many values it replaces, the requests whose bodies it
+  /// changes, and the bodies that it cannot read.
+  ///
+  /// ```swift
+  /// print(Redaction.standard.report(archive))
+  /// ```
+  ///
+  /// A replay that compares bodies finds a changed one by what is left of it: requests that differ in their secrets
+  /// alone are the same to it.
+  public func report(_ archive: HAR) -> String {
+    var report = RedactionReport(keepsUnread: !replacesUnreadableBodies)
+    _ = redacted(archive.entries, report: &report)
+    return report.description
   }
 
   /// Exchanges that belong together: a credential that one of them shows by a name is taken out of the others, too.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
+    var report = RedactionReport(keepsUnread: true)
+    return redacted(entries, report: &report)
+  }
+
+  /// Exchanges that belong together, and what is done to them.
+  package func redacted(_ entries: [HAR.Entry], report: inout RedactionReport) -> [HAR.Entry] {
     guard isOn else { return entries }
-    var scrubber = Scrubber(redaction: self)
-    return scrubber.scrubbed(entries)
-  }
-}
-
-/// Redacts one exchange: first what stands under the name of a secret, then what was found there wherever else it
-/// stands.
-struct Scrubber {
-  let redaction: Redaction
-  /// The secrets that were found.
-  private var found: Set<String> = []
-
-  init(redaction: Redaction) {
-    self.redaction = redaction
-  }
-
-  mutating func scrubbed(_ entry: HAR.Entry) -> HAR.Entry {
-    let entry = withoutNamed(entry)
-    return withoutEchoes(entry, Echoes(of: found, replacement: redaction.replacement))
-  }
-
-  /// Redacts exchanges that belong together: what looks like a credential in one is taken out of the others.
-  mutating func scrubbed(_ entries: [HAR.Entry]) -> [HAR.Entry] {
-    var common: Set<String> = []
-    let entries = entries.map { entry in
-      found = []
-      let entry = scrubbed(entry)
-      common.formUnion(found.filter { $0.looksLikeCredential })
+    // First what stands under the name of a secret, then what was found there wherever else it stands.
+    var named: [(entry: HAR.Entry, redactor: Redactor)] = []
+    for entry in entries {
+      var redactor = Redactor(self)
+      named.append((redactor.redacted(entry), redactor))
+    }
+    let common = named.reduce(into: Set()) { $0.formUnion($1.redactor.found.filter(\.looksLikeCredential)) }
+    let finder = SecretFinder(common)
+    return zip(entries, named).map { original, named in
+      let finders = [finder, SecretFinder(named.redactor.found.subtracting(common))].compactMap(\.self)
+      var (entry, redactor) = (named.entry, Redactor(self, finders: finders))
+      if !finders.isEmpty { entry = redactor.redacted(entry) }
+      report.add(entry, places: named.redactor.places + redactor.places, unread: named.redactor.unread, original)
       return entry
     }
-    let echoes = Echoes(of: common, replacement: redaction.replacement)
-    return entries.map { withoutEchoes($0, echoes) }
-  }
-
-  private mutating func withoutNamed(_ entry: HAR.Entry) -> HAR.Entry {
-    var entry = entry
-    entry.request.url = text(entry.request.url)
-    entry.request.headers = entry.request.headers.map { field($0) }
-    entry.response.headers = entry.response.headers.map { field($0) }
-    entry.request.cookies = entry.request.cookies.map { cookie($0) }
-    entry.response.cookies = entry.response.cookies.map { cookie($0) }
-    entry.request.query = entry.request.query.map { item($0) }
-    entry.request.body = entry.request.body.map { body($0) }
-    entry.response.body = body(entry.response.body)
-    entry.response.redirectURL = text(entry.response.redirectURL)
-    entry.extensions = members(entry.extensions)
-    entry.request.extensions = members(entry.request.extensions)
-    entry.response.extensions = members(entry.response.extensions)
-    entry.cache = members(entry.cache)
-    return entry
-  }
-
-  // MARK: What stands under a name
-
-  private mutating func hide(_ secret: some StringProtocol) -> String {
-    if !secret.isEmpty { found.insert(String(secret)) }
-    return redaction.replacement
-  }
-
-  private mutating func field(_ field: HAR.Field) -> HAR.Field {
-    var field = field
-    switch field.name.lowercased() {
-    case "authorization" where redaction.hides("authorization"),
-      "proxy-authorization" where redaction.hides("authorization"):
-      // The scheme is no secret (RFC 9110, section 11.4).
-      let parts = field.value.split(separator: " ", maxSplits: 1)
-      guard parts.count == 2 else {
-        field.value = hide(field.value)
-        break
-      }
-      if parts[0].lowercased() == "basic", let pair = Data(base64Encoded: String(parts[1])) {
-        for part in String(decoding: pair, as: UTF8.self).split(separator: ":", maxSplits: 1).dropFirst() {
-          _ = hide(part)
-        }
-      }
-      field.value = "\(parts[0]) \(hide(parts[1]))"
-    case "cookie" where redaction.hides("cookie"):
-      field.value = field.value.split(separator: ";").map { pair($0) }.joined(separator: ";")
-    case "set-cookie" where redaction.hides("set-cookie"):
-      // What comes after the first pair is where the cookie is for.
-      var parts = field.value.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-      if let first = parts.first { parts[0] = pair(first[...]) }
-      field.value = parts.joined(separator: ";")
-    default:
-      field.value = redaction.hides(field.name) ? hide(field.value) : text(field.value)
-    }
-    field.comment = field.comment.map { text($0) }
-    return field
-  }
-
-  /// `name=value` with its value hidden.
-  private mutating func pair(_ pair: Substring) -> String {
-    guard let equals = pair.firstIndex(of: "=") else {
-      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hide(pair)
-    }
-    return pair[...equals] + hide(pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespaces))
-  }
-
-  private mutating func cookie(_ cookie: HAR.Cookie) -> HAR.Cookie {
-    var cookie = cookie
-    if redaction.hides("cookie") { cookie.value = hide(cookie.value) }
-    return cookie
-  }
-
-  private mutating func item(_ item: HAR.Field) -> HAR.Field {
-    var item = item
-    item.value = redaction.hides(item.name) ? hide(item.value) : text(item.value)
-    return item
-  }
-
-  private mutating func body(_ body: HAR.Body) -> HAR.Body {
-    var body = body
-    if !body.data.contains(0) || Self.isText(body.mediaType) {
-      var scanner = SecretScanner(redaction: redaction)
-      let bytes = scanner.redacted(Array(body.data), mediaType: body.mediaType)
-      found.formUnion(scanner.found)
-      replace(&body, by: bytes)
-    }
-    body.parameters = body.parameters.map { parameter in
-      var parameter = parameter
-      if redaction.hides(parameter.name) { parameter.value = parameter.value.map { hide($0) } }
-      return parameter
-    }
-    body.extensions = members(body.extensions)
-    return body
-  }
-
-  /// Whether a body is looked through though it has bytes that no text has: a form with a picture in it, for example.
-  private static func isText(_ mediaType: String) -> Bool {
-    let type = mediaType.lowercased().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-    return ["multipart/", "text/", "application/json", "application/x-www-form-urlencoded", "application/xml"]
-      .contains { type.hasPrefix($0) } || type.hasSuffix("+json") || type.hasSuffix("+xml")
-  }
-
-  private func replace(_ body: inout HAR.Body, by bytes: [UInt8]) {
-    let missing = body.size - body.data.count
-    body.data = Data(bytes)
-    body.size = bytes.count + missing
-  }
-
-  private mutating func text(_ text: String) -> String {
-    var scanner = SecretScanner(redaction: redaction)
-    let bytes = scanner.redacted(Array(text.utf8), mediaType: "")
-    found.formUnion(scanner.found)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private mutating func members(_ members: [String: JSONValue]) -> [String: JSONValue] {
-    var result = members
-    for (name, member) in members { result[name] = redaction.hides(name) ? hidden(member) : value(member) }
-    return result
-  }
-
-  private mutating func value(_ value: JSONValue) -> JSONValue {
-    switch value.kind {
-    case .string(let string): return JSONValue(text(string))
-    case .array(let values): return JSONValue(values.map { self.value($0) })
-    case .object(let members):
-      // Lists of fields and cookies have their names as values.
-      let isSecret = value["name"]?.string.map { redaction.hides($0) } ?? false
-      return JSONValue(
-        .object(
-          members.map { member in
-            let hides = redaction.hides(member.name) || isSecret && member.name == "value"
-            return JSONValue.Member(name: member.name, value: hides ? hidden(member.value) : self.value(member.value))
-          }))
-    default: return value
-    }
-  }
-
-  private mutating func hidden(_ value: JSONValue) -> JSONValue {
-    if let secret = value.string { _ = hide(secret) }
-    return JSONValue(redaction.replacement)
-  }
-
-  // MARK: What was found, wherever else it stands
-
-  private func withoutEchoes(_ entry: HAR.Entry, _ echoes: Echoes) -> HAR.Entry {
-    guard !echoes.isEmpty else { return entry }
-    var entry = entry
-    entry.request.url = echoes.removed(from: entry.request.url)
-    entry.request.headers = entry.request.headers.map { echoes.removed(from: $0) }
-    entry.response.headers = entry.response.headers.map { echoes.removed(from: $0) }
-    entry.request.query = entry.request.query.map { echoes.removed(from: $0) }
-    entry.response.redirectURL = echoes.removed(from: entry.response.redirectURL)
-    entry.response.statusText = echoes.removed(from: entry.response.statusText)
-    if var body = entry.request.body {
-      remove(echoes, from: &body)
-      entry.request.body = body
-    }
-    remove(echoes, from: &entry.response.body)
-    entry.comment = entry.comment.map { echoes.removed(from: $0) }
-    entry.request.comment = entry.request.comment.map { echoes.removed(from: $0) }
-    entry.response.comment = entry.response.comment.map { echoes.removed(from: $0) }
-    entry.timings.comment = entry.timings.comment.map { echoes.removed(from: $0) }
-    entry.extensions = echoes.removed(from: entry.extensions)
-    entry.request.extensions = echoes.removed(from: entry.request.extensions)
-    entry.response.extensions = echoes.removed(from: entry.response.extensions)
-    entry.timings.extensions = echoes.removed(from: entry.timings.extensions)
-    entry.cache = echoes.removed(from: entry.cache)
-    return entry
-  }
-
-  private func remove(_ echoes: Echoes, from body: inout HAR.Body) {
-    replace(&body, by: echoes.removed(from: Array(body.data)))
-    body.comment = body.comment.map { echoes.removed(from: $0) }
-    body.extensions = echoes.removed(from: body.extensions)
-    body.parameters = body.parameters.map { parameter in
-      var parameter = parameter
-      parameter.value = parameter.value.map { echoes.removed(from: $0) }
-      parameter.fileName = parameter.fileName.map { echoes.removed(from: $0) }
-      return parameter
-    }
   }
 }
 
-extension String {
-  /// Whether it would hardly stand anywhere by chance, as a word like "password" does.
-  fileprivate var looksLikeCredential: Bool { utf8.count >= 8 && !allSatisfy { $0.isLetter || $0.isWhitespace } }
+/// What a redaction has done to exchanges.
+package struct RedactionReport: Sendable, CustomStringConvertible {
+  /// How many values were replaced.
+  package private(set) var places = 0
+  /// The requests whose bodies were changed, which a replay may compare.
+  package private(set) var changedBodies: [String] = []
+  /// The exchanges with bodies that could not be read, and why.
+  package private(set) var unread: [String] = []
+  private var exchanges = 0
+  private let keepsUnread: Bool
+
+  package init(keepsUnread: Bool) {
+    self.keepsUnread = keepsUnread
+  }
+
+  fileprivate mutating func add(_ entry: HAR.Entry, places: Int, unread: [String], _ original: HAR.Entry) {
+    self.places += places
+    if places > 0 { exchanges += 1 }
+    let request = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
+    if entry.request.body?.data != original.request.body?.data { changedBodies.append(request) }
+    self.unread += unread.map { "\(request): \($0)" }
+  }
+
+  package var description: String {
+    func list(_ lines: [String]) -> String {
+      lines.prefix(20).map { "\n  \($0)" }.joined() + (lines.count > 20 ? "\n  …" : "")
+    }
+    var text = "Redacted: \(places) values in \(exchanges) exchanges."
+    if !changedBodies.isEmpty {
+      text +=
+        "\nWarning: the bodies of \(changedBodies.count) requests were changed. A replay that compares bodies takes "
+        + "those for the same that differ in their secrets alone:" + list(changedBodies)
+    }
+    if !unread.isEmpty {
+      text += "\nNot read, and \(keepsUnread ? "kept as they are" : "replaced as a whole"):" + list(unread)
+    }
+    return text
+  }
 }

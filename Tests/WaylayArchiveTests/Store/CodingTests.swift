@@ -37,19 +37,6 @@ struct CodingTests {
     }
   }
 
-  @Test("zlib is in the process, and gives back what it was given")
-  func deflate() throws {
-    #expect(Deflate.isAvailable)
-    let text = Data(String(repeating: "once upon a time ", count: 500).utf8)
-    let compressed = try #require(Deflate.compressed(text))
-    #expect(compressed.count < text.count / 10)
-    #expect(Deflate.inflated(compressed, length: text.count) == text)
-    #expect(Deflate.inflated(compressed, length: text.count + 1) == nil)
-    #expect(Deflate.inflated(compressed, length: text.count - 1) == nil)
-    #expect(Deflate.inflated(compressed.dropLast(5), length: text.count) == nil)
-    #expect(Deflate.compressed(.noise(5000)) == nil)
-  }
-
   @Test("a head block reads back, and nothing else reads as one or traps")
   func headBlock() throws {
     let draft = EntryDraft.sample("a", partition: "b", tags: ["x", "y"], isPinned: true, mediaType: "text/html")

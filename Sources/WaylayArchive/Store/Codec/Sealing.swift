@@ -1,4 +1,5 @@
 import Foundation
+import WaylayHAR
 
 /// What stands between bytes and the disk: compression, encryption (AES-GCM, NIST SP 800-38D) and the checksum, in that
 /// order.
@@ -45,7 +46,9 @@ struct Sealing: Sendable {
   func sealed(
     chunk: Data, compressing: Bool, _ context: Context, digest: [UInt8]
   ) throws -> (bytes: Data, chunk: BodyChunk) {
-    let compressed = compressing ? Deflate.compressed(chunk) : nil
+    // Less than an eighth is not worth it.
+    let room = chunk.count - chunk.count / 8
+    let compressed = compressing && chunk.count >= 64 ? Deflate.compressed(chunk, room: room) : nil
     var bytes = compressed ?? chunk
     if let cipher { bytes = try cipher.sealed(bytes, authenticating: digest + context.bytes) }
     let check = bytes.withUnsafeBytes { Checksum.of($0, seed: context.seed) }
@@ -79,7 +82,7 @@ struct Sealing: Sendable {
       plain = opened
     }
     if chunk.isCompressed {
-      guard let inflated = Deflate.inflated(plain, length: Int(chunk.plain)) else { return nil }
+      guard let inflated = Deflate.inflated(plain, limit: Int(chunk.plain)) else { return nil }
       plain = inflated
     }
     return plain.count == Int(chunk.plain) ? plain : nil

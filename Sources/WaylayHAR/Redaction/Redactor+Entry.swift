@@ -1,0 +1,120 @@
+import Foundation
+
+extension Redactor {
+  mutating func redacted(_ entry: HAR.Entry) -> HAR.Entry {
+    var entry = entry
+    entry.request.url = redacted(entry.request.url)
+    entry.request.headers = entry.request.headers.map { redacted($0, isHeader: true) }
+    entry.request.cookies = entry.request.cookies.map { redacted($0) }
+    entry.request.query = entry.request.query.map { redacted($0) }
+    entry.request.body = entry.request.body.map { redacted($0, of: entry.request.headers) }
+    entry.request.comment = entry.request.comment.map { redacted($0) }
+    entry.request.extensions = redacted(entry.request.extensions)
+    entry.response.headers = entry.response.headers.map { redacted($0, isHeader: true) }
+    entry.response.cookies = entry.response.cookies.map { redacted($0) }
+    entry.response.body = redacted(entry.response.body, of: entry.response.headers)
+    entry.response.redirectURL = redacted(entry.response.redirectURL)
+    entry.response.statusText = redacted(entry.response.statusText)
+    entry.response.comment = entry.response.comment.map { redacted($0) }
+    entry.response.extensions = redacted(entry.response.extensions)
+    entry.comment = entry.comment.map { redacted($0) }
+    entry.timings.comment = entry.timings.comment.map { redacted($0) }
+    entry.timings.extensions = redacted(entry.timings.extensions)
+    entry.extensions = redacted(entry.extensions)
+    entry.cache = redacted(entry.cache)
+    return entry
+  }
+
+  private mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
+    var field = field
+    field.comment = field.comment.map { redacted($0) }
+    let name = isHeader ? field.name.lowercased() : ""
+    switch name {
+    case "authorization" where redaction.hides(name), "proxy-authorization" where redaction.hides(name):
+      field.value = credentials(field.value)
+    case "cookie" where redaction.hides(name):
+      field.value = field.value.split(separator: ";").map { pair($0) }.joined(separator: ";")
+    case "set-cookie" where redaction.hides(name):
+      // What comes after the first pair is where the cookie is for. Some programs put several into one field, line by line.
+      let lines = field.value.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        guard let end = line.firstIndex(of: ";") else { return pair(line) }
+        return pair(line[..<end]) + redacted(String(line[end...]))
+      }
+      field.value = lines.joined(separator: "\n")
+    default:
+      field.value = redaction.hides(field.name) ? hidden(field.value) : redacted(field.value)
+    }
+    return field
+  }
+
+  /// Credentials without what is secret: their scheme is not (RFC 9110, section 11.4).
+  private mutating func credentials(_ value: String) -> String {
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2 else { return hidden(value) }
+    if parts[0].lowercased() == "basic", let pair = Data(base64Encoded: String(parts[1])),
+      let colon = pair.firstIndex(of: UInt8(ascii: ":"))
+    {
+      noteSecret(Array(pair[(colon + 1)...]))
+    }
+    return "\(parts[0]) \(hidden(String(parts[1])))"
+  }
+
+  /// `name=value` with its value hidden.
+  private mutating func pair(_ pair: Substring) -> String {
+    guard let equals = pair.firstIndex(of: "=") else {
+      return pair.allSatisfy(\.isWhitespace) ? String(pair) : hidden(String(pair))
+    }
+    let value = pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespacesAndNewlines)
+    return pair[...equals] + cookie(String(pair[..<equals]), value)
+  }
+
+  /// The value of a cookie. Many say what anybody may know, in words that stand elsewhere, too.
+  private mutating func cookie(_ name: String, _ value: String) -> String {
+    let isNoted = redaction.hides(name) || Array(value.utf8).looksLikeCredential
+    if isNoted { noteSecret(Escapes.percent.removed(from: Array(value.utf8)[...])) }
+    return hidden(value, isNoted: isNoted)
+  }
+
+  private mutating func redacted(_ cookie: HAR.Cookie) -> HAR.Cookie {
+    var cookie = cookie
+    cookie.value = redaction.hides("cookie") ? self.cookie(cookie.name, cookie.value) : redacted(cookie.value)
+    cookie.path = cookie.path.map { redacted($0) }
+    cookie.comment = cookie.comment.map { redacted($0) }
+    cookie.extensions = redacted(cookie.extensions)
+    return cookie
+  }
+
+  private mutating func redacted(_ body: HAR.Body, of fields: [HAR.Field]) -> HAR.Body {
+    var body = body
+    let type = body.mediaType.isEmpty ? fields.first { $0.name.lowercased() == "content-type" }?.value : body.mediaType
+    let codings = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value).joined(separator: ",")
+    let (places, mistakes) = (places, unread.count)
+    if let bytes = changed(Array(body.data), by: { $0.readBody(&$1, type: type ?? "", codings: codings) }) {
+      let missing = body.size - body.data.count
+      body.data = Data(bytes)
+      body.size = bytes.count + missing
+    }
+    if redaction.replacesUnreadableBodies, unread.count > mistakes, self.places > places, body.comment == nil {
+      body.comment = "What could not be read was replaced."
+    }
+    body.parameters = body.parameters.map { parameter in
+      var parameter = parameter
+      let hides = redaction.hides(parameter.name)
+      parameter.value = parameter.value.map { hides ? hidden($0) : redacted($0) }
+      parameter.fileName = parameter.fileName.map { redacted($0) }
+      return parameter
+    }
+    body.comment = body.comment.map { redacted($0) }
+    body.extensions = redacted(body.extensions)
+    return body
+  }
+
+  /// Custom fields, as the JSON that they are.
+  mutating func redacted(_ members: [String: JSONValue]) -> [String: JSONValue] {
+    guard !members.isEmpty else { return members }
+    var writer = JSONWriter(escapesMarkup: false)
+    writer.value(members.jsonValue)
+    guard let text = changed(writer.bytes, by: { _ = $0.readJSON(&$1, from: 0) }) else { return members }
+    return (try? JSONValue(reading: text))?.object ?? [:]
+  }
+}

@@ -1,0 +1,183 @@
+extension Redactor {
+  /// Whether a text begins with a tag, a declaration or a comment, and has something that ends one.
+  func looksLikeMarkup(_ source: [UInt8]) -> Bool {
+    guard let start = source.firstIndex(where: { !$0.isSpace }), source[start] == UInt8(ascii: "<") else {
+      return false
+    }
+    var rest = source[(start + 1)...]
+    if let next = rest.first, "!?".utf8.contains(next) { return true }
+    rest = rest.drop { Self.isOfName($0) }
+    guard rest.startIndex > start + 1, let next = rest.first, next.isSpace || ">/".utf8.contains(next) else {
+      return false
+    }
+    return rest.indices.contains {
+      "</".utf8.elementsEqual(rest[$0...].prefix(2)) || "/>".utf8.elementsEqual(rest[$0...].prefix(2))
+    }
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool { byte.isOfWord || byte >= 0x80 || "-.:".utf8.contains(byte) }
+
+  /// An element that has begun.
+  private struct Element {
+    let name: String
+    /// Whether all texts in it are secrets.
+    let isSecret: Bool
+    /// Whether the next element in it is the value of a name that stands before it, as in property lists.
+    var namesSecret = false
+  }
+
+  /// Reads XML or HTML, tag by tag, whether or not they fit together.
+  mutating func readMarkup(_ draft: inout Draft, isHTML: Bool) {
+    let source = draft.source
+    var stack: [Element] = []
+    var open: [String: Int] = [:]
+    var index = 0
+    func end(of mark: StaticString, from start: Int) -> Int {
+      mark.withUTF8Buffer { source.firstRange(of: $0, from: start)?.upperBound ?? source.count }
+    }
+    while index < source.count {
+      let rest = source[index...]
+      if rest.starts(with: "<!--".utf8) {
+        let stop = end(of: "-->", from: index + 4)
+        read(index + 4..<max(index + 4, stop - 3), in: &draft)
+        index = stop
+      } else if rest.starts(with: "<![CDATA[".utf8) {
+        let stop = end(of: "]]>", from: index + 9)
+        readContent(&draft, index + 9..<max(index + 9, stop - 3), section: index..<stop, &stack)
+        index = stop
+      } else if rest.starts(with: "<?".utf8) || rest.starts(with: "<!".utf8) {
+        let stop = end(of: ">", from: index)
+        draft.keep(index..<stop)
+        index = stop
+      } else if rest.starts(with: "</".utf8) {
+        let name = Self.local(rest.dropFirst(2).prefix { Self.isOfName($0) })
+        let stop = end(of: ">", from: index)
+        draft.keep(index..<stop)
+        index = stop
+        guard open[name, default: 0] > 0 else { continue }
+        while let element = stack.popLast() {
+          open[element.name, default: 0] -= 1
+          if element.name == name { break }
+        }
+      } else if rest.first == UInt8(ascii: "<"), rest.count > 1, Self.isOfName(rest[index + 1]) {
+        let name = Self.local(rest.dropFirst().prefix { Self.isOfName($0) })
+        let isExpected = stack.last?.namesSecret ?? false
+        if !stack.isEmpty { stack[stack.count - 1].namesSecret = false }
+        let tag = readTag(
+          &draft, at: index, name, isSecret: isExpected || stack.last?.isSecret ?? false, isHTML: isHTML)
+        index = tag.end
+        if isHTML, name == "script" || name == "style" {
+          let stop = source.firstRange(of: Array("</\(name)".utf8), from: index)?.lowerBound ?? source.count
+          read(index..<stop, in: &draft) { $0.readText(&$1, .code) }
+          index = stop
+        } else if !tag.isEmpty {
+          stack.append(Element(name: name, isSecret: tag.isSecret))
+          open[name, default: 0] += 1
+        }
+      } else {
+        let stop = draft.find(from: index + 1) { $0 == UInt8(ascii: "<") }
+        readContent(&draft, index..<stop, section: nil, &stack)
+        index = stop
+      }
+    }
+  }
+
+  /// A name without its prefix, in lower case.
+  private static func local(_ name: ArraySlice<UInt8>) -> String {
+    String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self).lowercased()
+  }
+
+  /// Reads what stands between tags.
+  private mutating func readContent(
+    _ draft: inout Draft, _ range: Range<Int>, section: Range<Int>?, _ stack: inout [Element]
+  ) {
+    let escapes: Escapes = section == nil ? .entity : []
+    let text = draft.source[range]
+    guard let first = text.firstIndex(where: { !$0.isSpace }), let last = text.lastIndex(where: { !$0.isSpace }),
+      let element = stack.last
+    else { return read(range, in: &draft, escapes: escapes) }
+    let content = escapes.removed(from: text[first...last])
+    let isName = element.name == "key" || element.name == "name"
+    if isName, stack.count > 1 { stack[stack.count - 2].namesSecret = namesSecret(content) }
+    // The keys of a property list are names, whatever `key` is elsewhere.
+    let isOfList = element.name == "key" && stack.dropLast().last?.name == "dict"
+    if isOfList {
+      draft.keep(range)
+    } else if element.isSecret {
+      // A section goes as a whole: what is in its place is a text.
+      hide(section ?? first..<last + 1, in: &draft, secret: content, escapes: .entity)
+    } else {
+      read(range, in: &draft, escapes: escapes)
+    }
+  }
+
+  /// Reads a tag with its attributes.
+  private mutating func readTag(
+    _ draft: inout Draft, at start: Int, _ name: String, isSecret: Bool, isHTML: Bool
+  ) -> (end: Int, isEmpty: Bool, isSecret: Bool) {
+    let source = draft.source
+    var index = draft.find(from: start + 1) { !Self.isOfName($0) }
+    draft.keep(start..<index)
+    var attributes: [(name: String, value: Range<Int>)] = []
+    while index < source.count, source[index] != UInt8(ascii: ">") {
+      guard Self.isOfName(source[index]) else {
+        index += 1
+        continue
+      }
+      let name = index
+      index = draft.find(from: index) { !Self.isOfName($0) }
+      draft.keep(name..<index)
+      let local = Self.local(source[name..<index])
+      let equals = draft.skipSpace(from: index)
+      guard equals < source.count, source[equals] == UInt8(ascii: "=") else { continue }
+      index = draft.skipSpace(from: equals + 1)
+      guard index < source.count else { break }
+      if "\"'".utf8.contains(source[index]) {
+        let end = draft.find(from: index + 1) { $0 == source[index] }
+        attributes.append((local, index + 1..<end))
+        index = min(end + 1, source.count)
+      } else {
+        let end = draft.find(from: index) { $0.isSpace || $0 == UInt8(ascii: ">") }
+        attributes.append((local, index..<end))
+        index = end
+      }
+    }
+    let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
+    let label = attributes.first { Self.labels.contains($0.name) }.map {
+      Escapes.entity.removed(from: source[$0.value])
+    }
+    let isPassword = attributes.contains { $0.name == "type" && source[$0.value].elementsEqual("password".utf8) }
+    let isLabelled = isPassword || label.map { namesSecret($0) } ?? false
+    let isSecretByName = isSecret || redaction.hides(name)
+    for attribute in attributes {
+      let isValue = Self.values.contains(attribute.name) || attribute.name == "id"
+      if isValue && (isLabelled || isSecretByName) && !(isLabelled && attribute.name == "id")
+        || redaction.hides(attribute.name) && !Self.labels.contains(attribute.name)
+      {
+        let text = Escapes.entity.removed(from: source[attribute.value])
+        hide(attribute.value, in: &draft, secret: text, escapes: .entity)
+      } else if Self.labels.contains(attribute.name), isLabelled {
+        draft.keep(attribute.value)
+      } else {
+        read(attribute.value, in: &draft, escapes: .entity)
+      }
+    }
+    // In HTML, what has a name holds other elements, a control for text apart.
+    let holdsValue = isLabelled && (!isHTML || name == "textarea")
+    return (min(index + 1, source.count), isEmpty, isSecretByName || holdsValue)
+  }
+}
+
+extension [UInt8] {
+  /// The first place from another on where some bytes stand.
+  func firstRange(of bytes: some Collection<UInt8>, from start: Int) -> Range<Int>? {
+    guard let first = bytes.first else { return nil }
+    var rest = self[Swift.min(start, count)...]
+    while let place = rest.firstIndex(of: first) {
+      rest = rest[place...]
+      if rest.starts(with: bytes) { return place..<place + bytes.count }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+}

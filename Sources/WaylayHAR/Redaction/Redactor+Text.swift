@@ -1,0 +1,179 @@
+extension Redactor {
+  /// What a text without a structure of its own is part of.
+  enum Style {
+    /// A value: a header field, a member, an attribute.
+    case value
+    /// A body, whose lines may begin with a name.
+    case lines
+    /// A program, in which `=` is no sign of a name and its value.
+    case code
+  }
+
+  /// Reads what may be anything: markup, JSON, or a text with URLs, pairs and JSON in it.
+  mutating func readText(_ draft: inout Draft) {
+    if looksLikeMarkup(draft.source) { return readMarkup(&draft, isHTML: false) }
+    readText(&draft, .value)
+  }
+
+  /// Reads a text in which URLs, pairs, JSON and Base64 of JSON stand anywhere.
+  mutating func readText(_ draft: inout Draft, from start: Int = 0, _ style: Style) {
+    let source = draft.source
+    // Where the last piece ended that was read, and to where no text in quotes ends, and no percent sign stands.
+    var (index, done, unclosed, plain) = (start, start, start, start)
+    while index < source.count {
+      var end: Int?
+      switch source[index] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        if opensJSON(&draft, at: index) { end = readJSON(&draft, from: index) }
+      case UInt8(ascii: "\"") where index >= unclosed:
+        if let close = draft.endOfString(at: index), close < source.count {
+          end = readString(&draft, index..<close)
+        } else {
+          unclosed = draft.find(from: index) { $0 == 0x0A || $0 == 0x0D }
+        }
+      case UInt8(ascii: "="): end = readPair(&draft, at: index, after: done, style, &plain)
+      case UInt8(ascii: ":"):
+        end = readUser(&draft, at: index) ?? (style == .lines ? readLine(&draft, at: index, after: done) : nil)
+      case UInt8(ascii: "e"), UInt8(ascii: "W"):
+        if index == 0 || !Base64.isDigit(source[index - 1]) {
+          let run = Base64.run(around: index..<index + 1, in: index..<source.count, of: source)
+          end = readBase64(&draft, run)
+        }
+      default: break
+      }
+      if let end, end > index { done = end }
+      index = max(end ?? 0, index + 1)
+    }
+  }
+
+  private func opensJSON(_ draft: inout Draft, at index: Int) -> Bool {
+    let next = draft.skipSpace(from: index + 1)
+    guard next < draft.source.count else { return false }
+    return (draft.source[index] == UInt8(ascii: "{") ? "\"}" : "\"{[").utf8.contains(draft.source[next])
+  }
+
+  /// A text in quotes: the name of a member, or text with escapes. What is neither is read as what it stands in.
+  private mutating func readString(_ draft: inout Draft, _ string: Range<Int>) -> Int? {
+    let next = draft.skipSpace(from: string.upperBound + 1)
+    if next < draft.source.count, draft.source[next] == UInt8(ascii: ":") {
+      return readJSON(&draft, from: string.lowerBound, isMembers: true)
+    }
+    let content = string.lowerBound + 1..<string.upperBound
+    guard draft.source[content].contains(UInt8(ascii: "\\")) else { return nil }
+    read(content, in: &draft, escapes: .backslash)
+    return string.upperBound + 1
+  }
+
+  // MARK: name=value
+
+  private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "?&#;,:/\"'<>\\{}()|=!".utf8.contains(byte) }
+
+  private static func endsValue(_ byte: UInt8, isOfQuery: Bool) -> Bool {
+    byte <= 0x20 || (isOfQuery ? "&#\"'<>\\" : "&#\"'<>\\;,)}|").utf8.contains(byte)
+  }
+
+  /// An item of a query, of a form, or of a list such as a cookie's.
+  private mutating func readPair(
+    _ draft: inout Draft, at equals: Int, after done: Int, _ style: Style, _ plain: inout Int
+  ) -> Int? {
+    let source = draft.source
+    var start = equals
+    while start > done, equals - start < 128, !Self.endsName(source[start - 1]) { start -= 1 }
+    let isOfQuery = start > 0 && "?&#".utf8.contains(source[start - 1])
+    let value = equals + 1
+    guard start < equals, value < source.count, isOfQuery || style != .code, !"=>".utf8.contains(source[value]),
+      "\"'".utf8.contains(source[value]) || !Self.endsValue(source[value], isOfQuery: isOfQuery)
+    else { return nil }
+    draft.keep(start..<equals)
+    let isSecret = hides(Escapes.form.removed(from: source[start..<equals]))
+    guard isSecret || isOfQuery && value >= plain else { return nil }
+    if "\"'".utf8.contains(source[value]), let close = draft.endOfString(at: value) {
+      guard isSecret else { return nil }
+      let text = Escapes.backslash.removed(from: source[value + 1..<close])
+      hide(value + 1..<close, in: &draft, secret: text, escapes: .backslash)
+      return close
+    }
+    let end = draft.find(from: value) { Self.endsValue($0, isOfQuery: isOfQuery) }
+    guard isSecret || source[value..<end].contains(UInt8(ascii: "%")) else {
+      plain = end
+      return nil
+    }
+    if isSecret {
+      hide(value..<end, in: &draft, secret: Escapes.form.removed(from: source[value..<end]), escapes: .percent)
+    } else {
+      read(value..<end, in: &draft, escapes: .form)
+    }
+    return end
+  }
+
+  // MARK: scheme://user:password@host
+
+  private mutating func readUser(_ draft: inout Draft, at colon: Int) -> Int? {
+    let source = draft.source
+    guard source[colon...].starts(with: "://".utf8) else { return nil }
+    let start = colon + 3
+    let end = draft.find(from: start) { $0 <= 0x20 || "/?#\"'<>\\{}".utf8.contains($0) }
+    guard let at = source[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return start }
+    if let password = source[start..<at].firstIndex(of: UInt8(ascii: ":")) {
+      noteSecret(Escapes.percent.removed(from: source[password + 1..<at]))
+    }
+    hide(start..<at, in: &draft, escapes: .percent, isNoted: false)
+    return at
+  }
+
+  // MARK: Name: value
+
+  private mutating func readLine(_ draft: inout Draft, at colon: Int, after done: Int) -> Int? {
+    let source = draft.source
+    var start = colon
+    while start > done, colon - start < 128, source[start - 1].isOfWord || "-.".utf8.contains(source[start - 1]) {
+      start -= 1
+    }
+    // Before it, nothing but what begins a line, or an item of a list in YAML.
+    let before = source[..<start].suffix(64).reversed().prefix { $0 != 0x0A && $0 != 0x0D }
+    guard start < colon, before.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: "-") }) else { return nil }
+    let value = source[colon + 1..<max(colon + 1, draft.find(from: colon + 1) { $0 == 0x0A || $0 == 0x0D })]
+    guard let first = value.first, first == 0x20 || first == 0x09 else { return nil }
+    draft.keep(start..<colon)
+    var words = value.split { $0 == 0x20 || $0 == 0x09 }
+    if words.count == 2,
+      ["basic", "bearer", "digest", "token"].contains(String(decoding: words[0], as: UTF8.self).lowercased())
+    {
+      words.removeFirst()
+    }
+    guard let first = words.first, let last = words.last, hides(source[start..<colon]),
+      words.count == 1 || words.allSatisfy({ $0.contains(UInt8(ascii: "=")) })
+    else { return nil }
+    var range = first.startIndex..<last.endIndex
+    if range.count > 1, "\"'".utf8.contains(source[range.lowerBound]),
+      source[range.lowerBound] == source[range.upperBound - 1]
+    {
+      range = range.lowerBound + 1..<range.upperBound - 1
+    }
+    hide(range, in: &draft)
+    return range.upperBound
+  }
+
+  // MARK: JSON in Base64
+
+  /// JSON in Base64, where it begins: `{"` is `ey`, and `[{`, `["` and so on begin with `W`. It is read as what it is,
+  /// and coded again.
+  private mutating func readBase64(_ draft: inout Draft, _ run: Range<Int>) -> Int? {
+    let digits = draft.source[run].prefix { $0 != UInt8(ascii: "=") }
+    guard digits.count >= 12, let plain = Base64.decoded(digits), plain.first.map({ "{[".utf8.contains($0) }) == true
+    else {
+      return nil
+    }
+    if let changed = changed(plain) {
+      draft.replace(run, by: Base64.encoded(changed, like: digits, isPadded: digits.count < run.count))
+    } else {
+      draft.keep(run)
+    }
+    return run.upperBound
+  }
+}
+
+extension [UInt8] {
+  /// Whether it would hardly stand anywhere by chance, as a word like "password" does.
+  var looksLikeCredential: Bool { count >= 8 && !allSatisfy { $0.isASCIILetter || $0.isSpace || $0 >= 0x80 } }
+}

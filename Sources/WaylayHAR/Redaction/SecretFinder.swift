@@ -1,0 +1,191 @@
+/// Finds secrets in bytes, all of them in one pass (Aho and Corasick, 1975), as whole values and words.
+///
+/// A secret is found as it is; with `+` for spaces; behind percent signs, backslashes and entities; and in Base64 of a
+/// longer text, at any of its three offsets and in both alphabets (RFC 4648, sections 4 and 5). It is not found within a
+/// word or a number.
+struct SecretFinder {
+  /// A shorter secret would be found in texts that have nothing to do with it.
+  static let shortest = 6
+  /// Longer ones are looked for as they are alone: they would take five times as much memory.
+  private static let longestCoded = 256
+
+  private struct Pattern {
+    let bytes: [UInt8]
+    let isCoded: Bool
+  }
+
+  /// What a node is the end of.
+  private struct End {
+    var length: Int32 = 0
+    var isCoded = false
+    var isNumber = false
+
+    init() {}
+
+    init(of pattern: Pattern) {
+      length = Int32(pattern.bytes.count)
+      isCoded = pattern.isCoded
+      isNumber = pattern.bytes.allSatisfy { $0.isASCIIDigit }
+    }
+  }
+
+  // The nodes of the tree of all spellings, level by level: the children of a node stand beside each other, in order.
+  private var byte: [UInt8] = [0]
+  private var children: [Int32] = []
+  private var failure: [Int32] = [0]
+  private var ends: [End] = [End()]
+  /// The nearest node on the way back that is an end.
+  private var shorter: [Int32] = [0]
+  private var root = [Int32](repeating: 0, count: 256)
+  private let whole: Set<[UInt8]>
+
+  /// - Returns: `nil` when there is nothing to look for.
+  init?(_ secrets: Set<[UInt8]>) {
+    whole = secrets.filter { Self.isLookedFor($0) }
+    guard !whole.isEmpty else { return nil }
+    var patterns: [Pattern] = []
+    for secret in whole {
+      patterns.append(Pattern(bytes: secret, isCoded: false))
+      if secret.contains(0x20) {
+        patterns.append(Pattern(bytes: secret.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, isCoded: false))
+      }
+      if secret.count <= Self.longestCoded {
+        patterns += Base64.spellings(of: secret).map { Pattern(bytes: $0, isCoded: true) }
+      }
+    }
+    patterns.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    build(patterns)
+  }
+
+  /// Whether a value is looked for elsewhere: not what is short, or may be any word.
+  private static func isLookedFor(_ secret: [UInt8]) -> Bool {
+    secret.count >= shortest && (secret.count >= 8 || !secret.allSatisfy { $0.isASCIILetter })
+  }
+
+  private mutating func build(_ patterns: [Pattern]) {
+    // Which patterns go through each node of a level.
+    var (ranges, depth) = ([0..<patterns.count], 0)
+    var (level, work) = (0..<1, 0)
+    while !level.isEmpty {
+      var next: [Range<Int>] = []
+      for (node, var range) in zip(level, ranges) {
+        children.append(Int32(byte.count))
+        while let first = range.first, patterns[first].bytes.count == depth { range.removeFirst() }
+        while let first = range.first {
+          let letter = patterns[first].bytes[depth]
+          var last = first + 1
+          while last < range.upperBound, patterns[last].bytes[depth] == letter { last += 1 }
+          next.append(first..<last)
+          if node == 0 { root[Int(letter)] = Int32(byte.count) }
+          let back = node == 0 ? 0 : step(from: Int(failure[node]), letter, &work)
+          shorter.append(ends[Int(back)].length > 0 ? back : shorter[Int(back)])
+          failure.append(back)
+          ends.append(patterns[first].bytes.count == depth + 1 ? End(of: patterns[first]) : End())
+          byte.append(letter)
+          range = last..<range.upperBound
+        }
+      }
+      (level, ranges, depth) = (level.upperBound..<byte.count, next, depth + 1)
+    }
+    children.append(Int32(byte.count))
+  }
+
+  /// The node after another byte.
+  private func step(from node: Int, _ next: UInt8, _ work: inout Int) -> Int32 {
+    var node = node
+    work += 1
+    while node != 0 {
+      work += 1
+      var (low, high) = (Int(children[node]), Int(children[node + 1]))
+      while low < high {
+        let middle = (low + high) / 2
+        if byte[middle] == next { return Int32(middle) }
+        if byte[middle] < next { low = middle + 1 } else { high = middle }
+      }
+      node = Int(failure[node])
+    }
+    return root[Int(next)]
+  }
+
+  /// Whether a value is a secret as a whole.
+  func isSecret(_ bytes: [UInt8]) -> Bool { whole.contains(bytes) }
+
+  /// Where secrets are in a piece of a text, in order, without overlaps.
+  ///
+  /// - Parameter work: Counts the steps that it takes.
+  func secrets(in piece: Range<Int>, of bytes: [UInt8], work: inout Int) -> [Range<Int>] {
+    var found = matches(in: piece, of: bytes, &work)
+    if let (plain, places) = Escapes.any.placed(from: bytes[piece]) {
+      let more = matches(in: 0..<plain.count, of: plain, &work).map { places[$0.lowerBound]..<places[$0.upperBound] }
+      if !more.isEmpty { found = (found + more).sorted { $0.lowerBound < $1.lowerBound } }
+    }
+    return found.reduce(into: []) { union, range in
+      if let last = union.last, last.upperBound > range.lowerBound {
+        union[union.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        union.append(range)
+      }
+    }
+  }
+
+  private func matches(in piece: Range<Int>, of bytes: [UInt8], _ work: inout Int) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    var node = 0
+    for index in piece {
+      node = Int(step(from: node, bytes[index], &work))
+      // The longest is taken. Those that end here alike begin within each other.
+      var candidate = ends[node].length > 0 ? node : Int(shorter[node])
+      while candidate != 0 {
+        work += 1
+        let end = ends[candidate]
+        let range = index + 1 - Int(end.length)..<index + 1
+        if end.isCoded {
+          if range.upperBound > found.last?.upperBound ?? piece.lowerBound {
+            found.append(Base64.run(around: range, in: piece, of: bytes))
+          }
+          break
+        }
+        if isEnd(range, in: bytes, isNumber: end.isNumber), isBeginning(range, in: bytes, isNumber: end.isNumber) {
+          while let last = found.last, last.lowerBound >= range.lowerBound { found.removeLast() }
+          found.append(range)
+          break
+        }
+        candidate = Int(shorter[candidate])
+      }
+    }
+    return found
+  }
+
+  /// Whether a word may begin there, of which the first byte is known.
+  private func isBeginning(_ range: Range<Int>, in bytes: [UInt8], isNumber: Bool) -> Bool {
+    let start = range.lowerBound
+    guard start > 0, bytes[start].isOfWord else { return true }
+    if isNumber, start > 1, ".,".utf8.contains(bytes[start - 1]), bytes[start - 2].isASCIIDigit { return false }
+    return !bytes[start - 1].isOfWord
+  }
+
+  private func isEnd(_ range: Range<Int>, in bytes: [UInt8], isNumber: Bool) -> Bool {
+    let end = range.upperBound
+    guard end < bytes.count, bytes[end - 1].isOfWord else { return true }
+    if isNumber, end + 1 < bytes.count, ".,".utf8.contains(bytes[end]), bytes[end + 1].isASCIIDigit { return false }
+    return !bytes[end].isOfWord
+  }
+}
+
+extension UInt8 {
+  var isASCIIDigit: Bool { 0x30...0x39 ~= self }
+  var isASCIILetter: Bool { 0x61...0x7A ~= self | 0x20 }
+  var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
+  /// Whether letters and digits of ASCII beside it make one word with it.
+  var isOfWord: Bool { isASCIIDigit || isASCIILetter || self == UInt8(ascii: "_") }
+
+  /// The value of a digit of base 16.
+  var hexadecimal: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46: self - 0x41 + 10
+    case 0x61...0x66: self - 0x61 + 10
+    default: nil
+    }
+  }
+}

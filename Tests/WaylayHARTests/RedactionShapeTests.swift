@@ -1,0 +1,345 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import WaylayHAR
+
+@Suite("What redaction leaves")
+struct RedactionShapeTests {
+  private func redacted(
+    _ body: String, _ type: String = "application/json", headers: [HAR.Field] = [], _ redaction: Redaction = .standard
+  ) -> String {
+    let entry = Plantings.entry(headers: headers, Data(body.utf8), type)
+    return String(decoding: redaction.redacted(entry).request.body?.data ?? Data(), as: UTF8.self)
+  }
+
+  @Test(
+    "is untouched where nothing is a secret, however it looks",
+    arguments: [
+      ("application/json", #"{"from":"Ada <session@example.com>","id":5}"#),
+      ("application/json", #"{"title":"Session: Introduction","text":"<token> is missing","a":"x < password > y"}"#),
+      ("application/json", #"{"token":null,"session":true,"password":"","secret":[],"credentials":{}}"#),
+      ("application/json", #"{"path":"\/a\u00e4","n":1.50e+3,"list":[ 1 ,2 ]}"#),
+      ("application/json", #"[{"key":"country","value":"Iceland"}]"#),
+      ("text/plain", "Bearer of the ring; a=b; c == token; Password must have 8 letters: 1, 2"),
+      ("text/javascript", "if(token==a){session=x?1:0}const f=token=>password;a&&b"),
+      ("text/css", ".token{content:'?'}"),
+      ("text/html", "<p>The password</p><section id=session><a href='/token/reset'>token</a></section>"),
+      ("application/xml", "<!DOCTYPE a><a><!-- token --><b>1 &lt; 2</b><c/></a>"),
+      ("image/svg+xml", "<svg><text>secret</text></svg>"),
+      ("text/xml", "<plist><dict><key>CFBundleName</key><string>Notes</string></dict></plist>"),
+      (
+        "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\ntoken\r\n--b--\r\n"
+      ),
+      ("application/x-www-form-urlencoded", "a=token&b=&c&=d&next=%2Fx%3Fy%3D1"), ("text/csv", "id,token\n1,2\n"),
+    ])
+  func untouched(type: String, body: String) {
+    let entry = Plantings.entry(
+      headers: [.init("Link", "<https://a.test/?page=2>; rel=\"next\"")], Data(body.utf8), type)
+    #expect(Redaction.standard.redacted(entry) == entry, "\(redacted(body, type))")
+  }
+
+  @Test("loses whole values and words, and nothing from within numbers, words and names")
+  func words() {
+    let pin = [HAR.Field("X-Pin", "123456")]
+    #expect(
+      redacted(#"{"id":1234567890,"n":0.123456,"a":"1.123456"}"#, headers: pin)
+        == #"{"id":1234567890,"n":0.123456,"a":"1.123456"}"#)
+    #expect(redacted(#"{"a":"no 123456.","b":"x1234567"}"#, headers: pin) == #"{"a":"no REDACTED.","b":"x1234567"}"#)
+    #expect(redacted(#"{"a":123456,"b":[123456,1]}"#, headers: pin) == #"{"a":"REDACTED","b":["REDACTED",1]}"#)
+    #expect(redacted(#"[{"name":"password","value":"password"}]"#) == #"[{"name":"password","value":"REDACTED"}]"#)
+    #expect(redacted("1,123456789,0.1234567", "text/csv", headers: pin) == "1,123456789,0.1234567")
+    #expect(redacted(#"{"password":"password","a":"my passwords"}"#) == #"{"password":"REDACTED","a":"my passwords"}"#)
+    #expect(
+      redacted("password=password&a=password", "application/x-www-form-urlencoded") == "password=REDACTED&a=REDACTED")
+    #expect(redacted("<a><password>password</password></a>", "text/xml") == "<a><password>REDACTED</password></a>")
+    #expect(redacted(#"{"session":"active","status":"active"}"#) == #"{"session":"REDACTED","status":"active"}"#)
+    #expect(
+      redacted(#"{"session":{"id":"a-1","n":2,"ok":true}}"#)
+        == #"{"session":{"id":"REDACTED","n":"REDACTED","ok":true}}"#)
+    let link = "<https://a.test/?page=2&access_token=REDACTED>; rel=\"next\""
+    let entry = Plantings.entry(headers: [.init("Link", link.replacing("REDACTED", with: "s3cret"))])
+    #expect(Redaction.standard.redacted(entry).request.headers == [.init("Link", link)])
+  }
+
+  // MARK: Properties
+
+  /// SplitMix64.
+  private struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var number = state
+      number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+      return number ^ (number >> 31)
+    }
+  }
+
+  /// Words that are names of secrets and others, and texts of every kind.
+  private struct Source {
+    var random: Numbers
+    let secrets = (0..<6).map { "pl4nted-\($0)-\"ä/<&" } + ["pl4nted7", "48150162342"]
+    static let plain = [
+      "", "x", "Grüße 👋🏽", "1e5", "\u{0}\u{1F}\n\t", "null", "\\u0041", "a&b=c;d", "12:30", "<>", "]]>",
+    ]
+    static let names = [
+      "a", "id", "name", "key", "value", "password", "access_token", "userPin", "data", "n\"m", "ü", "next", "ok",
+    ]
+
+    mutating func pick<Element>(_ list: [Element]) -> Element { list[Int.random(in: list.indices, using: &random)] }
+
+    mutating func text() -> String {
+      let (secret, name) = (pick(secrets), pick(Self.names))
+      return switch Int.random(in: 0..<12, using: &random) {
+      case 0: secret
+      case 1: "it is \(secret), as always"
+      case 2: "https://b.test/\(Plantings.escaped(secret))?a=1&token=\(Plantings.escaped(secret))#x"
+      case 3: json(depth: 3).description
+      case 4: Plantings.base64("{\"password\":\(Plantings.quoted(secret))}")
+      case 5: "<\(name == "n\"m" ? "b" : name)>x</b> \" { [ \\ % & "
+      case 6: "\(name)=\(secret)"
+      case 7: "{\"\(name)\": [1, {\"x\":"
+      default: pick(Self.plain)
+      }
+    }
+
+    mutating func json(depth: Int = 0) -> JSONValue {
+      switch Int.random(in: 0..<(depth > 4 ? 6 : 9), using: &random) {
+      case 0:
+        return .init(.number(pick(["0", "-1.5e10", "123456789012345678901234567890", "48150162342", "4815016234200"])))
+      case 1: return .init(.bool(true))
+      case 2: return nil
+      case 3...5: return .init(text())
+      case 6: return .init(.array((0..<Int.random(in: 0..<4, using: &random)).map { _ in json(depth: depth + 1) }))
+      default:
+        return .init(
+          .object(
+            (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+              .init(name: pick(Self.names), value: json(depth: depth + 1))
+            }))
+      }
+    }
+
+    /// Without characters that no document may have.
+    mutating func xml(depth: Int = 0) -> String { element(depth: depth).filter { $0 >= " " } }
+
+    private mutating func element(depth: Int) -> String {
+      let name = pick(["a", "key", "name", "value", "password", "s:token", "dict", "string"])
+      let attributes = ["b", "name", "value", "session", "x:y"].filter { _ in Int.random(in: 0..<4, using: &random) == 0
+      }
+      .map { " \($0)=\"\(Plantings.entities(text()))\"" }.joined()
+      guard depth < 4, Int.random(in: 0..<5, using: &random) > 0 else { return "<\(name)\(attributes)/>" }
+      let content = (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: "<![CDATA[\(text().replacing("]]>", with: ""))]]>"
+        case 1: "<!-- \(pick(Self.plain)) {\"userPin\": [1, \"\(secrets[6])\" -->"
+        case 2: Plantings.entities(text())
+        default: element(depth: depth + 1)
+        }
+      }
+      return "<\(name)\(attributes)>\(content.joined())</\(name)>"
+    }
+  }
+
+  /// Whether two values differ in nothing but scalars, of which numbers and literals are the same or hidden.
+  private func haveOneShape(_ one: JSONValue, _ other: JSONValue) -> Bool {
+    switch (one.kind, other.kind) {
+    case (.object(let one), .object(let other)):
+      one.map(\.name) == other.map(\.name) && zip(one, other).allSatisfy { haveOneShape($0.value, $1.value) }
+    case (.array(let one), .array(let other)):
+      one.count == other.count && zip(one, other).allSatisfy { haveOneShape($0, $1) }
+    case (.number(let one), .number(let other)): one == other
+    case (.number, .string(let other)): other == "REDACTED"
+    case (.string, .string): true
+    default: one == other
+    }
+  }
+
+  @Test("is JSON as it was, with the same names, and holds no secret", arguments: 0..<4)
+  func json(part: UInt64) throws {
+    var source = Source(random: Numbers(state: part))
+    for _ in 0..<Sizes.of(2500, small: 60) {
+      let value: JSONValue = ["known": .init(source.json()), "api_keys": .init(source.secrets)]
+      for isPretty in [false, true] {
+        var writer = JSONWriter(isPretty: isPretty, escapesMarkup: isPretty)
+        writer.value(value)
+        let text = redacted(String(decoding: writer.bytes, as: UTF8.self))
+        let result = try JSONValue(parsing: text)
+        #expect(haveOneShape(value, result), "\(value) became \(text)")
+        #expect(!Plantings.isSeen(in: Plantings.entry(Data(text.utf8))), "\(value) became \(text)")
+        #expect(!text.contains("48150162342,") && redacted(text) == text)
+      }
+    }
+  }
+
+  @Test("is a form as it was", arguments: ["application/x-www-form-urlencoded", ""])
+  func forms(type: String) {
+    var source = Source(random: Numbers(state: 7))
+    for _ in 0..<Sizes.of(5000, small: 100) {
+      let items = (0..<4).map { _ in (source.pick(Source.names), source.text()) } + source.secrets.map { ("token", $0) }
+      let body = items.map { "\(Plantings.escaped($0))=\(Plantings.escaped($1))" }.joined(separator: "&")
+      let text = redacted(body, type)
+      let result = HAR.Field.form(text[...])
+      #expect(result.map(\.name) == items.map(\.0), "\(body) became \(text)")
+      for ((name, value), field) in zip(items, result)
+      where Source.plain.contains(value) && !items.contains(where: { $0.1 == value && Redaction.standard.hides($0.0) })
+      {
+        #expect(field.value == value, "\(name)=\(value)")
+      }
+      #expect(!Plantings.isSeen(in: Plantings.entry(Data(text.utf8))), "\(body) became \(text)")
+    }
+  }
+
+  @Test("is XML as it was: the same tags, attributes and sections", arguments: ["application/xml", ""])
+  func xml(type: String) throws {
+    var source = Source(random: Numbers(state: 11))
+    for _ in 0..<Sizes.of(5000, small: 150) {
+      let secrets = source.secrets.map { "<token>\(Plantings.entities($0))</token>" }.joined()
+      let body = "<?xml version=\"1.0\"?><r>\(source.xml())\(secrets)</r>"
+      let text = redacted(body, type)
+      let shape = try #require(try? Shape.of(body), "\(body)")
+      #expect((try? Shape.of(text)) == shape, "\(body) became \(text)")
+      #expect(!Plantings.isSeen(in: Plantings.entry(Data(text.utf8))), "\(body) became \(text)")
+    }
+  }
+
+  /// The tags of a document, with the names of their attributes; an error where it is not well-formed.
+  private enum Shape {
+    struct Malformed: Error {}
+
+    static func of(_ text: String) throws -> [String] {
+      var (rest, open, shape) = (text[...], [String](), [String]())
+      func upTo(_ mark: String) throws -> Substring {
+        guard let end = rest.range(of: mark) else { throw Malformed() }
+        defer { rest = rest[end.upperBound...] }
+        return rest[..<end.lowerBound]
+      }
+      while let first = rest.first {
+        if rest.hasPrefix("<!--") {
+          if try upTo("-->").dropFirst(4).contains("--") { throw Malformed() }
+        } else if rest.hasPrefix("<![CDATA[") {
+          _ = try upTo("]]>")
+        } else if rest.hasPrefix("<?") {
+          _ = try upTo("?>")
+        } else if first == "<" {
+          var parts = try upTo(">").dropFirst().split(separator: "\"", omittingEmptySubsequences: false)
+          guard parts.count % 2 == 1 else { throw Malformed() }
+          for index in parts.indices where index % 2 == 1 {
+            if parts[index].contains("<") || !isEscaped(parts[index]) { throw Malformed() }
+            parts[index] = ""
+          }
+          let tag = parts.joined(separator: "\"")
+          shape.append(tag)
+          let name = String(tag.drop { $0 == "/" }.prefix { $0 != " " && $0 != "/" })
+          if tag.hasPrefix("/") {
+            guard open.popLast() == name else { throw Malformed() }
+          } else if !tag.hasSuffix("/") {
+            open.append(name)
+          }
+        } else {
+          let content = rest.prefix { $0 != "<" }
+          if !isEscaped(content) { throw Malformed() }
+          rest = rest[content.endIndex...]
+        }
+      }
+      guard open.isEmpty else { throw Malformed() }
+      return shape
+    }
+
+    private static func isEscaped(_ text: Substring) -> Bool {
+      text.split(separator: "&", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
+        part.firstIndex(of: ";").map { part.distance(from: part.startIndex, to: $0) <= 6 } ?? false
+      }
+    }
+  }
+
+  // MARK: Work, bodies that cannot be read, report
+
+  @Test("takes work in proportion to the bytes, whatever they are")
+  func work() {
+    func work(_ body: String, _ type: String, secrets: Int = 0) -> Double {
+      let known = Set((0..<secrets).map { Array("s3cret-number-\($0)-of-many".utf8) })
+      var redactor = Redactor(.standard, finders: [SecretFinder(known)].compactMap(\.self))
+      _ = redactor.redacted(Plantings.entry(Data(body.utf8), type))
+      return Double(redactor.work) / Double(body.utf8.count)
+    }
+    let size = Sizes.of(1 << 18, small: 3_000)
+    let listed = "[" + (0..<size / 40).map { "{\"key\":\"s3cret-number-\($0)-of-many\"}" }.joined(separator: ",") + "]"
+    for type in [
+      "application/json", "text/plain", "text/xml", "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=b", "",
+    ] {
+      #expect(work(listed, type, secrets: 2000) < 20, "\(type)")
+      for piece in [
+        "\"", "\\\"", "<", "</a>", "<a>", "<a b=", "=", "a=b=", "?a=%", "://", "{\"a\":", "[", "[{\"", "\"token\":\"",
+        "&token=", "<token>", "a: ",
+        "ey", "eyJ", "--b\r\n", "\n", "<!--", "%25", "\\\\", "&amp;", "a a a a a a b ", "s3cret-number-", "?u=%3Fu%3D",
+        "'", "{\"name\":\"token\",\"value\":",
+      ] {
+        let body = String(repeating: piece, count: size / piece.utf8.count)
+        #expect(work(body, type, secrets: 50) < 40, "\(piece) in \(type)")
+      }
+    }
+  }
+
+  @Test("of a body that cannot be read is all, or nothing, as configured; and the report says it")
+  func unread() throws {
+    let gzip = try #require(Deflate.compressed(Data("{\"password\":\"pl4nted1\"}".utf8), as: .gzip))
+    var strict = Redaction.standard
+    strict.replacesUnreadableBodies = true
+    for (type, coding, body) in [
+      ("application/json", "", Data("{\"a\":1} oops".utf8)), ("application/json", "gzip", gzip.dropLast(9)),
+      ("application/json", "br", Data([0x8B, 1, 0x80, 0, 3])), ("application/protobuf", "", Data([8, 0, 1])),
+      ("multipart/mixed; boundary=b", "", Data("none".utf8)),
+    ] {
+      let entry = Plantings.entry(headers: coding.isEmpty ? [] : [.init("Content-Encoding", coding)], body, type)
+      #expect(Redaction.standard.redacted(entry) == entry)
+      #expect(
+        Redaction.standard.report(HAR(entries: [entry])).contains("kept as they are:\n  POST https://api.test/a: "))
+      let redacted = strict.redacted(entry)
+      let text = redacted.request.body?.text ?? ""
+      #expect(text == (type == "application/json" && coding.isEmpty ? "\"REDACTED\"" : "REDACTED"), "\(text)")
+      #expect(redacted.request.body?.comment != nil && strict.redacted(redacted) == redacted)
+      #expect(strict.report(HAR(entries: [entry])).contains("replaced as a whole"))
+    }
+    for (type, body) in [
+      ("image/png", Data([0x89, 0])), ("application/json", Data("{\"a\":[1,".utf8)), ("", Data("x".utf8)),
+    ] {
+      let entry = Plantings.entry(body, type)
+      #expect(strict.redacted(entry) == entry && !strict.report(HAR(entries: [entry])).contains("Not read"))
+    }
+  }
+
+  @Test("is told by the report: how many values there were, and which bodies a replay compares otherwise")
+  func report() {
+    var plain = Plantings.entry(url: "https://api.test/b?token=x1234567", headers: [.init("Cookie", "a=b; c=d")])
+    plain.comment = "x1234567"
+    let archive = HAR(entries: [
+      plain, Plantings.entry(Data("{\"pin\":\"pl4nted1\",\"a\":1}".utf8), "application/json"),
+    ])
+    let report = Redaction.standard.report(archive)
+    // Twice in the URL and its query, twice in the head and its cookies, once in the comment; once in each body.
+    #expect(report.contains("Redacted: 9 values in 2 exchanges."), "\(report)")
+    #expect(
+      report.contains("Warning: the bodies of 1 requests were changed.") && report.contains("POST https://api.test/a"),
+      "\(report)")
+    #expect(!report.contains("pl4nted") && !report.contains("x1234567"))
+    #expect(Redaction.none.report(archive) == "Redacted: 0 values in 0 exchanges.")
+  }
+
+  @Test("of many exchanges loses what one of them has shown")
+  func together() {
+    let secret = "pl4nted-0f-another"
+    var archive = HAR(entries: [
+      Plantings.entry(headers: [.init("X-Api-Key", secret)]),
+      Plantings.entry(url: "https://api.test/\(secret)?q=\(secret)"),
+    ])
+    archive.pages = [
+      HAR.Page(id: "1", title: "https://api.test/?token=\(secret)", started: Date(timeIntervalSince1970: 0))
+    ]
+    archive.comment = "https://api.test/?token=\(secret)"
+    #expect(!String(decoding: Redaction.standard.redacted(archive).data(), as: UTF8.self).contains(secret))
+  }
+}

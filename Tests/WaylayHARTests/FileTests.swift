@@ -32,6 +32,21 @@ struct FileTests {
     }
   }
 
+  @Test("are readable by their owner alone, whatever was there before", arguments: [true, false])
+  func permissions(isWhole: Bool) throws {
+    try inFolder { folder in
+      let file = folder.appendingPathComponent("a.har")
+      FileManager.default.createFile(atPath: file.path, contents: Data(), attributes: [.posixPermissions: 0o644])
+      let archive = ReadingTests.samples(3)
+      if isWhole { try archive.write(to: file) } else { try HARWriter(file, archive: archive, isPretty: true).finish() }
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      #expect(try Data(contentsOf: file) == archive.data())
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.har"])
+      #expect(throws: HARError.self) { try archive.write(to: folder.appendingPathComponent("none/a.har")) }
+    }
+  }
+
   @Test("that were not finished leave what was there, and nothing else")
   func unfinished() throws {
     try inFolder { folder in

@@ -11,12 +11,7 @@ public import Foundation
 ///
 /// For an archive of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
 public struct HARReader: ~Copyable {
-  private let file: URL
-  private let handle: FileHandle
-  private let entryLimit: Int
-  private var scanner = EntryScanner()
-  private var bytes: ArraySlice<UInt8> = []
-  private var count = 0
+  private var walk: EntryWalk
 
   /// Opens a file.
   ///
@@ -26,11 +21,7 @@ public struct HARReader: ~Copyable {
   ///     error.
   /// - Throws: ``HARError`` if the file cannot be opened.
   public init(_ file: URL, entryLimit: Int = 256 << 20) throws(HARError) {
-    self.file = file
-    self.entryLimit = entryLimit
-    do { handle = try FileHandle(forReadingFrom: file) } catch {
-      throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
-    }
+    walk = try EntryWalk(file, entryLimit: entryLimit, keepsRest: false)
   }
 
   /// Returns the next entry, in the order of the file; `nil` after the last one.
@@ -38,35 +29,18 @@ public struct HARReader: ~Copyable {
   /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early. Entries returned before
   ///   are valid.
   public mutating func next() throws(HARError) -> HAR.Entry? {
-    while true {
-      if scanner.scan(&bytes) {
-        count += 1
-        let json: JSONValue
-        do { json = try JSONValue(reading: scanner.take()) } catch {
-          throw HARError(.notJSON, "Entry \(count) is not JSON: \(error)", file: file, underlying: error)
-        }
-        do { return try HAR.Entry(json, number: count) } catch { throw error.in(file) }
-      }
-      if scanner.hasEntries, scanner.place == .after { return nil }
-      guard scanner.entry.count <= entryLimit else {
-        throw HARError(
-          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
-      }
-      bytes = ArraySlice(try piece())
-      guard bytes.isEmpty || scanner.place == .after else { continue }
-      guard scanner.place == .within else {
-        throw HARError(.notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: file)
-      }
-      throw HARError(
-        .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.",
-        file: file)
+    guard let bytes = try walk.next() else {
+      if walk.isWhole { return nil }
+      throw walk.isCutOff
+        ? walk.cutOff
+        : HARError(
+          .notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: walk.file)
     }
-  }
-
-  private func piece() throws(HARError) -> Data {
-    do { return try handle.read(upToCount: 256 << 10) ?? Data() } catch {
-      throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
+    let json: JSONValue
+    do { json = try JSONValue(reading: bytes) } catch {
+      throw HARError(.notJSON, "Entry \(walk.count) is not JSON: \(error)", file: walk.file, underlying: error)
     }
+    do { return try HAR.Entry(json, number: walk.count) } catch { throw error.in(walk.file) }
   }
 }
 
@@ -182,24 +156,32 @@ struct EntryScanner {
   }
 }
 
-/// A walk through the file of an archive: the bytes of each entry, and at the end what stands round them.
+/// A walk through the file of an archive: the bytes of each entry, and at the end, if asked for, what stands round them.
 struct EntryWalk: ~Copyable {
   /// More than any program writes beside the entries.
   private static let restLimit = 16 << 20
 
-  private let file: URL
+  let file: URL
   private let handle: FileHandle
   private let entryLimit: Int
-  private var scanner = EntryScanner(keepsRest: true)
+  private let keepsRest: Bool
+  private var scanner: EntryScanner
   private var bytes: ArraySlice<UInt8> = []
-  private var count = 0
+  private(set) var count = 0
   private var end: [UInt8] = []
   /// Whether the file ends among its entries.
   private(set) var isCutOff = false
+  /// Whether the entries have ended.
+  var isWhole: Bool { scanner.hasEntries && scanner.place == .after }
 
-  init(_ file: URL, entryLimit: Int) throws(HARError) {
-    self.file = file
-    self.entryLimit = entryLimit
+  var cutOff: HARError {
+    HARError(
+      .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.", file: file)
+  }
+
+  init(_ file: URL, entryLimit: Int = 256 << 20, keepsRest: Bool) throws(HARError) {
+    (self.file, self.entryLimit, self.keepsRest) = (file, entryLimit, keepsRest)
+    scanner = EntryScanner(keepsRest: keepsRest)
     do { handle = try FileHandle(forReadingFrom: file) } catch {
       throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
     }
@@ -216,6 +198,7 @@ struct EntryWalk: ~Copyable {
         return scanner.take()
       }
       if scanner.place == .after {
+        if !keepsRest, isWhole { return nil }
         end += bytes
         bytes = []
       }
@@ -253,14 +236,9 @@ extension HAR {
   ///
   /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early.
   public init(withoutEntriesOf file: URL) throws {
-    var walk = try EntryWalk(file, entryLimit: 256 << 20)
-    var count = 0
-    while try walk.next() != nil { count += 1 }
-    guard !walk.isCutOff else {
-      throw HARError(
-        .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.",
-        file: file)
-    }
+    var walk = try EntryWalk(file, keepsRest: true)
+    while try walk.next() != nil {}
+    guard !walk.isCutOff else { throw walk.cutOff }
     do { try self.init(data: Data(walk.rest)) } catch let error as HARError { throw error.in(file) }
     entries = []
   }

@@ -33,58 +33,45 @@ package enum Deflate {
 
   private typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
   private typealias End = @convention(c) (UnsafeMutableRawPointer) -> Int32
+  private typealias BeginDeflating =
+    @convention(c) (UnsafeMutableRawPointer, Int32, Int32, Int32, Int32, Int32, UnsafePointer<CChar>, Int32) -> Int32
+  private typealias BeginInflating =
+    @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
 
-  private struct Functions {
-    let beginDeflating:
-      @convention(c) (
-        UnsafeMutableRawPointer, Int32, Int32, Int32, Int32, Int32, UnsafePointer<CChar>, Int32
-      ) -> Int32
-    let deflate: Step
-    let endDeflating: End
-    let beginInflating: @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
-    let inflate: Step
-    let resetInflating: End
-    let endInflating: End
+  private static let beginDeflating = function("deflateInit2_", BeginDeflating.self)
+  private static let deflate = function("deflate", Step.self)
+  private static let endDeflating = function("deflateEnd", End.self)
+  private static let beginInflating = function("inflateInit2_", BeginInflating.self)
+  private static let inflate = function("inflate", Step.self)
+  private static let resetInflating = function("inflateReset", End.self)
+  private static let endInflating = function("inflateEnd", End.self)
 
-    init?(of library: String?) {
-      guard let handle = dlopen(library, RTLD_LAZY), let beginDeflating = dlsym(handle, "deflateInit2_"),
-        let deflate = dlsym(handle, "deflate"), let endDeflating = dlsym(handle, "deflateEnd"),
-        let beginInflating = dlsym(handle, "inflateInit2_"), let inflate = dlsym(handle, "inflate"),
-        let resetInflating = dlsym(handle, "inflateReset"), let endInflating = dlsym(handle, "inflateEnd")
-      else { return nil }
-      self.beginDeflating = unsafeBitCast(beginDeflating, to: type(of: self.beginDeflating))
-      self.deflate = unsafeBitCast(deflate, to: Step.self)
-      self.endDeflating = unsafeBitCast(endDeflating, to: End.self)
-      self.beginInflating = unsafeBitCast(beginInflating, to: type(of: self.beginInflating))
-      self.inflate = unsafeBitCast(inflate, to: Step.self)
-      self.resetInflating = unsafeBitCast(resetInflating, to: End.self)
-      self.endInflating = unsafeBitCast(endInflating, to: End.self)
-    }
+  private static func function<Function>(_ name: String, _: Function.Type) -> Function? {
+    // Foundation's own reading of gzip needs the library; by name in case the linker kept it private.
+    ([nil, "libz.so.1", "libz.dylib"] as [String?]).lazy.compactMap { dlsym(dlopen($0, RTLD_LAZY), name) }.first
+      .map { unsafeBitCast($0, to: Function.self) }
   }
 
-  // Foundation's own reading of gzip needs the library; by name in case the linker kept it private.
-  private static let functions =
-    ([nil, "libz.so.1", "libz.dylib"] as [String?]).lazy.compactMap { Functions(of: $0) }.first
   private static let size = Int32(MemoryLayout<Stream>.size)
 
   /// Whether the process has zlib.
-  package static var isAvailable: Bool { functions != nil }
+  package static var isAvailable: Bool { beginInflating != nil }
 
   /// The compressed form, if it has no more than so many bytes.
   package static func compressed(_ bytes: Data, as format: Format = .zlib, room: Int? = nil) -> Data? {
     // What cannot be compressed grows by five bytes in sixteen thousand.
     let room = room ?? bytes.count + bytes.count / 1000 + 64
     var stream = Stream()
-    guard let functions, let inputCount = UInt32(exactly: bytes.count), let outputCount = UInt32(exactly: room),
-      functions.beginDeflating(&stream, 6, 8, format.rawValue, 8, 0, "1", size) == 0
+    guard let beginDeflating, let deflate, let endDeflating, let inputCount = UInt32(exactly: bytes.count),
+      let outputCount = UInt32(exactly: room), beginDeflating(&stream, 6, 8, format.rawValue, 8, 0, "1", size) == 0
     else { return nil }
-    defer { _ = functions.endDeflating(&stream) }
+    defer { _ = endDeflating(&stream) }
     var result = Data(count: room)
     let status = result.withUnsafeMutableBytes { target in
       bytes.withUnsafeBytes { source in
         (stream.input, stream.inputCount) = (source.bindMemory(to: UInt8.self).baseAddress, inputCount)
         (stream.output, stream.outputCount) = (target.bindMemory(to: UInt8.self).baseAddress, outputCount)
-        return functions.deflate(&stream, 4)
+        return deflate(&stream, 4)
       }
     }
     return status == 1 ? result.prefix(room - Int(stream.outputCount)) : nil
@@ -93,10 +80,10 @@ package enum Deflate {
   /// The original, if it is whole and has no more than so many bytes.
   package static func inflated(_ bytes: Data, as format: Format = .zlib, limit: Int) -> Data? {
     var stream = Stream()
-    guard let functions, let inputCount = UInt32(exactly: bytes.count), limit < Int(Int32.max),
-      functions.beginInflating(&stream, format.rawValue, "1", size) == 0
+    guard let beginInflating, let inflate, let resetInflating, let endInflating, limit < Int(Int32.max),
+      let inputCount = UInt32(exactly: bytes.count), beginInflating(&stream, format.rawValue, "1", size) == 0
     else { return nil }
-    defer { _ = functions.endInflating(&stream) }
+    defer { _ = endInflating(&stream) }
     var (result, count) = (Data(count: min(limit + 1, max(4 * bytes.count, 128 << 10))), 0)
     return bytes.withUnsafeBytes { source in
       (stream.input, stream.inputCount) = (source.bindMemory(to: UInt8.self).baseAddress, inputCount)
@@ -106,7 +93,7 @@ package enum Deflate {
           (stream.output, stream.outputCount) = (
             UnsafeMutableBufferPointer(rebasing: rest).baseAddress, UInt32(rest.count)
           )
-          return functions.inflate(&stream, 0)
+          return inflate(&stream, 0)
         }
         count = result.count - Int(stream.outputCount)
         if status == 1 {
@@ -114,7 +101,7 @@ package enum Deflate {
           guard format == .gzip, stream.inputCount > 0, stream.input?.pointee == 0x1F else {
             return count <= limit ? result.prefix(count) : nil
           }
-          guard functions.resetInflating(&stream) == 0 else { return nil }
+          guard resetInflating(&stream) == 0 else { return nil }
         } else {
           guard status == 0 || status == -5, stream.outputCount == 0, count <= limit else { return nil }
           result.count = min(limit + 1, 2 * count)

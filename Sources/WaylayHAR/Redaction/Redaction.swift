@@ -103,14 +103,14 @@ public struct Redaction: Sendable {
   /// A replay that compares bodies finds a changed one by what is left of it: requests that differ in their secrets
   /// alone are the same to it.
   public func report(_ archive: HAR) -> String {
-    var report = RedactionReport(keepsUnread: !replacesUnreadableBodies)
+    var report = RedactionReport()
     _ = redacted(archive.entries, report: &report)
     return report.description
   }
 
   /// Exchanges that belong together: a credential that one of them shows by a name is taken out of the others, too.
   package func redacted(_ entries: [HAR.Entry]) -> [HAR.Entry] {
-    var report = RedactionReport(keepsUnread: true)
+    var report = RedactionReport()
     return redacted(entries, report: &report)
   }
 
@@ -144,11 +144,8 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
   /// The exchanges with bodies that could not be read, and why.
   package private(set) var unread: [String] = []
   private var exchanges = 0
-  private let keepsUnread: Bool
 
-  package init(keepsUnread: Bool) {
-    self.keepsUnread = keepsUnread
-  }
+  package init() {}
 
   fileprivate mutating func add(_ entry: HAR.Entry, places: Int, unread: [String], _ original: HAR.Entry) {
     self.places += places
@@ -169,7 +166,7 @@ package struct RedactionReport: Sendable, CustomStringConvertible {
         + "those for the same that differ in their secrets alone:" + list(changedBodies)
     }
     if !unread.isEmpty {
-      text += "\nNot read, and \(keepsUnread ? "kept as they are" : "replaced as a whole"):" + list(unread)
+      text += "\nNot read:" + list(unread)
     }
     return text
   }

@@ -7,41 +7,35 @@ extension Redactor {
     if readCoded(&draft, type: type, codings: codings) || readWide(&draft, type: type) { return }
     let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     let isAnything = ["", "text/plain", "application/octet-stream"].contains(essence)
-    let isJSON = essence.hasSuffix("json") || essence.hasSuffix("json-seq")
-    let isXML = essence.hasSuffix("xml"), isHTML = essence == "text/html" || essence.hasPrefix("application/xhtml")
+    let isJSON = essence.hasSuffix("json") || essence.hasSuffix("json-seq"), isParts = essence.hasPrefix("multipart/")
+    let isHTML = essence == "text/html" || essence.hasPrefix("application/xhtml"), isXML = essence.hasSuffix("xml")
     let isForm = essence == "application/x-www-form-urlencoded"
-    let isText = isJSON || isXML || isHTML || isForm || essence.hasPrefix("text/") || essence.hasPrefix("multipart/")
-    guard isText || !source.contains(0) else {
+    guard isJSON || isHTML || isXML || isForm || isParts || essence.hasPrefix("text/") || !source.contains(0) else {
       let isMedium = ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }
-      if !isMedium { giveUp(&draft, "no text") }
-      return
+      return isMedium ? () : giveUp(&draft, "no text")
     }
     let start = source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    let first = source[start...].first { !$0.isSpace }
-    if essence.hasPrefix("multipart/") || isAnything && source.starts(with: "--".utf8) {
-      let isRead = boundary(of: source, type: type).map { readParts(&draft, boundary: $0) } ?? false
-      if isRead { return }
+    let first = source[start...].first { !$0.isSpace } ?? 0
+    if isParts || isAnything && source.starts(with: "--".utf8) {
+      if readParts(&draft, type: type) { return }
       readText(&draft, .lines)
-      if !isAnything { giveUp(&draft, "no parts with the boundary that it names") }
-    } else if isJSON || isAnything && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")) {
+      if isParts { giveUp(&draft, "no parts with the boundary that it names") }
+    } else if isJSON || isAnything && "{[".utf8.contains(first) {
       readLinesOfJSON(&draft, from: start, isDeclared: isJSON)
     } else if isForm || isAnything && looksLikeForm(source) {
       readForm(&draft)
     } else if (isXML || isHTML) && source.contains(UInt8(ascii: "<")) || isAnything && looksLikeMarkup(source) {
-      let isPage = source.prefix(200).split(separator: UInt8(ascii: "<")).contains { tag in
-        String(decoding: tag.prefix(14), as: UTF8.self).lowercased().hasPrefix("!doctype html")
-          || tag.starts(with: "html".utf8)
-      }
-      readMarkup(&draft, isHTML: isHTML || isPage)
+      let beginning = String(decoding: source.prefix(200), as: UTF8.self).lowercased()
+      readMarkup(&draft, isHTML: isHTML || beginning.contains("<!doctype html") || beginning.contains("<html"))
     } else {
-      let isCode = essence.hasSuffix("javascript") || essence.hasSuffix("ecmascript") || essence == "text/css"
+      let isCode = ["javascript", "ecmascript", "/css"].contains { essence.hasSuffix($0) }
       readText(&draft, isCode ? .code : .lines)
     }
   }
 
   /// Notes that a body is not what it should be, and replaces it if that is wished.
   private mutating func giveUp(_ draft: inout Draft, _ reason: String, isJSON: Bool = false) {
-    unread.append(reason)
+    unread.append(reason + (redaction.replacesUnreadableBodies ? ", replaced as a whole" : ", kept as it is"))
     guard redaction.replacesUnreadableBodies else { return }
     places += 1
     draft = Draft(draft.source)
@@ -55,29 +49,30 @@ extension Redactor {
   ///
   /// - Returns: `false` for what is not: clients undo codings, and leave their names in the head.
   private mutating func readCoded(_ draft: inout Draft, type: String, codings: String) -> Bool {
-    let (data, limit) = (Data(draft.source), 64 << 20)
     let coding = codings.lowercased().split(separator: ",").last?.trimmingCharacters(in: .whitespaces) ?? ""
-    var formats: [Deflate.Format] = []
-    if draft.source.starts(with: [0x1F, 0x8B]) {
-      formats = [.gzip]
-    } else if coding == "deflate" {
-      formats = [.zlib, .raw]
-    }
-    for format in formats {
-      guard let plain = Deflate.inflated(data, as: format, limit: limit) else { continue }
+    let isGzip = draft.source.starts(with: [0x1F, 0x8B])
+    let isText = String(validating: draft.source, as: UTF8.self) != nil && !draft.source.contains(0)
+    guard isGzip || !isText && !["", "identity"].contains(coding) else { return false }
+    for format in isGzip ? [Deflate.Format.gzip] : coding == "deflate" ? [.zlib, .raw] : [] {
+      guard let plain = Deflate.inflated(Data(draft.source), as: format, limit: 64 << 20) else { continue }
       let rest = codings.split(separator: ",").dropLast().joined(separator: ",")
-      let changed = changed(Array(plain)) { $0.readBody(&$1, type: type, codings: rest) }
-      if let changed, let coded = Deflate.compressed(Data(changed), as: format) {
-        draft.replace(draft.source.indices, by: Array(coded))
-      } else {
-        draft.keep(draft.source.indices)
+      readDecoded(&draft, Array(plain), type: type, codings: rest) {
+        Deflate.compressed(Data($0), as: format).map { Array($0) }
       }
       return true
     }
-    let isText = String(validating: draft.source, as: UTF8.self) != nil && !draft.source.contains(0)
-    guard formats == [.gzip] || !isText && !["", "identity"].contains(coding) else { return false }
     giveUp(&draft, "its coding \(coding.isEmpty ? "gzip" : coding) cannot be undone")
     return true
+  }
+
+  private mutating func readDecoded(
+    _ draft: inout Draft, _ plain: [UInt8], type: String, codings: String, coded: ([UInt8]) -> [UInt8]?
+  ) {
+    if let bytes = changed(plain, by: { $0.readBody(&$1, type: type, codings: codings) }).flatMap(coded) {
+      draft.replace(draft.source.indices, by: bytes)
+    } else {
+      draft.keep(draft.source.indices)
+    }
   }
 
   /// Reads what is in UTF-16 or UTF-32, and writes it so again.
@@ -96,12 +91,8 @@ extension Redactor {
       let bytes = Data(draft.source.dropFirst(isMarked ? mark.count : 0))
       // Binary bytes may look alike: they do not come out as they were.
       guard let text = String(data: bytes, encoding: encoding), text.data(using: encoding) == bytes else { continue }
-      if let changed = changed(Array(text.utf8), by: { $0.readBody(&$1, type: type) }),
-        let wide = String(decoding: changed, as: UTF8.self).data(using: encoding)
-      {
-        draft.replace(draft.source.indices, by: (isMarked ? mark : []) + wide)
-      } else {
-        draft.keep(draft.source.indices)
+      readDecoded(&draft, Array(text.utf8), type: type, codings: "") {
+        String(decoding: $0, as: UTF8.self).data(using: encoding).map { (isMarked ? mark : []) + $0 }
       }
       return true
     }
@@ -143,7 +134,7 @@ extension Redactor {
       draft.keep(item.startIndex..<equals)
       let value = equals + 1..<item.endIndex
       if hides(Escapes.form.removed(from: item[..<equals])) {
-        hide(value, in: &draft, secret: Escapes.form.removed(from: draft.source[value]), escapes: .percent)
+        hide(value, in: &draft, escapes: .form)
       } else {
         read(value, in: &draft, escapes: .form)
       }
@@ -154,17 +145,18 @@ extension Redactor {
 
   /// What stands between parts: as the type says it, or as the body begins.
   private func boundary(of source: [UInt8], type: String) -> [UInt8]? {
-    if let start = type.range(of: "boundary=", options: .caseInsensitive) {
-      let rest = type[start.upperBound...]
-      let text =
-        rest.first == "\"" ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && !$0.isWhitespace }
-      return text.isEmpty ? nil : Array("--\(text)".utf8)
+    guard let start = type.range(of: "boundary=", options: .caseInsensitive) else {
+      let line = source.prefix { $0 > 0x20 }
+      return line.starts(with: "--".utf8) && line.count > 2 ? Array(line) : nil
     }
-    let line = source.prefix { $0 > 0x20 }
-    return line.starts(with: "--".utf8) && line.count > 2 ? Array(line) : nil
+    let rest = type[start.upperBound...]
+    return Array("--".utf8)
+      + (rest.first == "\"" ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && !$0.isWhitespace })
+      .utf8
   }
 
-  private mutating func readParts(_ draft: inout Draft, boundary: [UInt8]) -> Bool {
+  private mutating func readParts(_ draft: inout Draft, type: String) -> Bool {
+    guard let boundary = boundary(of: draft.source, type: type) else { return false }
     let source = draft.source
     let later = [0x0A] + boundary
     guard var mark = source.starts(with: boundary) ? 0..<boundary.count : source.firstRange(of: later, from: 0) else {

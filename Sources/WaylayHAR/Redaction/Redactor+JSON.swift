@@ -94,7 +94,7 @@ extension Redactor {
       guard let end = draft.endOfString(at: start) else { return nil }
       let text = Escapes.backslash.removed(from: draft.source[start + 1..<end])
       if isSecret {
-        hide(start + 1..<end, in: &draft, secret: text, escapes: .backslash, isNoted: false)
+        hide(start + 1..<end, in: &draft, escapes: .backslash, isNoted: false)
       } else {
         read(start + 1..<end, in: &draft, escapes: .backslash)
       }

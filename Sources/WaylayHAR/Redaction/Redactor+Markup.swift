@@ -96,19 +96,14 @@ extension Redactor {
     guard let first = text.firstIndex(where: { !$0.isSpace }), let last = text.lastIndex(where: { !$0.isSpace }),
       let element = stack.last
     else { return read(range, in: &draft, escapes: escapes) }
-    let content = escapes.removed(from: text[first...last])
-    let isName = element.name == "key" || element.name == "name"
-    if isName, stack.count > 1 { stack[stack.count - 2].namesSecret = namesSecret(content) }
-    // The keys of a property list are names, whatever `key` is elsewhere.
-    let isOfList = element.name == "key" && stack.dropLast().last?.name == "dict"
-    if isOfList {
-      draft.keep(range)
-    } else if element.isSecret {
-      // A section goes as a whole: what is in its place is a text.
-      hide(section ?? first..<last + 1, in: &draft, secret: content, escapes: .entity)
-    } else {
-      read(range, in: &draft, escapes: escapes)
+    if ["key", "name"].contains(element.name), stack.count > 1 {
+      stack[stack.count - 2].namesSecret = namesSecret(escapes.removed(from: text[first...last]))
+      // The keys of a property list are names, whatever `key` is elsewhere.
+      if element.name == "key", stack[stack.count - 2].name == "dict" { return draft.keep(range) }
     }
+    // A section goes as a whole: what is in its place is a text.
+    if element.isSecret { return hide(first..<last + 1, within: section, in: &draft, escapes: escapes) }
+    read(range, in: &draft, escapes: escapes)
   }
 
   /// Reads a tag with its attributes.
@@ -132,34 +127,26 @@ extension Redactor {
       guard equals < source.count, source[equals] == UInt8(ascii: "=") else { continue }
       index = draft.skipSpace(from: equals + 1)
       guard index < source.count else { break }
-      if "\"'".utf8.contains(source[index]) {
-        let end = draft.find(from: index + 1) { $0 == source[index] }
-        attributes.append((local, index + 1..<end))
-        index = min(end + 1, source.count)
-      } else {
-        let end = draft.find(from: index) { $0.isSpace || $0 == UInt8(ascii: ">") }
-        attributes.append((local, index..<end))
-        index = end
-      }
+      let quote = source[index], isQuoted = "\"'".utf8.contains(quote)
+      let value = isQuoted ? index + 1 : index
+      let end = draft.find(from: value) { isQuoted ? $0 == quote : $0.isSpace || $0 == UInt8(ascii: ">") }
+      attributes.append((local, value..<end))
+      index = min(isQuoted ? end + 1 : end, source.count)
     }
     let isEmpty = index > start && source[index - 1] == UInt8(ascii: "/")
-    let label = attributes.first { Self.labels.contains($0.name) }.map {
-      Escapes.entity.removed(from: source[$0.value])
+    let isLabelled = attributes.contains { name, value in
+      let text = Escapes.entity.removed(from: source[value])
+      return Self.labels.contains(name) && namesSecret(text) || name == "type" && text.elementsEqual("password".utf8)
     }
-    let isPassword = attributes.contains { $0.name == "type" && source[$0.value].elementsEqual("password".utf8) }
-    let isLabelled = isPassword || label.map { namesSecret($0) } ?? false
     let isSecretByName = isSecret || redaction.hides(name)
-    for attribute in attributes {
-      let isValue = Self.values.contains(attribute.name) || attribute.name == "id"
-      if isValue && (isLabelled || isSecretByName) && !(isLabelled && attribute.name == "id")
-        || redaction.hides(attribute.name) && !Self.labels.contains(attribute.name)
-      {
-        let text = Escapes.entity.removed(from: source[attribute.value])
-        hide(attribute.value, in: &draft, secret: text, escapes: .entity)
-      } else if Self.labels.contains(attribute.name), isLabelled {
-        draft.keep(attribute.value)
+    for (name, value) in attributes {
+      let isValue = Self.values.contains(name) && (isLabelled || isSecretByName) || name == "id" && isSecretByName
+      if isValue || redaction.hides(name) && !Self.labels.contains(name) {
+        hide(value, in: &draft, escapes: .entity)
+      } else if Self.labels.contains(name), isLabelled {
+        draft.keep(value)
       } else {
-        read(attribute.value, in: &draft, escapes: .entity)
+        read(value, in: &draft, escapes: .entity)
       }
     }
     // In HTML, what has a name holds other elements, a control for text apart.
@@ -171,12 +158,10 @@ extension Redactor {
 extension [UInt8] {
   /// The first place from another on where some bytes stand.
   func firstRange(of bytes: some Collection<UInt8>, from start: Int) -> Range<Int>? {
-    guard let first = bytes.first else { return nil }
-    var rest = self[Swift.min(start, count)...]
-    while let place = rest.firstIndex(of: first) {
-      rest = rest[place...]
-      if rest.starts(with: bytes) { return place..<place + bytes.count }
-      rest = rest.dropFirst()
+    var place = Swift.min(start, count)
+    while let next = self[place...].firstIndex(where: { $0 == bytes.first }) {
+      if self[next...].starts(with: bytes) { return next..<next + bytes.count }
+      place = next + 1
     }
     return nil
   }

@@ -77,8 +77,8 @@ extension Redactor {
     _ draft: inout Draft, at equals: Int, after done: Int, _ style: Style, _ plain: inout Int
   ) -> Int? {
     let source = draft.source
-    var start = equals
-    while start > done, equals - start < 128, !Self.endsName(source[start - 1]) { start -= 1 }
+    let start =
+      (source[max(done, equals - 128)..<equals].lastIndex { Self.endsName($0) } ?? max(done, equals - 128) - 1) + 1
     let isOfQuery = start > 0 && "?&#".utf8.contains(source[start - 1])
     let value = equals + 1
     guard start < equals, value < source.count, isOfQuery || style != .code, !"=>".utf8.contains(source[value]),
@@ -87,10 +87,8 @@ extension Redactor {
     draft.keep(start..<equals)
     let isSecret = hides(Escapes.form.removed(from: source[start..<equals]))
     guard isSecret || isOfQuery && value >= plain else { return nil }
-    if "\"'".utf8.contains(source[value]), let close = draft.endOfString(at: value) {
-      guard isSecret else { return nil }
-      let text = Escapes.backslash.removed(from: source[value + 1..<close])
-      hide(value + 1..<close, in: &draft, secret: text, escapes: .backslash)
+    if isSecret, "\"'".utf8.contains(source[value]), let close = draft.endOfString(at: value) {
+      hide(value + 1..<close, in: &draft, escapes: .backslash)
       return close
     }
     let end = draft.find(from: value) { Self.endsValue($0, isOfQuery: isOfQuery) }
@@ -99,7 +97,7 @@ extension Redactor {
       return nil
     }
     if isSecret {
-      hide(value..<end, in: &draft, secret: Escapes.form.removed(from: source[value..<end]), escapes: .percent)
+      hide(value..<end, in: &draft, escapes: .form)
     } else {
       read(value..<end, in: &draft, escapes: .form)
     }
@@ -123,35 +121,20 @@ extension Redactor {
 
   // MARK: Name: value
 
+  /// A line of a head or of a document in YAML, whose value is one word.
   private mutating func readLine(_ draft: inout Draft, at colon: Int, after done: Int) -> Int? {
     let source = draft.source
-    var start = colon
-    while start > done, colon - start < 128, source[start - 1].isOfWord || "-.".utf8.contains(source[start - 1]) {
-      start -= 1
-    }
-    // Before it, nothing but what begins a line, or an item of a list in YAML.
-    let before = source[..<start].suffix(64).reversed().prefix { $0 != 0x0A && $0 != 0x0D }
-    guard start < colon, before.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: "-") }) else { return nil }
-    let value = source[colon + 1..<max(colon + 1, draft.find(from: colon + 1) { $0 == 0x0A || $0 == 0x0D })]
-    guard let first = value.first, first == 0x20 || first == 0x09 else { return nil }
+    let start =
+      (source[max(done, colon - 128)..<colon].lastIndex { Self.endsName($0) } ?? max(done, colon - 128) - 1) + 1
+    let before = source[..<start].last { !" -\t".utf8.contains($0) } ?? 0x0A
+    guard start < colon, before == 0x0A || before == 0x0D, hides(source[start..<colon]) else { return nil }
     draft.keep(start..<colon)
-    var words = value.split { $0 == 0x20 || $0 == 0x09 }
-    if words.count == 2,
-      ["basic", "bearer", "digest", "token"].contains(String(decoding: words[0], as: UTF8.self).lowercased())
-    {
-      words.removeFirst()
-    }
-    guard let first = words.first, let last = words.last, hides(source[start..<colon]),
-      words.count == 1 || words.allSatisfy({ $0.contains(UInt8(ascii: "=")) })
-    else { return nil }
-    var range = first.startIndex..<last.endIndex
-    if range.count > 1, "\"'".utf8.contains(source[range.lowerBound]),
-      source[range.lowerBound] == source[range.upperBound - 1]
-    {
-      range = range.lowerBound + 1..<range.upperBound - 1
-    }
-    hide(range, in: &draft)
-    return range.upperBound
+    let end = draft.find(from: colon + 1) { $0 == 0x0A || $0 == 0x0D }
+    let words = source[colon + 1..<end].split { " \t\"'".utf8.contains($0) }
+    let isScheme = words.first.map { ["basic", "bearer"].contains(String(decoding: $0, as: UTF8.self).lowercased()) }
+    guard let value = words.last, words.count == 1 || words.count == 2 && isScheme == true else { return nil }
+    hide(value.indices, in: &draft)
+    return value.endIndex
   }
 
   // MARK: JSON in Base64

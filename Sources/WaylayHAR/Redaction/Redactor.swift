@@ -39,16 +39,17 @@ struct Redactor {
   /// Replaces a value that stands under the name of a secret.
   ///
   /// - Parameters:
-  ///   - secret: The value without escapes.
-  ///   - escapes: How the replacement is to be written.
+  ///   - whole: What goes with it.
+  ///   - escapes: How it is written, and the replacement is to be.
   mutating func hide(
-    _ range: Range<Int>, in draft: inout Draft, secret: [UInt8]? = nil, escapes: Escapes = [], isNoted: Bool = true
+    _ range: Range<Int>, within whole: Range<Int>? = nil, in draft: inout Draft, escapes: Escapes = [],
+    isNoted: Bool = true
   ) {
-    let secret = secret ?? Array(draft.source[range])
-    guard !secret.isEmpty, secret != mark else { return draft.keep(range) }
+    let secret = escapes.removed(from: draft.source[range])
+    guard !secret.isEmpty, secret != mark else { return draft.keep(whole ?? range) }
     if isNoted { found.insert(secret) }
     places += 1
-    draft.replace(range, by: escapes.added(to: mark))
+    draft.replace(whole ?? range, by: (whole == nil ? escapes : .entity).added(to: mark))
   }
 
   /// Reads a value within another one. What is changed is written with the same escapes.

@@ -14,36 +14,22 @@ struct SecretFinder {
     let isCoded: Bool
   }
 
-  /// What a node is the end of.
-  private struct End {
-    var length: Int32 = 0
-    var isCoded = false
-    var isNumber = false
-
-    init() {}
-
-    init(of pattern: Pattern) {
-      length = Int32(pattern.bytes.count)
-      isCoded = pattern.isCoded
-      isNumber = pattern.bytes.allSatisfy { $0.isASCIIDigit }
-    }
-  }
-
   // The nodes of the tree of all spellings, level by level: the children of a node stand beside each other, in order.
   private var byte: [UInt8] = [0]
   private var children: [Int32] = []
   private var failure: [Int32] = [0]
-  private var ends: [End] = [End()]
-  /// The nearest node on the way back that is an end.
+  /// The pattern that ends at a node, or -1.
+  private var ends: [Int32] = [-1]
+  /// The nearest node on the way back where one does.
   private var shorter: [Int32] = [0]
   private var root = [Int32](repeating: 0, count: 256)
+  private var patterns: [Pattern] = []
   private let whole: Set<[UInt8]>
 
   /// - Returns: `nil` when there is nothing to look for.
   init?(_ secrets: Set<[UInt8]>) {
     whole = secrets.filter { Self.isLookedFor($0) }
     guard !whole.isEmpty else { return nil }
-    var patterns: [Pattern] = []
     for secret in whole {
       patterns.append(Pattern(bytes: secret, isCoded: false))
       if secret.contains(0x20) {
@@ -54,7 +40,7 @@ struct SecretFinder {
       }
     }
     patterns.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-    build(patterns)
+    build()
   }
 
   /// Whether a value is looked for elsewhere: not what is short, or may be any word.
@@ -62,7 +48,7 @@ struct SecretFinder {
     secret.count >= shortest && (secret.count >= 8 || !secret.allSatisfy { $0.isASCIILetter })
   }
 
-  private mutating func build(_ patterns: [Pattern]) {
+  private mutating func build() {
     // Which patterns go through each node of a level.
     var (ranges, depth) = ([0..<patterns.count], 0)
     var (level, work) = (0..<1, 0)
@@ -78,9 +64,9 @@ struct SecretFinder {
           next.append(first..<last)
           if node == 0 { root[Int(letter)] = Int32(byte.count) }
           let back = node == 0 ? 0 : step(from: Int(failure[node]), letter, &work)
-          shorter.append(ends[Int(back)].length > 0 ? back : shorter[Int(back)])
+          shorter.append(ends[Int(back)] >= 0 ? back : shorter[Int(back)])
           failure.append(back)
-          ends.append(patterns[first].bytes.count == depth + 1 ? End(of: patterns[first]) : End())
+          ends.append(patterns[first].bytes.count == depth + 1 ? Int32(first) : -1)
           byte.append(letter)
           range = last..<range.upperBound
         }
@@ -134,18 +120,18 @@ struct SecretFinder {
     for index in piece {
       node = Int(step(from: node, bytes[index], &work))
       // The longest is taken. Those that end here alike begin within each other.
-      var candidate = ends[node].length > 0 ? node : Int(shorter[node])
+      var candidate = ends[node] >= 0 ? node : Int(shorter[node])
       while candidate != 0 {
         work += 1
-        let end = ends[candidate]
-        let range = index + 1 - Int(end.length)..<index + 1
-        if end.isCoded {
+        let pattern = patterns[Int(ends[candidate])]
+        let range = index + 1 - pattern.bytes.count..<index + 1
+        if pattern.isCoded {
           if range.upperBound > found.last?.upperBound ?? piece.lowerBound {
             found.append(Base64.run(around: range, in: piece, of: bytes))
           }
           break
         }
-        if isEnd(range, in: bytes, isNumber: end.isNumber), isBeginning(range, in: bytes, isNumber: end.isNumber) {
+        if isWhole(range, in: bytes) {
           while let last = found.last, last.lowerBound >= range.lowerBound { found.removeLast() }
           found.append(range)
           break
@@ -156,19 +142,16 @@ struct SecretFinder {
     return found
   }
 
-  /// Whether a word may begin there, of which the first byte is known.
-  private func isBeginning(_ range: Range<Int>, in bytes: [UInt8], isNumber: Bool) -> Bool {
-    let start = range.lowerBound
-    guard start > 0, bytes[start].isOfWord else { return true }
-    if isNumber, start > 1, ".,".utf8.contains(bytes[start - 1]), bytes[start - 2].isASCIIDigit { return false }
-    return !bytes[start - 1].isOfWord
-  }
-
-  private func isEnd(_ range: Range<Int>, in bytes: [UInt8], isNumber: Bool) -> Bool {
-    let end = range.upperBound
-    guard end < bytes.count, bytes[end - 1].isOfWord else { return true }
-    if isNumber, end + 1 < bytes.count, ".,".utf8.contains(bytes[end]), bytes[end + 1].isASCIIDigit { return false }
-    return !bytes[end].isOfWord
+  /// Whether no word and no number goes on at either end.
+  private func isWhole(_ range: Range<Int>, in bytes: [UInt8]) -> Bool {
+    let isNumber = bytes[range].allSatisfy(\.isASCIIDigit)
+    func goesOn(from edge: Int, _ step: Int) -> Bool {
+      guard bytes.indices.contains(edge + step), bytes[edge].isOfWord else { return false }
+      let (next, far) = (bytes[edge + step], edge + 2 * step)
+      return next.isOfWord
+        || isNumber && ".,".utf8.contains(next) && bytes.indices.contains(far) && bytes[far].isASCIIDigit
+    }
+    return !goesOn(from: range.lowerBound, -1) && !goesOn(from: range.upperBound - 1, 1)
   }
 }
 
@@ -178,14 +161,4 @@ extension UInt8 {
   var isSpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
   /// Whether letters and digits of ASCII beside it make one word with it.
   var isOfWord: Bool { isASCIIDigit || isASCIILetter || self == UInt8(ascii: "_") }
-
-  /// The value of a digit of base 16.
-  var hexadecimal: UInt8? {
-    switch self {
-    case 0x30...0x39: self - 0x30
-    case 0x41...0x46: self - 0x41 + 10
-    case 0x61...0x66: self - 0x61 + 10
-    default: nil
-    }
-  }
 }

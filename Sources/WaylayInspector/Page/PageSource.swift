@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-HT+lLVFjSwWS5mwG1e6dKTGu+44TiKB+Cbr60azrGmo="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-Swhykuo5JDssRufYr1s4mDN4HRF7SzqSk/6Xz2N3xmA="
+  static let scriptHash = "sha256-dmxTzOdjxGCL4aCnaNUuiVGKus5wo2u/1RX5GraPics="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -982,14 +982,12 @@ enum PageSource {
     }
     // A request as a command, quoted so that a shell runs nothing of it: as `HAR.Request.curlCommand()` does.
 
-    const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+    // What a terminal would act on: made by `printf`, because only some shells know `$'…'`. A line break, which that would lose, does nothing.
+    const unseen = /(?:(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}])+/gu;
 
     function quoted(text) {
-      if (!unseen.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
-      const known = { "'": "\\'", '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-      const encoder = new TextEncoder();
-      return `$'${[...text].map((letter) => known[letter] ?? (unseen.test(letter)
-        ? [...encoder.encode(letter)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('') : letter)).join('')}'`;
+      const octal = (run) => [...new TextEncoder().encode(run)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+      return `'${text.replaceAll("'", "'\\''").replace(unseen, (run) => `'"$(printf '${octal(run)}')"'`)}'`;
     }
 
     function curl(row) {

@@ -268,7 +268,16 @@ extension Cassette {
     guard !recorded.isEmpty || !pruned.isEmpty else { return }
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
-    archive.entries = options.redaction.redacted(kept + recorded)
+    var report = RedactionReport()
+    archive.entries = options.redaction.redacted(kept + recorded, report: &report)
+    if options.matching.contains(.body), !report.changedBodies.isEmpty {
+      note(
+        MockIssue(
+          kind: .redacted,
+          message:
+            "\(file.lastPathComponent) compares bodies, and secrets were removed from them: requests that differ in their "
+            + "secrets alone get the same response.\n\(report)", location: location, isWarning: true))
+    }
     do { try CassetteFile.replace(file, by: archive.data(), version, writing) } catch {
       throw error.located(at: location)
     }

@@ -18,7 +18,7 @@
         abstract: "Write a copy of an archive without credentials.",
         discussion: """
           What the archive says beside its entries goes too, but for who wrote it and the titles of its pages. \
-          With --json: {"entries": 12, "output": "…"}.
+          With --json: {"entries": 12, "output": "…", "redacted": 38}.
           """)
       @Argument(help: "The archive.") var file: String
       @Option(name: .shortAndLong, help: ArgumentHelp("The copy.", valueName: "file")) var output: String
@@ -28,17 +28,19 @@
 
       func run() throws {
         let target = try OutputFile(output, mayReplace: force)
-        let count = try HARFile(file).write(to: target, secrets.redaction)
+        let (count, report) = try HARFile(file).write(to: target, secrets.redaction)
         if common.json {
-          try Output.json(Report(entries: count, output: output))
+          try Output.json(Report(entries: count, output: output, redacted: report.places))
         } else {
           try Output.line("\(count) entr\(count == 1 ? "y" : "ies") in \(output).")
+          for line in report.description.split(separator: "\n") { try Output.line(String(line)) }
         }
       }
 
       private struct Report: Encodable {
         let entries: Int
         let output: String
+        let redacted: Int
       }
     }
 
@@ -160,15 +162,18 @@
       return count
     }
 
-    /// Writes a copy without secrets; returns how many entries it has.
-    func write(to target: OutputFile, _ redaction: Redaction) throws -> Int {
+    /// Writes a copy without secrets; returns how many entries it has, and what was done to them.
+    func write(to target: OutputFile, _ redaction: Redaction) throws -> (count: Int, report: RedactionReport) {
       do {
         let archive = redaction.outline(of: try HAR(withoutEntriesOf: url))
         var writer = try HARWriter(target.draft, archive: archive)
-        let count = try forEach { _, entry in try writer.append(redaction.redacted(entry)) }
+        var report = RedactionReport()
+        let count = try forEach { _, entry in
+          try writer.append(redaction.redacted([entry], report: &report)[0])
+        }
         try writer.finish()
         try target.place()
-        return count
+        return (count, report)
       } catch {
         target.discard()
         throw error
@@ -183,21 +188,11 @@
       var copy = HAR(creator: HAR.Application(name: archive.creator.name, version: archive.creator.version))
       copy.browser = archive.browser.map { HAR.Application(name: $0.name, version: $0.version) }
       copy.pages = archive.pages.map { page in
-        // Browsers take the page's URL for its title.
-        var copy = HAR.Page(id: page.id, title: shown(page.title), started: page.started)
+        var copy = HAR.Page(id: page.id, title: page.title, started: page.started)
         (copy.onLoad, copy.onContentLoad) = (page.onLoad, page.onContentLoad)
         return copy
       }
-      return copy
-    }
-
-    /// A URL without secrets.
-    func shown(_ url: String) -> String {
-      redacted(
-        HAR.Entry(
-          started: Date(timeIntervalSince1970: 0), request: HAR.Request(method: "GET", url: url),
-          response: HAR.Response(status: 0, httpVersion: ""))
-      ).request.url
+      return redacted(copy)
     }
   }
 #endif

@@ -116,6 +116,19 @@ struct CassetteSecretTests {
     #expect(folder.data()?.contains(Data("sh0wn".utf8)) == true)
   }
 
+  @Test("that stood in a body which is compared are told of, once")
+  func warnings() async throws {
+    let body = MessageBody.text(#"{"password":"pl4nted","a":1}"#)
+    for matching in [Set<Cassette.Aspect>([.method, .body]), [.method]] {
+      let recording = folder.cassette(.all) { $0.matching = matching }
+      _ = try await recording.text(.post, "https://a.test/x", body: body, network: echo)
+      try recording.eject()
+      let issues = recording.issues.filter { $0.kind == .redacted }
+      #expect(issues.count == (matching.contains(.body) ? 1 : 0))
+      #expect(issues.allSatisfy { $0.message.contains("POST https://a.test/x") && !$0.message.contains("pl4nted") })
+    }
+  }
+
   @Test("stand in no report of a request without an entry")
   func reports() async throws {
     try folder.write([

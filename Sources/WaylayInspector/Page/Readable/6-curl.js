@@ -1,13 +1,11 @@
 // A request as a command, quoted so that a shell runs nothing of it: as `HAR.Request.curlCommand()` does.
 
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+// What a terminal would act on: made by `printf`, because only some shells know `$'…'`. A line break, which that would lose, does nothing.
+const unseen = /(?:(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}])+/gu;
 
 function quoted(text) {
-  if (!unseen.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
-  const known = { "'": "\\'", '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-  const encoder = new TextEncoder();
-  return `$'${[...text].map((letter) => known[letter] ?? (unseen.test(letter)
-    ? [...encoder.encode(letter)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('') : letter)).join('')}'`;
+  const octal = (run) => [...new TextEncoder().encode(run)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+  return `'${text.replaceAll("'", "'\\''").replace(unseen, (run) => `'"$(printf '${octal(run)}')"'`)}'`;
 }
 
 function curl(row) {

@@ -36,7 +36,7 @@ struct FileTests {
   func permissions(isWhole: Bool) throws {
     try inFolder { folder in
       let file = folder.appendingPathComponent("a.har")
-      FileManager.default.createFile(atPath: file.path, contents: Data(), attributes: [.posixPermissions: 0o644])
+      _ = FileManager.default.createFile(atPath: file.path, contents: Data(), attributes: [.posixPermissions: 0o644])
       let archive = ReadingTests.samples(3)
       if isWhole { try archive.write(to: file) } else { try HARWriter(file, archive: archive, isPretty: true).finish() }
       let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int

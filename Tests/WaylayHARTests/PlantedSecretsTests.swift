@@ -48,7 +48,8 @@ enum Plantings {
     var bodies: [(String, String, String)] = [
       ("JSON", json, object), ("JSON without a type", "", object),
       ("a type with a suffix", "application/hal+json", object),
-      ("JSON as text", "text/plain", object), ("spaces", json, " {\n \(member.replacing(": ", with: " :\n ")) }"),
+      ("JSON as text", "text/plain", object), ("JSON as a form", form, object),
+      ("JSON as HTML", "text/html", object), ("spaces", json, " {\n \(member.replacing(": ", with: " :\n ")) }"),
       ("nested JSON", json, "{\"a\":[{\"b\":[[\(object)]]}]}"),
       ("an object", json, "{\"\(name)\":{\"a\":[\(quoted(secret)),{\"b\":\(quoted(secret))}]}}"),
       ("pairs", json, "[{\"name\":\"\(name)\",\"value\":\(quoted(secret))}]"),

@@ -20,7 +20,8 @@ extension Redactor {
       if readParts(&draft, type: type) { return }
       readText(&draft, .lines)
       if isParts { giveUp(&draft, "no parts with the boundary that it names") }
-    } else if isJSON || isAnything && "{[".utf8.contains(first) {
+    } else if isJSON || "{[".utf8.contains(first) && (isAnything || (try? JSONValue(reading: source)) != nil) {
+      // Many clients and servers name another type for it.
       readLinesOfJSON(&draft, from: start, isDeclared: isJSON)
     } else if isForm || isAnything && looksLikeForm(source) {
       readForm(&draft)
@@ -51,7 +52,7 @@ extension Redactor {
   private mutating func readCoded(_ draft: inout Draft, type: String, codings: String) -> Bool {
     let coding = codings.lowercased().split(separator: ",").last?.trimmingCharacters(in: .whitespaces) ?? ""
     let isGzip = draft.source.starts(with: [0x1F, 0x8B])
-    let isText = String(validating: draft.source, as: UTF8.self) != nil && !draft.source.contains(0)
+    let isText = String(bytes: draft.source, encoding: .utf8) != nil && !draft.source.contains(0)
     guard isGzip || !isText && !["", "identity"].contains(coding) else { return false }
     for format in isGzip ? [Deflate.Format.gzip] : coding == "deflate" ? [.zlib, .raw] : [] {
       guard let plain = Deflate.inflated(Data(draft.source), as: format, limit: 64 << 20) else { continue }

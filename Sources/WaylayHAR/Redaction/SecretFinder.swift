@@ -6,8 +6,8 @@
 struct SecretFinder {
   /// A shorter secret would be found in texts that have nothing to do with it.
   static let shortest = 6
-  /// Longer ones are looked for as they are alone: they would take five times as much memory.
-  private static let longestCoded = 256
+  /// Longer ones, and more of them, are looked for as they are alone: in Base64 they take five times as much memory.
+  private static let (longestCoded, mostCoded) = (256, 1 << 20)
 
   private struct Pattern {
     let bytes: [UInt8]
@@ -30,12 +30,13 @@ struct SecretFinder {
   init?(_ secrets: Set<[UInt8]>) {
     whole = secrets.filter { Self.isLookedFor($0) }
     guard !whole.isEmpty else { return nil }
+    let size = whole.reduce(0) { $0 + $1.count }
     for secret in whole {
       patterns.append(Pattern(bytes: secret, isCoded: false))
       if secret.contains(0x20) {
         patterns.append(Pattern(bytes: secret.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, isCoded: false))
       }
-      if secret.count <= Self.longestCoded {
+      if secret.count <= Self.longestCoded, size <= Self.mostCoded {
         patterns += Base64.spellings(of: secret).map { Pattern(bytes: $0, isCoded: true) }
       }
     }

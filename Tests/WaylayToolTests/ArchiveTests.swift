@@ -160,6 +160,21 @@
       }
     }
 
+    @Test("verify does not call an entry as stored that it could not read")
+    func unreadable() async throws {
+      try await filled { waylay, _ in
+        let files = try FileManager.default.subpathsOfDirectory(atPath: waylay.file("archive/entries").path).map {
+          waylay.file("archive/entries/\($0)")
+        }
+        let largest = try #require(files.max { Self.size($0) < Self.size($1) })
+        // What can be opened and not read, also by the system's user.
+        try FileManager.default.removeItem(at: largest)
+        try FileManager.default.createDirectory(at: largest, withIntermediateDirectories: false)
+        let end = try await waylay("archive", "verify", "/./archive")
+        #expect(end.code == 1 && !end.output.contains("all as stored"), "\(end)")
+      }
+    }
+
     private static func size(_ file: URL) -> Int {
       let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
       return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : -1

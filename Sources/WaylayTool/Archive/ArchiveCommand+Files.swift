@@ -114,16 +114,25 @@
         }
         // Keys first, and their entries one after the other: bodies are not all held at once.
         let keys = Locked<(known: Set<ArchiveKey>, order: [ArchiveKey])>(([], []))
+        let visited = Locked(0)
         try await store.visit(.all) { entry in
+          visited.withLock { $0 += 1 }
           keys.withLock { if $0.known.insert(entry.key).inserted { $0.order.append(entry.key) } }
           return true
+        }
+        // What could not be read is left out of a visit, and stays: the warnings on standard error say why.
+        let unread = store.usage.count - visited.withLock { $0 }
+        if unread > 0 {
+          let message =
+            "\(unread) entr\(unread == 1 ? "y" : "ies") could not be read now: see the warnings, and try again"
+          damaged.withLock { $0.append(Problem(id: nil, url: nil, message: message)) }
         }
         var (entries, bytes) = (0, Int64(0))
         for key in keys.withLock({ $0.order }) {
           for entry in try await store.entries(for: key) {
             entries += 1
             do {
-              for try await chunk in try await entry.body(isStreamed: true) { bytes += Int64(chunk.count) }
+              for try await chunk in try await entry.body() { bytes += Int64(chunk.count) }
               if ArchivedResponse(entry) == nil {
                 damaged.withLock { $0.append(Problem(entry, "its head has another version and is not used")) }
               }
@@ -142,7 +151,7 @@
           }
           try Output.line(
             "\(entries) entr\(entries == 1 ? "y" : "ies"), \(bytes) bytes: "
-              + "\(problems.isEmpty ? "all as stored" : "\(problems.count) damaged")."
+              + "\(problems.isEmpty ? "all as stored" : "\(problems.count) damaged or unreadable")."
           )
         }
         if !problems.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }

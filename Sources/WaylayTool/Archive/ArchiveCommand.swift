@@ -76,7 +76,7 @@
             .failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")
         }
         if body || output != nil {
-          try await BodyPrinter.print(newest.body(isStreamed: true), to: output)
+          try await BodyPrinter.print(newest.body(), to: output)
         } else if common.json {
           try Output.json(["entries": entries.map { EntryRow($0, Date(), isWhole: true) }])
         } else {

@@ -26,8 +26,9 @@ extension ArchiveCache {
     /// A directory, which is created if necessary. What it stores survives the end of the process, even if it is
     /// killed.
     ///
-    /// One archive at a time writes to a directory; only the owner can access it and its files (0700, 0600). Do not use
-    /// a network file system, where locks and mapped files are unreliable.
+    /// One process at a time writes to a directory, and the archives of one process share it: the limits of the first
+    /// one hold, and another key is refused. Only the owner can access it and its files (0700, 0600). Do not use
+    /// a network file system, where locks are unreliable.
     ///
     /// - Parameters:
     ///   - directory: The directory. It belongs to the archive exclusively: nobody else puts files there.
@@ -69,7 +70,7 @@ extension ArchiveCache {
       case .memory: return MemoryStore(limits: limits, secret: secret)
       case .disk(let directory, var options):
         options.limits = limits
-        return try DiskStore(at: directory, options: options, secret: secret)
+        return try SharedStores.open(directory, options, secret: secret)
       }
     }
 

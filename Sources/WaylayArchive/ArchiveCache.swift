@@ -34,7 +34,9 @@ import Logging
 /// HTTP; ``events(bufferingNewest:)``, ``counters`` and ``explain(_:)`` show what it does.
 ///
 /// The disk store opens in the background; loads that need it wait. If it cannot be opened, requests pass through as if
-/// there were no archive, a line at `.warning` says so, and ``opened()`` throws. Do not open the same directory twice.
+/// there were no archive, a line at `.warning` says so, and ``opened()`` throws; while the reason may pass, it is tried
+/// again at the next load, at most once a second, and ``isOpen`` says how it stands. Archives of one process on one
+/// directory share one store.
 public final class ArchiveCache: InlineAnswering {
   let engine: ArchiveEngine
 
@@ -56,7 +58,9 @@ public final class ArchiveCache: InlineAnswering {
   ///   - storage: Where it keeps its responses: in memory by default.
   ///   - configure: Changes the configuration.
   public convenience init(_ storage: Storage = .memory, _ configure: (inout Configuration) -> Void = { _ in }) {
-    self.init(storage.openAtOnce.map { StoreOpening($0) } ?? StoreOpening(storage), configure, storage.logger)
+    self.init(
+      { clock in storage.openAtOnce.map { StoreOpening($0) } ?? StoreOpening(storage, clock) }, configure,
+      storage.logger)
   }
 
   /// Makes an archive in a directory, which is created if necessary.
@@ -70,13 +74,15 @@ public final class ArchiveCache: InlineAnswering {
 
   /// Makes an archive with a store that is open.
   package convenience init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
-    self.init(StoreOpening(store), configure)
+    self.init({ _ in StoreOpening(store) }, configure)
   }
 
-  private init(_ opening: StoreOpening, _ configure: (inout Configuration) -> Void, _ logger: Logger? = nil) {
+  private init(
+    _ opening: (LoadClock) -> StoreOpening, _ configure: (inout Configuration) -> Void, _ logger: Logger? = nil
+  ) {
     var configuration = Configuration()
     configure(&configuration)
-    engine = ArchiveEngine(configuration, store: opening)
+    engine = ArchiveEngine(configuration, store: opening(configuration.clock))
     engine.start(logger)
   }
 
@@ -100,6 +106,16 @@ public final class ArchiveCache: InlineAnswering {
   ///
   /// - Throws: ``ArchiveError``. In that case, loads pass through without an archive.
   public func opened() async throws { _ = try await engine.opening.store() }
+
+  /// Whether the archive is open: it can find and store responses.
+  ///
+  /// ```swift
+  /// if !archive.isOpen { print("Nothing is stored at the moment.") }
+  /// ```
+  ///
+  /// `false` while it opens, when it could not be opened, when its directory was removed, and after ``invalidate()``. To
+  /// wait for it, use ``opened()``; to hear of changes, `ArchiveEvent.Kind.opened` and `.storeFailed`.
+  public var isOpen: Bool { engine.opening.ready != nil }
 
   /// The store with the responses, as soon as it is open.
   package var store: any ArchiveStore { get async throws { try await engine.opening.store() } }
@@ -129,13 +145,16 @@ public final class ArchiveCache: InlineAnswering {
     return try await store.removeAll(.key(load.key))
   }
 
-  /// Ends background work, such as revalidations, and the events. Later loads pass through without an archive.
+  /// Ends background work, such as revalidations, and the events, and lets the directory go. Later loads pass through
+  /// without an archive.
   public func invalidate() { engine.invalidate() }
 
   /// Invalidates the archive, and waits until everything stored is written and the directory is available to others.
   public func close() async {
-    engine.invalidate()
-    if let store = try? await engine.opening.store() { await store.close() }
+    engine.endWork()
+    // What is being opened is closed as soon as it is open.
+    _ = try? await engine.opening.store()
+    await engine.opening.close()
   }
 }
 
@@ -166,7 +185,9 @@ final class ArchiveEngine: Sendable {
   func start(_ logger: Logger? = nil) {
     opening.start { [weak self, reporter, configuration] outcome in
       switch outcome {
-      case .success(let store): store.observe { [weak self] in self?.report($0) }
+      case .success(let store):
+        store.observe { [weak self] in self?.report($0) }
+        reporter.report(ArchiveEvent(.opened))
       case .failure(let error):
         let reason = "the archive could not be opened: \(error.redacted)"
         reporter.report(ArchiveEvent(.storeFailed, reason: reason))
@@ -176,6 +197,12 @@ final class ArchiveEngine: Sendable {
   }
 
   func invalidate() {
+    endWork()
+    opening.release()
+  }
+
+  /// Ends what goes on behind loads.
+  func endWork() {
     let isFirst = isInvalidated.withLock { isInvalidated in
       defer { isInvalidated = true }
       return !isInvalidated

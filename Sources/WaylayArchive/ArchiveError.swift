@@ -96,9 +96,9 @@ extension ErrorCode where Domain == ArchiveError {
   ///
   /// Check the path and its permissions; it must be a directory of this user, or one that can be created.
   public static var directoryUnusable: Self { Self("directoryUnusable") }
-  /// Another process, or another archive in this process, has the directory open.
+  /// Another process has the directory open. Archives of one process share it.
   ///
-  /// Close the other archive first, or open this one with `readsWhenLocked`.
+  /// Close the archive there, or open this one with `readsWhenLocked`. An `ArchiveCache` tries again at a later load.
   public static var locked: Self { Self("locked") }
   /// The directory or file is not an archive, or has another format. Nothing was changed.
   ///

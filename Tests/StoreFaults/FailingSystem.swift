@@ -3,9 +3,9 @@ package import WaylayArchive
 
 /// The system's calls, of which any can be made to fail: what a store has to live with.
 package final class FailingSystem: SystemCalls {
-  /// A call that can fail. Those that cannot (`close`, `munmap`, giving back a lock) are not among them.
+  /// A call that can fail. Those that cannot (`close`, giving back a lock) are not among them.
   package enum Call: String, CaseIterable, Sendable {
-    case open, create, status, read, write, truncate, setMode, synchronize, lock, map, names, makeDirectory, remove,
+    case open, create, status, read, write, truncate, setMode, synchronize, lock, names, makeDirectory, remove,
       rename
   }
 
@@ -102,13 +102,6 @@ package final class FailingSystem: SystemCalls {
   }
 
   package func unlock(_ file: Int32) { system.unlock(file) }
-
-  package func map(_ file: Int32, length: Int) throws(SystemError) -> UnsafeRawPointer {
-    try begin(.map)
-    return try system.map(file, length: length)
-  }
-
-  package func unmap(_ start: UnsafeRawPointer, length: Int) { system.unmap(start, length: length) }
 
   package func names(in directory: Int32) throws(SystemError) -> [String] {
     try begin(.names)

@@ -270,19 +270,6 @@ extension ModelDisk {
     state.withLock { state in state.locks = state.locks.filter { $0.value != file } }
   }
 
-  package func map(_ file: Int32, length: Int) throws(SystemError) -> UnsafeRawPointer {
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(length, 1), alignment: 16)
-    do throws(SystemError) {
-      _ = try read(file, into: memory, at: 0)
-    } catch {
-      memory.deallocate()
-      throw error
-    }
-    return UnsafeRawPointer(memory.baseAddress!)
-  }
-
-  package func unmap(_ start: UnsafeRawPointer, length: Int) { start.deallocate() }
-
   package func names(in directory: Int32) throws(SystemError) -> [String] {
     try locked { state throws(SystemError) in
       (state.nodes[try state.number(directory)]?.names.keys).map { $0.sorted() } ?? []

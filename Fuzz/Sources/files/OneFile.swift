@@ -23,15 +23,17 @@ struct OneFile: SystemCalls {
   }
 
   func status(of file: Int32) throws(SystemError) -> FileStatus { throw Self.none() }
-  func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus { throw Self.none() }
-  func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int { throw Self.none() }
+  func status(of name: String, in directory: Int32, followingLinks: Bool) throws(SystemError) -> FileStatus {
+    throw Self.none()
+  }
+  func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+    throw Self.none()
+  }
   func truncate(_ file: Int32, to length: Int64) throws(SystemError) { throw Self.none() }
   func setMode(of file: Int32, to mode: UInt32) throws(SystemError) { throw Self.none() }
   func synchronize(_ file: Int32, isDirectory: Bool) throws(SystemError) { throw Self.none() }
   func lock(_ file: Int32) throws(SystemError) { throw Self.none() }
   func unlock(_ file: Int32) {}
-  func map(_ file: Int32, length: Int) throws(SystemError) -> UnsafeRawPointer { throw Self.none() }
-  func unmap(_ start: UnsafeRawPointer, length: Int) {}
   func names(in directory: Int32) throws(SystemError) -> [String] { throw Self.none() }
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError) { throw Self.none() }
   func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError) { throw Self.none() }

@@ -11,7 +11,8 @@ enum Target {
 
 private let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
 private let secret = [UInt8](repeating: 9, count: 32)
-private let sealings = [Sealing(), Sealing(key: key, archive: secret)]
+private let identities = [Identity(secret: secret, key: nil), Identity(secret: secret, key: key)]
+private let sealings = [Sealing(), identities[1].sealing(key) ?? Sealing()]
 
 /// One input: an exported archive, frames of one, or a chunk of a stored body with what is known of it.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -21,8 +22,8 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let rest = Array(bytes.dropFirst())
   switch kind % 8 {
   case 0: read(rest, encrypted: false)
-  case 1: read(frames(rest, sealings[0]), encrypted: false)
-  case 2: read(frames(rest, sealings[1]), encrypted: true)
+  case 1: read(frames(rest, 0), encrypted: false)
+  case 2: read(frames(rest, 1), encrypted: true)
   case 3, 4, 5: head(rest)
   default: chunk(rest, isEncrypted: kind % 8 == 6)
   }
@@ -30,13 +31,15 @@ func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// Chance finds no checksum: this makes frames of an input, so that what is behind them is reached.
-private func frames(_ bytes: [UInt8], _ sealing: Sealing) -> [UInt8] {
-  var file = ArchiveFile.mark(secret: secret, sealing)
+private func frames(_ bytes: [UInt8], _ place: Int) -> [UInt8] {
+  let sealing = sealings[place]
+  var file = ArchiveFile.mark(identities[place])
   var source = ByteSource(bytes[...])
   var index: UInt64 = 0
   while let kind = source.number(UInt8.self), index < 100 {
     let payload = source.counted() ?? []
-    guard let sealed = try? sealing.sealed([kind % 6] + payload, Sealing.Context(file: 0, index: index), digest: []) else { break }
+    guard let sealed = try? sealing.sealed([kind % 6] + payload, Sealing.Context(file: 0, index: index), digest: [])
+    else { break }
     var sink = ByteSink()
     sink.put(sealed)
     sink.put(Checksum.of(sink.bytes, seed: index))
@@ -48,7 +51,8 @@ private func frames(_ bytes: [UInt8], _ sealing: Sealing) -> [UInt8] {
 
 /// Reads a file to its end or to its first damage, as an import does.
 private func read(_ bytes: [UInt8], encrypted: Bool) {
-  guard let opened = try? ArchiveFileReader("a file", key: encrypted ? key : nil, FileSystem(OneFile(bytes: bytes))) else { return }
+  guard let opened = try? ArchiveFileReader("a file", key: encrypted ? key : nil, FileSystem(OneFile(bytes: bytes)))
+  else { return }
   let (isOver, limit) = (DispatchSemaphore(value: 0), bytes.count)
   // Nothing in it waits for anything.
   Task.immediate { @Sendable in
@@ -82,14 +86,19 @@ private func chunk(_ bytes: [UInt8], isEncrypted: Bool) {
   let stored = Data(bytes.suffix(source.remaining))
   let place = Sealing.Context(file: 1, index: 2)
   let chunk = BodyChunk(
-    stored: UInt32(stored.count), plain: plain % UInt32(BodyChunk.size + 1), check: stored.withUnsafeBytes { Checksum.of($0, seed: place.seed) },
+    stored: UInt32(stored.count), plain: plain % UInt32(BodyChunk.size + 1),
+    check: stored.withUnsafeBytes { Checksum.of($0, seed: place.seed) },
     isCompressed: flags & 1 == 1)
   let sealing = sealings[isEncrypted ? 1 : 0]
   if let opened = sealing.opened(chunk: stored, chunk, place, digest: [1]) {
     require(opened.count == Int(chunk.plain), "another length")
   }
   // What is sealed is opened again as it was, and as nothing else in another place.
-  guard let (sealed, known) = try? sealing.sealed(chunk: stored, compressing: flags & 2 == 2, place, digest: [1]), !stored.isEmpty else { return }
+  guard let (sealed, known) = try? sealing.sealed(chunk: stored, compressing: flags & 2 == 2, place, digest: [1]),
+    !stored.isEmpty
+  else { return }
   require(sealing.opened(chunk: sealed, known, place, digest: [1]) == stored, "not what was sealed")
-  require(sealing.opened(chunk: sealed, known, Sealing.Context(file: 1, index: 3), digest: [1]) == nil, "a chunk in another place")
+  require(
+    sealing.opened(chunk: sealed, known, Sealing.Context(file: 1, index: 3), digest: [1]) == nil,
+    "a chunk in another place")
 }

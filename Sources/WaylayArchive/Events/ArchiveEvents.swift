@@ -54,6 +54,8 @@ public struct ArchiveEvent: Sendable {
     public static let collapsed = Kind(description: "collapsed")
     /// The request waited in vain for another load, whose response may not be shared.
     public static let released = Kind(description: "released")
+    /// The store was opened, for the first time or again.
+    public static let opened = Kind(description: "opened")
     /// The store could not be opened, read or written; the reason says what happened.
     public static let storeFailed = Kind(description: "storeFailed")
   }

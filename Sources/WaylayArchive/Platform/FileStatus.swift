@@ -48,12 +48,6 @@ package struct FileStatus: Equatable, Sendable {
       links: Int(status.st_nlink), mode: UInt32(status.st_mode) & 0o7777, owner: UInt32(status.st_uid),
       isDirectory: UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFDIR))
   }
-
-  /// Whether the bytes are still those of `other`: any write changes the time. The number of names does not matter, but
-  /// changes it too.
-  func hasSameContents(as other: FileStatus) -> Bool {
-    identity == other.identity && size == other.size && changed == other.changed
-  }
 }
 
 /// A call to the system that failed.

@@ -125,13 +125,6 @@ struct FileSystem: Sendable {
   /// Gives the lock back; closing would do, but somebody may still hold the descriptor.
   func unlock(_ file: FileDescriptor) { system.unlock(file.raw) }
 
-  /// The first `length` bytes of a file as memory, for reading; to be given back with ``unmap(_:length:)``.
-  func map(_ file: FileDescriptor, length: Int) throws(SystemError) -> UnsafeRawPointer {
-    try repeating { () throws(SystemError) in try system.map(file.raw, length: length) }
-  }
-
-  func unmap(_ start: UnsafeRawPointer, length: Int) { system.unmap(start, length: length) }
-
   // MARK: Names
 
   /// Removes a file, where it exists.
@@ -256,8 +249,6 @@ package protocol SystemCalls: Sendable {
   /// Takes the lock of a file or a directory, unless another open one has it.
   func lock(_ file: Int32) throws(SystemError)
   func unlock(_ file: Int32)
-  func map(_ file: Int32, length: Int) throws(SystemError) -> UnsafeRawPointer
-  func unmap(_ start: UnsafeRawPointer, length: Int)
   func names(in directory: Int32) throws(SystemError) -> [String]
   func makeDirectory(_ name: String, in directory: Int32, mode: UInt32) throws(SystemError)
   func remove(_ name: String, in directory: Int32, isDirectory: Bool) throws(SystemError)
@@ -335,23 +326,6 @@ package struct PosixCalls: SystemCalls {
   }
 
   package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
-
-  package func map(_ file: Int32, length: Int) throws(SystemError) -> UnsafeRawPointer {
-    #if canImport(Darwin)
-      let flags = MAP_PRIVATE
-    #else
-      // The pages in one go: a fault for each would take longer than the check of what is in them.
-      let flags = MAP_PRIVATE | Int32(MAP_POPULATE)
-    #endif
-    guard let start = mmap(nil, length, PROT_READ, flags, file, 0), start != MAP_FAILED else {
-      throw SystemError("mmap")
-    }
-    return UnsafeRawPointer(start)
-  }
-
-  package func unmap(_ start: UnsafeRawPointer, length: Int) {
-    munmap(UnsafeMutableRawPointer(mutating: start), length)
-  }
 
   package func names(in directory: Int32) throws(SystemError) -> [String] {
     // A descriptor of its own: the place in a directory belongs to the open one.

@@ -234,7 +234,7 @@ extension ArchiveLoad {
     var body = MessageBody.empty
     if let range = bytes(of: reply, in: chosen) {
       do {
-        body = try await chosen.entry.body(in: range)
+        body = try await self.body(of: chosen, range)
       } catch {
         try Task.checkCancellation()
         // What was confirmed is damaged or gone: load it whole.

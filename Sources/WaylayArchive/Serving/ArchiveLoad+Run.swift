@@ -132,12 +132,20 @@ extension ArchiveLoad {
   ) async throws -> MessageBody? {
     guard let range = bytes(of: reply, in: stored) else { return .empty }
     do {
-      return try await stored.entry.body(in: range)
+      return try await body(of: stored, range)
     } catch {
       try Task.checkCancellation()
       engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
       if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
       return nil
+    }
+  }
+
+  /// A part of a stored body. What is found damaged while it is read goes, so that the next load does not find it.
+  func body(of stored: Stored, _ range: Range<Int64>) async throws -> MessageBody {
+    try await stored.entry.body(in: range) { error in
+      engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
+      if error.provesDamage { store.remove([stored.entry.id]) }
     }
   }
 
@@ -158,7 +166,7 @@ extension ArchiveLoad {
     let chosen = stored[failure.reply.index]
     var body = MessageBody.empty
     if let range = bytes(of: failure.reply, in: chosen) {
-      guard let read = try? await chosen.entry.body(in: range) else { throw error }
+      guard let read = try? await self.body(of: chosen, range) else { throw error }
       body = read
     }
     return respond(failure.reply, chosen.record, body, decision, now, of: chosen.entry.id, reason: failure.reason)
@@ -317,7 +325,7 @@ extension ArchiveLoad {
         guard let range = bytes(of: reply, in: stored[reply.index]) else {
           return other.respond(reply, stored[reply.index].record, .empty, decision, now)
         }
-        guard let body = try? await stored[reply.index].entry.body(in: range) else { continue }
+        guard let body = try? await other.body(of: stored[reply.index], range) else { continue }
         return other.respond(reply, stored[reply.index].record, body, decision, now)
       case .forward:
         if let error, let response = try? await other.unreachable(error, decision, stored) { return response }

@@ -22,7 +22,7 @@ extension ArchiveLoad {
       return marked(response, judged, decision, isStored: false)
     case .new(let record):
       let placement = placement(judged, taking: judged.outcome.removals.map { stored[$0].entry })
-      let (kept, refusal) = keep(response, as: record, placement, flight)
+      let (kept, refusal) = await keep(response, as: record, placement, flight)
       return marked(kept, judged, decision, isStored: refusal == nil, refusal)
     case .join(let index, let offset, let record):
       let response = marked(response, judged, decision, isStored: true)
@@ -98,14 +98,14 @@ extension ArchiveLoad {
       key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
-  /// Stores a response's body: at once when it is there, else as it is read.
+  /// Stores a response's body: when it is there, before the response is given; else as it is read.
   ///
   /// - Returns: The response for the app, and why it is not stored, where that is known by now.
   private func keep(
     _ response: InterceptedResponse, as record: CacheRecord, _ placement: Placement, _ flight: Flight?
-  ) -> (InterceptedResponse, Refusal?) {
+  ) async -> (InterceptedResponse, Refusal?) {
     if let data = response.body.inMemory {
-      let refusal = keep(data, as: record, placement)
+      let refusal = await keep(data, as: record, placement)
       flight?.settle(.stored)
       return (response, refusal)
     }
@@ -124,14 +124,16 @@ extension ArchiveLoad {
     return (relayed, nil)
   }
 
-  /// Stores a body that is there.
-  private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) -> Refusal? {
+  /// Stores a body that is there, and waits until the store has it.
+  private func keep(_ data: Data, as record: CacheRecord, _ placement: Placement) async -> Refusal? {
     guard let complete = record.completed(bodyLength: Int64(data.count)) else {
       return refuse("the length of the body differs from its head")
     }
     guard isCurrent(placement) else { return Refusal() }
     do {
-      let entry = try store.put(draft(complete, placement), body: data)
+      let writer = try store.makeWriter(for: key, length: Int64(data.count))
+      try await writer.append(data)
+      let entry = try await writer.commit(draft(complete, placement))
       settle(entry, complete, placement, bytes: Int64(data.count))
       return nil
     } catch {

@@ -1,36 +1,62 @@
 import Foundation
 
-/// A store that is being opened in the background, and those who wait for it.
+/// A store that is being opened in the background, and those who wait for it; opened again when it could not be.
 final class StoreOpening: Sendable {
   private struct State {
     var limits: StoreLimits
     var outcome: Result<any ArchiveStore, any Error>?
+    /// When the last opening began, in nanoseconds of the clock.
+    var begun: UInt64 = 0
+    var isOpening = false
+    /// Nobody needs it any more.
+    var isReleased = false
     var waiters = Waiters()
   }
 
+  private static let pause: UInt64 = 1_000_000_000
+
   private let state: Locked<State>
   private let storage: ArchiveCache.Storage?
+  private let clock: LoadClock
+  private let report: Locked<@Sendable (Result<any ArchiveStore, any Error>) -> Void> = Locked { _ in }
 
   init(_ store: any ArchiveStore) {
     state = Locked(State(limits: store.limits, outcome: .success(store)))
     storage = nil
+    clock = .system
   }
 
-  init(_ storage: ArchiveCache.Storage) {
+  init(_ storage: ArchiveCache.Storage, _ clock: LoadClock) {
     state = Locked(State(limits: storage.limits))
     self.storage = storage
+    self.clock = clock
   }
 
   /// Opens the store, on a queue where waiting for a disk keeps nobody else.
-  func start(_ done: @escaping @Sendable (Result<any ArchiveStore, any Error>) -> Void) {
-    guard let storage else {
-      if let outcome = state.withLock({ $0.outcome }) { done(outcome) }
-      return
+  ///
+  /// - Parameter report: Told of each outcome.
+  func start(_ report: @escaping @Sendable (Result<any ArchiveStore, any Error>) -> Void) {
+    self.report.withLock { $0 = report }
+    if let outcome = state.withLock({ $0.outcome }) { report(outcome) } else { open() }
+  }
+
+  /// Begins an opening, unless one is under way, was just made in vain, or is not to be tried again.
+  private func open() {
+    guard let storage else { return }
+    let now = clock.now()
+    let starts = state.withLock { state in
+      guard !state.isOpening, !state.isReleased else { return false }
+      if case .failure(let error) = state.outcome {
+        guard now &- state.begun >= Self.pause, error.mayPass else { return false }
+      }
+      (state.begun, state.isOpening, state.outcome) = (now, true, nil)
+      return true
     }
+    guard starts else { return }
     DispatchQueue.global(qos: .userInitiated).async { [self] in
       var limits = state.withLock { $0.limits }
       let outcome = Result { [limits] in try storage.open(limits) }
-      done(outcome)
+      report.withLock { $0 }(outcome)
       // Limits that were set while it opened apply before anybody uses it.
       while let newer = publish(outcome, limits) {
         (try? outcome.get())?.limits = newer
@@ -41,12 +67,13 @@ final class StoreOpening: Sendable {
 
   /// Hands out the store, unless its limits have changed since: then returns those.
   private func publish(_ outcome: Result<any ArchiveStore, any Error>, _ limits: StoreLimits) -> StoreLimits? {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-      guard state.limits == limits else { return nil }
-      state.outcome = outcome
-      return state.waiters.takeAll()
+    let (waiters, isReleased) = state.withLock { state -> ([CheckedContinuation<Void, Never>]?, Bool) in
+      guard state.limits == limits else { return (nil, false) }
+      (state.outcome, state.isOpening) = (outcome, false)
+      return (state.waiters.takeAll(), state.isReleased)
     }
     waiters?.wake()
+    if isReleased, let store = try? outcome.get() { SharedStores.release(store) }
     return waiters == nil ? state.withLock { $0.limits } : nil
   }
 
@@ -61,14 +88,170 @@ final class StoreOpening: Sendable {
 
   /// The store, if it is open.
   var ready: (any ArchiveStore)? {
-    state.withLock { state in if case .success(let store) = state.outcome { store } else { nil } }
+    state.withLock { state in
+      guard case .success(let store) = state.outcome, !state.isReleased, store.isUsable else { return nil }
+      return store
+    }
   }
 
   /// The store, as soon as it is open.
   func store() async throws -> any ArchiveStore {
     if let store = ready { return store }
+    reopen()
     await state.wait(at: \.waiters) { $0.outcome != nil }
     guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
     return try outcome.get()
+  }
+
+  /// Tries again what may have been possible only since.
+  private func reopen() {
+    let now = clock.now()
+    let lost = state.withLock { state -> (any ArchiveStore)? in
+      guard case .success(let store) = state.outcome, !state.isReleased, storage != nil, !store.isUsable,
+        now &- state.begun >= Self.pause
+      else { return nil }
+      // Its directory has gone, and with it everything that it had.
+      state.outcome = nil
+      return store
+    }
+    if let lost { SharedStores.release(lost) }
+    open()
+  }
+
+  /// Lets the directory go: at once where nobody else in this process has it.
+  func release() { if let store = takeReleased() { SharedStores.release(store) } }
+
+  /// The same, and waits until others can have it.
+  func close() async { if let store = takeReleased() { await SharedStores.close(store) } }
+
+  private func takeReleased() -> (any ArchiveStore)? {
+    state.withLock { state in
+      guard !state.isReleased else { return nil }
+      state.isReleased = true
+      return try? state.outcome?.get()
+    }
+  }
+}
+
+extension ArchiveStore {
+  /// Whether it may be used: the directory of one on disk is there.
+  fileprivate var isUsable: Bool { (self as? DiskStore)?.isOpen ?? true }
+}
+
+extension Error {
+  /// Whether an opening that failed for this reason may succeed later, with nothing else changed in this process.
+  fileprivate var mayPass: Bool {
+    guard let code = (self as? ArchiveError)?.code else { return true }
+    return ![.wrongKey, .invalidKey, .foreignFormat].contains(code)
+  }
+}
+
+/// The stores on disk of this process's archives: those in one directory share one, as the system lets only one write.
+///
+/// A process-wide table, because a directory is the whole process's.
+enum SharedStores {
+  private struct State {
+    /// The stores that are open, and how many archives have each.
+    var stores: [ObjectIdentifier: (store: DiskStore, users: Int)] = [:]
+    /// The paths that somebody opens just now.
+    var busy: Set<String> = []
+    /// How many are being closed.
+    var closing = 0
+  }
+
+  private static let state = Locked(State())
+  /// How long somebody else may take: so many times two milliseconds.
+  private static let mostWaits = 5000
+
+  /// Opens a store, or returns the one that another archive has in the same directory. Blocks.
+  static func open(_ directory: URL, _ options: DiskStore.Options, secret: [UInt8]?) throws -> DiskStore {
+    guard directory.isFileURL, !options.isReadOnly else {
+      return try DiskStore(at: directory, options: options, secret: secret)
+    }
+    let path = directory.standardizedFileURL.path
+    var refusal: any Error = ArchiveError(.locked, "the archive in \(path) is being opened: try again.")
+    for _ in 0..<mostWaits {
+      // One that is just being closed is free in a moment.
+      let isClosing = state.withLock { $0.closing > 0 }
+      if begin(path) {
+        defer { end(path) }
+        do {
+          return try openNow(directory, path, options, secret)
+        } catch let error as ArchiveError where error.code == .locked {
+          guard isClosing || state.withLock({ $0.closing > 0 }) else { throw error }
+          refusal = error
+        }
+      }
+      usleep(2000)
+    }
+    throw refusal
+  }
+
+  private static func openNow(
+    _ directory: URL, _ path: String, _ options: DiskStore.Options, _ secret: [UInt8]?
+  ) throws -> DiskStore {
+    if let known = try known(path, options) { return known }
+    let store = try DiskStore(at: directory, options: options, secret: secret)
+    state.withLock { $0.stores[ObjectIdentifier(store)] = (store, 1) }
+    return store
+  }
+
+  private static func begin(_ path: String) -> Bool { state.withLock { $0.busy.insert(path).inserted } }
+
+  private static func end(_ path: String) { state.withLock { _ = $0.busy.remove(path) } }
+
+  /// The store that somebody has in a directory, whatever path leads there.
+  private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
+    guard let directory = try? ArchiveDirectory(path: path, FileSystem(options.system)) else { return nil }
+    let store = state.withLock { state -> DiskStore? in
+      guard let (id, found) = state.stores.first(where: { $0.value.store.archive.isSame(as: directory) }),
+        found.store.isOpen
+      else { return nil }
+      state.stores[id]?.users += 1
+      return found.store
+    }
+    guard let store else { return nil }
+    do {
+      _ = try store.identity.sealing(options.encryptionKey?().longEnough(), directory: path)
+      return store
+    } catch {
+      release(store)
+      throw error
+    }
+  }
+
+  /// Gives a store back; the last one closes it. One that was not opened here is its owner's.
+  static func release(_ store: any ArchiveStore) {
+    guard let (store, isLast) = give(back: store), isLast else { return }
+    // Owned by nobody, and over when everything is written: a directory must be let go.
+    Task { await finish(store) }
+  }
+
+  /// Gives a store back, and waits until everything that it has is written, and the directory is free where this was
+  /// the last one.
+  static func close(_ store: any ArchiveStore) async {
+    guard let (store, isLast) = give(back: store) else { return await store.close() }
+    if isLast { await finish(store) } else { try? await store.perform { _ in } }
+  }
+
+  private static func give(back store: any ArchiveStore) -> (DiskStore, isLast: Bool)? {
+    guard let store = store as? DiskStore else { return nil }
+    return state.withLock { state in
+      let id = ObjectIdentifier(store)
+      guard let users = state.stores[id]?.users else { return nil }
+      guard users == 1 else {
+        state.stores[id]?.users -= 1
+        return (store, false)
+      }
+      state.stores[id] = nil
+      // Who opens the directory next waits until it is closed.
+      state.closing += 1
+      return (store, true)
+    }
+  }
+
+  private static func finish(_ store: DiskStore) async {
+    await store.close()
+    state.withLock { $0.closing -= 1 }
   }
 }

@@ -72,7 +72,7 @@ struct Victim: AsyncParsableCommand {
     switch call {
     case .open, .names: [EIO, EMFILE, ENFILE, EINTR, EACCES, ENOENT]
     case .create, .write, .makeDirectory, .rename: [ENOSPC, EDQUOT, EIO, EINTR, EROFS]
-    case .read, .status, .map: [EIO, EINTR, ENOMEM]
+    case .read, .status: [EIO, EINTR, ENOMEM]
     case .synchronize, .truncate, .remove, .setMode: [EIO, ENOSPC, EINTR]
     case .lock: [EINTR, ENOLCK]
     }
@@ -182,7 +182,7 @@ struct Victim: AsyncParsableCommand {
             fault("the wrong head for \(key)")
           }
           do {
-            let body = try await entry.body(isStreamed: dice.roll(2) == 0).collect(upTo: 1 << 20)
+            let body = try await entry.body().collect(upTo: 1 << 20)
             guard body == Plan.body(key, version) else { fault("a wrong body for \(key), version \(version)") }
           } catch let error as ArchiveError where error.code == .unreadable {
             // Evicted between the lookup and the reading.

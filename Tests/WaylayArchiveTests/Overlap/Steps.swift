@@ -50,7 +50,7 @@ extension World {
         }
         var body: Data?
         do {
-          body = try await entry.body(isStreamed: dice.chance(20)).collect(upTo: 1 << 24)
+          body = try await entry.body().collect(upTo: 1 << 24)
         } catch {
           // Removed between the look-up and the reading.
           let isLeaving =

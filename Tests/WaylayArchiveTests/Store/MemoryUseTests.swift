@@ -22,7 +22,7 @@ struct MemoryUseTests {
         let entry = try await writer.commit(.sample(key))
         var number = 0
         var rest = Data()
-        for try await chunk in try await entry.body(isStreamed: true) {
+        for try await chunk in try await entry.body() {
           rest += chunk
           look()
           while rest.count >= 1 << 16 {

@@ -21,7 +21,7 @@ struct OpeningPowerTests {
     let moments = Locked<[ModelDisk]>([])
     let chance = Locked(SplitMix(state: 2026))
     let system = FailingSystem(disk) { call in
-      guard ![.open, .status, .read, .map, .names, .lock].contains(call) else { return nil }
+      guard ![.open, .status, .read, .names, .lock].contains(call) else { return nil }
       let made = chance.withLock { chance in (0..<12).map { _ in disk.afterLossOfPower(&chance) } }
       moments.withLock { $0 += made }
       return nil

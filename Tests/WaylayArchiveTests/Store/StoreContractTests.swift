@@ -87,7 +87,7 @@ struct StoreContractTests {
     for range in [0..<1, 65_530..<65_540, 131_072..<399_999, 399_999..<400_000, 7..<7] as [Range<Int64>] {
       let part = try await entry.body(in: range).collect(upTo: 1 << 20)
       #expect(part == Data.noise(400_000)[Int(range.lowerBound)..<Int(range.upperBound)])
-      let streamed = try await entry.body(in: range, isStreamed: true).collect(upTo: 1 << 20)
+      let streamed = try await entry.body(in: range).collect(upTo: 1 << 20)
       #expect(streamed == part)
     }
     let beyond = await #expect(throws: ArchiveError.self) { _ = try await entry.body(in: 0..<400_001) }

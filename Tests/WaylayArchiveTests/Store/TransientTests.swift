@@ -27,14 +27,12 @@ struct TransientTests {
     try await store.write(.sample("large"), .noise(500_000), by: 60_000)
     try await store.flush()
     let large = try #require(try await store.entries(for: ArchiveKey("large")).first)
-    for call in [FailingSystem.Call.open, .read, .status, .map] {
+    for call in [FailingSystem.Call.open, .read, .status] {
       faults.withLock { $0 = [call: code] }
-      if call != .map {
-        let error = await #expect(throws: ArchiveError.self) { try await store.entries(for: ArchiveKey("small")) }
-        #expect(error?.code == .readFailed)
-      }
-      if call != .read {
-        let error = await #expect(throws: ArchiveError.self) { try await large.body() }
+      let error = await #expect(throws: ArchiveError.self) { try await store.entries(for: ArchiveKey("small")) }
+      #expect(error?.code == .readFailed)
+      if call != .status {
+        let error = await #expect(throws: ArchiveError.self) { try await large.body().collect(upTo: 1 << 20) }
         #expect(error?.code == .readFailed)
       }
       faults.withLock { $0 = [:] }
@@ -91,7 +89,7 @@ struct TransientTests {
     try await archive.store.flush()
     #expect(try await archive.store.usage.count == 1)
     site.archive.mode = .offline
-    for call in [FailingSystem.Call.open, .read, .map] where call != .map || length > 300_000 {
+    for call in [FailingSystem.Call.open, .read] {
       faults.withLock { $0 = [call: EMFILE] }
       let error = await failure { try await site.get("/file") }
       #expect(cause(error)?.code == .readFailed)

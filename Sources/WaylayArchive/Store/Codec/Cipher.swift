@@ -38,6 +38,11 @@
       Array(HMAC<SHA256>.authenticationCode(for: Data("waylay archive key".utf8), using: key).prefix(16))
     }
 
+    /// The key of an archive's digests.
+    var digestKey: [UInt8] {
+      Array(HMAC<SHA256>.authenticationCode(for: Data("waylay archive digests".utf8), using: key))
+    }
+
     func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data {
       try AES.GCM.seal(bytes, using: key, authenticating: context).combined ?? Data()
     }
@@ -70,6 +75,7 @@
     init(_ key: EncryptionKey, archive: [UInt8]) { switch key {} }
 
     var fingerprint: [UInt8] { switch self {} }
+    var digestKey: [UInt8] { switch self {} }
 
     func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
 

@@ -32,6 +32,9 @@ struct Sealing: Sendable {
   /// What tells the key from another without giving it away.
   var fingerprint: [UInt8] { cipher?.fingerprint ?? [UInt8](repeating: 0, count: 16) }
 
+  /// A key for digests that only who has the key can make; `nil` when nothing is encrypted.
+  var digestKey: [UInt8]? { cipher?.digestKey }
+
   func sealed(_ bytes: [UInt8], _ context: Context, digest: [UInt8]) throws -> [UInt8] {
     guard let cipher else { return bytes }
     return Array(try cipher.sealed(bytes, authenticating: digest + context.bytes))

@@ -7,8 +7,6 @@ struct DiskBody: StoredBody {
     let directory: ArchiveDirectory
     var sealing: Sealing
     var pool: IOPool
-    /// The files whose whole contents have been checked, and how they were then.
-    let verified = Locked<[EntryFile: FileStatus]>([:])
 
     var files: FileSystem { directory.files }
 
@@ -45,14 +43,19 @@ struct DiskBody: StoredBody {
     self.descriptor = descriptor
     length = chunks.reduce(0) { $0 + Int64($1.plain) }
     storedLength = chunks.reduce(0) { $0 + Int64($1.stored) }
+    var end: (plain: Int64, stored: Int64) = (0, offset)
+    starts = chunks.map { chunk in
+      defer { end = (end.plain + Int64(chunk.plain), end.stored + Int64(chunk.stored)) }
+      return end
+    }
     isPlain = !context.sealing.isEncrypting && !chunks.contains(where: \.isCompressed)
   }
 
   private let storedLength: Int64
+  /// Where each chunk begins, in the body and in the file: of a large body, one is found without a look at all before.
+  private let starts: [(plain: Int64, stored: Int64)]
   /// Whether the file has the bytes as they were given.
   private let isPlain: Bool
-
-  var isMapped: Bool { inMemory == nil && isPlain }
 
   func opened() async throws -> any StoredBody {
     guard inMemory == nil, descriptor == nil else { return self }
@@ -71,7 +74,6 @@ struct DiskBody: StoredBody {
   /// Reads on the caller's thread.
   func readNow(_ range: Range<Int64>) throws -> Data {
     let descriptor = try descriptor ?? open()
-    if isMapped, range.count > StoredChunks.size { return try map(range, descriptor) }
     if isPlain { return try readPlain(range, descriptor) }
     var result = Data()
     result.reserveCapacity(range.count)
@@ -165,80 +167,29 @@ struct DiskBody: StoredBody {
     var part: Range<Int>
   }
 
-  /// The chunks that a range touches.
+  /// The first chunk that begins at an offset or behind it.
+  private func first(from offset: Int64) -> Int {
+    var (low, high) = (0, starts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle].plain < offset { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The chunks that a range touches; one of no bytes touches none.
   private func pieces(_ range: Range<Int64>) -> [Piece] {
     var pieces: [Piece] = []
-    var start: Int64 = 0
-    var fileOffset = offset
-    for (index, chunk) in chunks.enumerated() {
-      if start >= range.upperBound { break }
+    for index in first(from: range.lowerBound + 1) - 1..<first(from: range.upperBound) {
+      let (start, chunk) = (starts[index].plain, chunks[index])
       let end = start + Int64(chunk.plain)
-      if end > range.lowerBound {
-        let part = Int(max(range.lowerBound - start, 0))..<Int(min(range.upperBound, end) - start)
-        pieces.append(
-          Piece(
-            chunk: chunk, place: Sealing.Context(file: file.number, index: UInt64(index)), fileOffset: fileOffset,
-            part: part))
-      }
-      start = end
-      fileOffset += Int64(chunk.stored)
+      let part = Int(max(range.lowerBound - start, 0))..<Int(min(range.upperBound, end) - start)
+      pieces.append(
+        Piece(
+          chunk: chunk, place: Sealing.Context(file: file.number, index: UInt64(index)),
+          fileOffset: starts[index].stored, part: part))
     }
     return pieces
-  }
-
-  /// The file as memory, once it has been checked; a file that has not been written to since need not be checked again.
-  private func map(_ range: Range<Int64>, _ descriptor: FileDescriptor) throws -> Data {
-    let length = Int(offset + storedLength)
-    let status: FileStatus
-    let start: UnsafeRawPointer
-    do {
-      status = try context.files.status(of: descriptor)
-      // A mapping beyond the end of a file would be a signal, not an error.
-      guard status.size >= Int64(length) else { throw unreadable("its file is too short") }
-      start = try context.files.map(descriptor, length: length)
-    } catch let error as SystemError {
-      throw failed(error)
-    }
-    let mapping = Mapping(start: start, length: length, context.files)
-    let isVerified = context.verified.withLock { $0[file].map { $0.hasSameContents(as: status) } ?? false }
-    if !isVerified {
-      for piece in pieces(range) {
-        let bytes = UnsafeRawBufferPointer(start: start + Int(piece.fileOffset), count: Int(piece.chunk.stored))
-        guard Sealing.isIntact(bytes, piece.chunk, piece.place) else {
-          throw unreadable("its bytes differ from those that were stored")
-        }
-      }
-      if range.count == Int(self.length) {
-        context.verified.withLock { verified in
-          // Enough for any working set of large bodies; a body that is checked twice is no harm.
-          if verified.count >= 4096 { verified = [:] }
-          verified[file] = status
-        }
-      }
-    }
-    return mapping.data(Int(offset + range.lowerBound)..<Int(offset + range.upperBound))
-  }
-}
-
-/// A mapped file, given back when nobody holds its bytes any more.
-private final class Mapping: @unchecked Sendable {
-  // Unchecked: the bytes are only read.
-  private let start: UnsafeRawPointer
-  private let length: Int
-  private let files: FileSystem
-
-  init(start: UnsafeRawPointer, length: Int, _ files: FileSystem) {
-    self.start = start
-    self.length = length
-    self.files = files
-  }
-
-  deinit { files.unmap(start, length: length) }
-
-  func data(_ range: Range<Int>) -> Data {
-    Data(
-      bytesNoCopy: UnsafeMutableRawPointer(mutating: start + range.lowerBound), count: range.count,
-      deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
   }
 }
 

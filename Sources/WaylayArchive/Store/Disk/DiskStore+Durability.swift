@@ -28,16 +28,24 @@ extension DiskStore {
   /// power failure loses what the system has not written by itself, usually some tens of seconds' worth; in either case
   /// no entry is left inconsistent.
   ///
-  /// - Throws: `ArchiveError.notWritten` if the disk did not accept the data, until a later call succeeds.
+  /// - Throws: `ArchiveError.notWritten` if the disk did not accept the data, until a later call succeeds, and once if
+  ///   an entry or a head that was accepted could not be written since the last call.
   ///   `ArchiveError.directoryUnusable` if the directory is gone, or now belongs to another archive.
   package func flush() async throws {
+    var failure: (any Error)?
     do {
       try await flushNow()
     } catch {
       // A store that opens the new directory finds it free.
       await leaving()
-      throw error
+      failure = error
     }
+    // The caller has been told of this, too.
+    let givenUp = state.withLock { state in
+      defer { state.givenUp = nil }
+      return state.givenUp
+    }
+    if let failure = failure ?? givenUp.map(Self.notFlushed) { throw failure }
   }
 
   private func flushNow() async throws {

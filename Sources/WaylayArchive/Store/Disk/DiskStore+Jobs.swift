@@ -18,7 +18,10 @@ extension DiskStore {
     defer { state.withLock { $0.waiting -= body.count } }
     let slot = state.withLock { state in state.find(id).map { state.index[$0] } }
     // Gone before it was written.
-    guard var slot else { return }
+    guard var slot else {
+      write.written?(nil)
+      return
+    }
     let headFile = slot.headFile(digest.0)
     let bodyFile = slot.bodyFile(digest.0)
     let made = headFile == bodyFile ? [headFile] : [headFile, bodyFile]
@@ -37,8 +40,10 @@ extension DiskStore {
       let replaced = state.withLock { $0.superseded[id].map { Superseded.records(of: $0, replacedBy: id) } ?? [] }
       try log?.append([slot.record(low: digest.0, isVisited: false)] + replaced)
       settle(id, slot, block, digest)
+      write.written?(nil)
     } catch {
       fail(id, made, error, url: draft.details.url)
+      write.written?(error)
     }
   }
 
@@ -78,6 +83,7 @@ extension DiskStore {
       if handle(error, old, id.hash), error is Damage { return }
       // The old head is still good: that is what is stored.
       state.withLock { state in
+        state.givenUp = state.givenUp ?? error
         guard let handle = state.find(id) else { return }
         state.index[handle].pending &-= 1
         if state.index[handle].pending == 0 { state.forget(id) }
@@ -128,6 +134,7 @@ extension DiskStore {
       // What it was to replace stays: it is on the disk, and the log.
       let before = state.superseded.removeValue(forKey: id) ?? []
       let cost = state.take(handle, id.hash).cost
+      state.givenUp = state.givenUp ?? error
       state.putBack(before)
       return cost
     }
@@ -180,7 +187,6 @@ extension DiskStore {
       do {
         try archive.remove(file, folder)
         state.withLock { _ = $0.loose.remove(file) }
-        context.verified.withLock { _ = $0.removeValue(forKey: file) }
       } catch {
         // It stays among the loose ones, and goes when the archive is opened next.
         options.logger.warning("the archive in \(directory) could not remove a file: \(error)")
@@ -275,6 +281,8 @@ struct WriteQueue: Sendable {
     var digest: (UInt64, UInt64)
     var partition: UInt32
     var body: Data
+    /// Told when it is written, or why not; or when it has been replaced or removed before.
+    var written: (@Sendable ((any Error)?) -> Void)?
   }
 
   /// A place has the number of the entry that it was first for.
@@ -292,10 +300,12 @@ struct WriteQueue: Sendable {
   mutating func add(_ write: Write) { writes[write.id.number] = write }
 
   /// Gives an entry the place of one that waits.
-  mutating func replace(_ old: EntryID, by write: Write) {
+  ///
+  /// - Returns: Tells who waits for that one.
+  mutating func replace(_ old: EntryID, by write: Write) -> (@Sendable ((any Error)?) -> Void)? {
     let place = inherited.removeValue(forKey: old.number) ?? old.number
     inherited[write.id.number] = place
-    writes[place] = write
+    return writes.updateValue(write, forKey: place)?.written
   }
 
   /// What is to be written at a place that has been reached.

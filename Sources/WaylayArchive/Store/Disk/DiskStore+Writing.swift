@@ -9,18 +9,38 @@ extension DiskStore {
 
   /// Stores an entry with its whole body, which is written in the background.
   @discardableResult
-  package func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry {
+  package func put(_ draft: EntryDraft, body: Data) throws -> StoredEntry { try put(draft, body: body, written: nil) }
+
+  /// The same for who waits until it is written: nothing is too much for the queue.
+  func write(_ draft: EntryDraft, body: Data) async throws -> StoredEntry {
+    let promise = Promise<Void>()
+    let entry = try put(draft, body: body) { error in promise.settle(error.map { .failure($0) } ?? .success(())) }
+    do {
+      try await promise.value()
+    } catch let error as ArchiveError {
+      throw error
+    } catch {
+      throw ArchiveError(
+        .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.",
+        underlying: error)
+    }
+    return entry
+  }
+
+  private func put(
+    _ draft: EntryDraft, body: Data, written: (@Sendable ((any Error)?) -> Void)?
+  ) throws -> StoredEntry {
     let digest = hash.digest(draft.key)
     let folder = folderName(of: draft.key.partition)
     let bytes = Self.estimate(draft, body: Int64(body.count))
     // Also after a failure: what made room has gone, and its files are to follow.
     defer { work() }
+    var overtaken: (@Sendable ((any Error)?) -> Void)?
+    defer { overtaken?(nil) }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
-      guard state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting, state.outstanding < Self.mostJobs
-      else {
-        throw ArchiveError.busy
-      }
+      let fits = state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting
+      guard written != nil || fits && state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
       let waiting = draft.replacing.compactMap { state.queue.write(of: $0.number) }
       var (replaced, superseded) = state.replace(draft.replacing)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
@@ -37,7 +57,8 @@ extension DiskStore {
       // Nor does a loss of power: what the disk has stays until it has the new one.
       if !superseded.isEmpty { state.superseded[entry.id] = superseded }
       state.waiting += body.count
-      let write = WriteQueue.Write(id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body)
+      let write = WriteQueue.Write(
+        id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body, written: written)
       // Of another partition, whose record may be behind that place, none takes it.
       let index = replaced.firstIndex { slot, low in
         slot.partition == write.partition && waiting.contains { $0.id == EntryID(number: slot.number, hash: low) }
@@ -45,7 +66,7 @@ extension DiskStore {
       if let index {
         let (old, low) = replaced.remove(at: index)
         state.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
-        state.queue.replace(EntryID(number: old.number, hash: low), by: write)
+        overtaken = state.queue.replace(EntryID(number: old.number, hash: low), by: write)
         // It has no files and never will.
         state.loose.remove(old.headFile(low))
         state.loose.remove(old.bodyFile(low))
@@ -205,7 +226,9 @@ extension DiskStore {
   func partition(_ partition: ArchivePartition, _ wanted: String?, in state: inout State) -> UInt32 {
     let digest = hash.digest(partition.bytes).0
     if let number = state.partitions[digest] { return number }
-    let number = (state.folders.keys.max() ?? 0) + 1
+    // One that a damaged record has lost leaves a gap: never two of one number.
+    let least = UInt32(state.folders.count) + 1
+    let number = (least...).first { state.folders[$0] == nil } ?? least
     let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
     state.partitions[digest] = number
     state.folders[number] = folder

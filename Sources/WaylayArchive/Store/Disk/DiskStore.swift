@@ -15,7 +15,7 @@ import Foundation
 /// directory and its files (0700, 0600). Opening reads the log on the caller's thread: some milliseconds for 100
 /// 000 entries.
 ///
-/// Do not use it on a network file system, where locks and mapped files are unreliable.
+/// Do not use it on a network file system, where locks are unreliable.
 package final class DiskStore: ArchiveStore {
   typealias Job = @Sendable (DiskStore) -> Void
 
@@ -85,6 +85,8 @@ package final class DiskStore: ArchiveStore {
     /// How many seconds to wait before the disk is asked again for what it refused, when nobody flushes, and from
     /// when on that is.
     var retry: (seconds: Int, end: ContinuousClock.Instant) = (0, .now)
+    /// Why something that was accepted has not been written since the last flush; that one says so.
+    var givenUp: (any Error)?
     /// How far a reader has read the log, and which.
     var replayed: (generation: UInt64, records: UInt64) = (0, 0)
   }
@@ -103,6 +105,8 @@ package final class DiskStore: ArchiveStore {
   let syncQueue = DispatchQueue(label: "waylay.archive.sync")
   /// Held while a store for reading reads what the writer has added.
   let following = Locked(false)
+  /// The key of its digests.
+  let secretBytes: [UInt8]
   private let keyed: KeyedDigest
 
   var archive: ArchiveDirectory { context.directory }
@@ -123,8 +127,9 @@ package final class DiskStore: ArchiveStore {
     self.directory = opening.path
     self.options = options
     identity = opening.identity
-    keyed = KeyedDigest(key: opening.identity.secret)
-    hash = SipHash(key: Array(opening.identity.secret.prefix(16)))
+    secretBytes = opening.identity.secret(opening.sealing)
+    keyed = KeyedDigest(key: secretBytes)
+    hash = SipHash(key: Array(secretBytes.prefix(16)))
     context = DiskBody.Context(directory: opening.directory, sealing: opening.sealing, pool: IOPool())
     log = opening.log
     lock = opening.lock
@@ -156,6 +161,9 @@ package final class DiskStore: ArchiveStore {
 
   /// The current usage of the store.
   package var usage: StoreUsage { state.withLock { $0.usage } }
+
+  /// Whether the directory is still there, and the store has not been closed.
+  var isOpen: Bool { state.withLock { !$0.isClosed && !$0.isLost } }
 
   /// Whether this store only reads, because another process writes to the directory or because its options say so.
   package var isReadOnly: Bool { log == nil }

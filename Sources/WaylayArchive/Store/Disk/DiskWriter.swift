@@ -130,13 +130,11 @@ final class DiskWriter: EntryWriter {
       try? store.reserve(-reserved, of: 0)
       let entry: StoredEntry
       do {
-        entry = try store.put(draft, body: body)
+        entry = try await store.write(draft, body: body)
       } catch {
         giveUp(error)
         throw error
       }
-      // A writer may wait, so that nobody stores faster than the disk takes it.
-      if store.state.withLock({ $0.outstanding > 256 }) { try await store.perform { _ in } }
       return entry
     }
     return try await publish(draft, isLast: true)

@@ -5,6 +5,8 @@ import Foundation
 struct Opening {
   /// How often it is begun anew because the directory was replaced meanwhile.
   private static let mostAttempts = 16
+  /// How long another one may take to make an archive: so many times two milliseconds.
+  private static let mostWaits = 1000
 
   let path: String
   let files: FileSystem
@@ -32,8 +34,18 @@ struct Opening {
     _ path: String, _ key: EncryptionKey?, _ secret: [UInt8]?, _ options: DiskStore.Options
   ) throws -> Opening {
     let files = FileSystem(options.system)
-    for _ in 0..<mostAttempts {
-      guard let held = try hold(path, files, options) else { continue }
+    var (attempts, waits) = (0, 0)
+    while attempts < mostAttempts {
+      guard let held = try hold(path, files, options, mayWait: waits < mostWaits) else {
+        attempts += 1
+        continue
+      }
+      guard !held.isBeingMade else {
+        usleep(2000)
+        waits += 1
+        continue
+      }
+      attempts += 1
       do {
         let opening = try Opening(held, key, secret, options)
         if try held.directory.isOurs() { return opening }
@@ -92,7 +104,7 @@ struct Opening {
     return replay.isClean && replay.damaged == 0 ? least : least &+ 1 << 16
   }
 
-  static func seed(_ identity: Identity) -> UInt64 { Checksum.of(identity.secret, seed: 0) }
+  static func seed(_ identity: Identity) -> UInt64 { identity.seed }
 }
 
 // MARK: The directory
@@ -103,6 +115,8 @@ extension Opening {
     var directory: ArchiveDirectory
     var lock: DirectoryLock?
     var identity: Identity?
+    /// Somebody else is about to make an archive of it.
+    var isBeingMade = false
   }
 
   /// Opens the directory, locks it, and sees that there is nothing of somebody else's in it; `nil` when it went away
@@ -110,7 +124,9 @@ extension Opening {
   ///
   /// The directory may be removed, and made anew by somebody else, at any moment: a lock counts only while the path
   /// leads to what is locked.
-  private static func hold(_ path: String, _ files: FileSystem, _ options: DiskStore.Options) throws -> Held? {
+  private static func hold(
+    _ path: String, _ files: FileSystem, _ options: DiskStore.Options, mayWait: Bool
+  ) throws -> Held? {
     if options.isReadOnly { return try holdForReading(path, files) }
     guard let directory = try open(path, files) else { return nil }
     let (lock, refusal) = try lock(directory)
@@ -121,8 +137,9 @@ extension Opening {
       if lock == nil, try identity(directory) != nil { return nil }
       throw ArchiveError.foreign(path)
     }
+    if let refusal, refusal.isLocked, known == nil, mayWait { return Held(directory: directory, isBeingMade: true) }
     if let refusal, known == nil || !options.whenLocked.opensForReading {
-      throw refusal.isLocked ? ArchiveError.locked(path, refusal, isBeingMade: known == nil) : refusal
+      throw refusal.isLocked ? ArchiveError.locked(path, refusal) : refusal
     }
     return Held(directory: directory, lock: lock, identity: known)
   }
@@ -263,19 +280,21 @@ extension Opening {
       let name = StoreLog.name(generation)
       let file = try repairs ? files.openForWriting(name, in: folder) : files.openForReading(name, in: folder)
       let mark = try files.read(LogRecord.size * StoreLog.markRecords, from: file, at: 0)
-      guard try isOurs(mark, generation, path) else {
-        // Not to be told apart from one that was never ours, but the directory is: go on with an older one, or begin
-        // again.
-        found.replay.damaged += 1
-        continue
-      }
-      let damaged = found.replay.damaged
+      let isMarked = try isOurs(mark, generation, path)
+      let damaged = found.replay.damaged + (isMarked ? 0 : 1)
       let size = try files.status(of: file).size
       let whole = max(0, size / Int64(LogRecord.size) - Int64(StoreLog.markRecords))
       found.generation = generation
       found.replay = Replay(minimumCapacity: Int(min(whole, 1 << 20)))
       found.records = try replay(
         file, files, into: &found.replay, from: 0, seed: StoreLog.seed(archive: seed(identity), generation: generation))
+      // A mark that is damaged costs nothing, where there is a record that only this archive can have. Without one, it
+      // is not to be told apart from a log that was never ours: go on with an older one, or begin again.
+      guard isMarked || UInt64(found.replay.damaged) < found.records else {
+        found = Found(replay: Replay())
+        found.replay.damaged = damaged
+        continue
+      }
       found.replay.damaged += damaged
       found.replay.finish()
       found.file = file

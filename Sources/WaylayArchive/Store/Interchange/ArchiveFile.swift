@@ -6,8 +6,6 @@ enum ArchiveFile {
   static let version: UInt32 = 1
   /// The longest frame: a head and what is listed, or a piece of a body.
   static let longestFrame = 4 << 20
-  private static let payload = 32 + 1 + 16
-
   enum Frame: UInt8 {
     /// An entry begins: its head block.
     case entry = 1
@@ -19,18 +17,17 @@ enum ArchiveFile {
     case last = 4
   }
 
-  static func mark(secret: [UInt8], _ sealing: Sealing) -> [UInt8] {
-    FormatMark(magic: magic, version: version, payload: secret + [sealing.isEncrypting ? 1 : 0] + sealing.fingerprint)
-      .encoded
+  static func mark(_ identity: Identity) -> [UInt8] {
+    FormatMark(magic: magic, version: version, payload: identity.payload).encoded
   }
 
-  static let markSize = 2 * FormatMark.copySize(payload: payload)
+  static let markSize = 2 * FormatMark.copySize(payload: Identity.payloadSize)
 
   /// Reads the mark: the secret of the archive, and the sealing under a key.
   static func parse(_ bytes: [UInt8], key: EncryptionKey?, file: String) throws -> (secret: [UInt8], sealing: Sealing) {
     let mark: FormatMark
     do {
-      mark = try FormatMark(decoding: bytes[...], magic: magic, version: version, payload: payload)
+      mark = try FormatMark(decoding: bytes[...], magic: magic, version: version, payload: Identity.payloadSize)
     } catch .version(let version) {
       throw ArchiveError(
         .foreignFormat,
@@ -40,13 +37,12 @@ enum ArchiveFile {
       throw ArchiveError(
         .foreignFormat, "\(file) is not an exported archive: give a file that export(_:to:encryptionKey:) wrote.")
     }
-    let secret = Array(mark.payload.prefix(32))
-    let sealing = Sealing(key: key, archive: secret)
-    guard (mark.payload[32] != 0) == (key != nil), sealing.fingerprint == Array(mark.payload.suffix(16)) else {
+    let identity = Identity(mark.payload)
+    guard let sealing = identity.sealing(key) else {
       throw ArchiveError(
         .wrongKey, "\(file) was exported with another encryption key, or with none: give the same key.")
     }
-    return (secret, sealing)
+    return (identity.secret(sealing), sealing)
   }
 
   static func damaged(_ file: String, _ reason: String) -> ArchiveError {
@@ -68,14 +64,15 @@ final class ArchiveFileWriter: Sendable {
   private let sealing: Sealing
   private let state: Locked<State>
 
-  init(_ path: String, secret: [UInt8], _ sealing: Sealing, _ files: FileSystem) throws {
+  init(_ path: String, secret: [UInt8], key: EncryptionKey?, _ files: FileSystem) throws {
     self.path = path
-    self.sealing = sealing
     self.files = files
+    let identity = Identity(secret: secret, key: key)
+    sealing = try identity.sealing(key, directory: path)
     guard try files.status(of: path, in: nil) == nil else { throw SystemError("create", code: EEXIST) }
     try files.remove(path + ".new", in: nil)
     file = try files.create(path + ".new", in: nil)
-    let mark = ArchiveFile.mark(secret: secret, sealing)
+    let mark = ArchiveFile.mark(identity)
     try files.write(mark, to: file, at: 0)
     state = Locked(State(offset: Int64(mark.count)))
   }
@@ -184,7 +181,7 @@ extension ArchiveStore {
     }
     do {
       let writer = try ArchiveFileWriter(
-        file.path, secret: secret, Sealing(key: key, archive: secret), bearer?.files ?? FileSystem())
+        file.path, secret: secret, key: key, bearer?.files ?? FileSystem())
       var count: UInt64 = 0
       for (id, key) in wanted.withLock({ $0 }) {
         guard let entry = try await entries(for: key).first(where: { $0.id == id }),
@@ -271,9 +268,7 @@ extension ArchiveStore {
   }
 }
 
-extension DiskStore: SecretBearing {
-  var secretBytes: [UInt8] { identity.secret }
-}
+extension DiskStore: SecretBearing {}
 
 extension MemoryStore: SecretBearing {
   var files: FileSystem { FileSystem() }
@@ -284,6 +279,9 @@ extension ArchiveCache.Storage {
   /// ``ArchiveCache/restore(from:to:encryptionKey:_:)``.
   package func restored(from file: URL, encryptionKey key: EncryptionKey? = nil) async throws -> any ArchiveStore {
     var reader = try ArchiveFileReader(exported: file, key: key, files)
+    // A damaged file leaves nothing behind.
+    var first = reader
+    while try await first.next().kind != .last {}
     let store = try open(limits, secret: reader.secret)
     guard (store as? any SecretBearing)?.secretBytes == reader.secret else {
       await store.close()

@@ -41,26 +41,25 @@ package struct StoredEntry: Sendable, Identifiable {
   /// The number of bytes of the body.
   package var bodyLength: Int64 { contents.length }
 
-  /// Returns the body or `range` of it: in memory, mapped, or read on demand.
+  /// Returns the body or `range` of it: a small part of it at once, a large one in pieces.
   ///
-  /// Mapped and in-memory bytes have been verified when this method returns; streamed bytes are verified in pieces
-  /// before they are returned.
+  /// All bytes have been verified before they are returned; of a stream, piece by piece.
   ///
   /// - Parameters:
   ///   - range: The bytes to return: all by default.
-  ///   - isStreamed: Whether to stream a large body in pieces even if it could be mapped.
+  ///   - failed: Called when a stream cannot be read on, which its reader learns as well.
   /// - Throws: `ArchiveError.unreadable` if the bytes differ from what was stored.
-  package func body(in range: Range<Int64>? = nil, isStreamed: Bool = false) async throws -> MessageBody {
+  package func body(
+    in range: Range<Int64>? = nil, failed: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) async throws -> MessageBody {
     let range = range ?? 0..<bodyLength
     guard range.lowerBound >= 0, range.upperBound <= bodyLength else {
       throw ArchiveError(
         .unreadable, "bytes \(range) were requested of a stored body of \(bodyLength): request a part of it.")
     }
-    if (contents.isMapped && !isStreamed) || contents.inMemory != nil || range.count <= StoredChunks.size {
-      return .data(try await contents.read(range))
-    }
+    if contents.inMemory != nil || range.count <= StoredChunks.size { return .data(try await contents.read(range)) }
     let contents = try await contents.opened()
-    return .stream(length: Int64(range.count)) { StoredChunks(contents: contents, range: range) }
+    return .stream(length: Int64(range.count)) { StoredChunks(contents: contents, range: range, failed: failed) }
   }
 }
 
@@ -75,18 +74,25 @@ struct StoredChunks: AsyncSequence, Sendable {
 
   let contents: any StoredBody
   let range: Range<Int64>
+  let failed: @Sendable (any Error) -> Void
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(contents: contents, rest: range) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(contents: contents, rest: range, failed: failed) }
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let contents: any StoredBody
     var rest: Range<Int64>
+    let failed: @Sendable (any Error) -> Void
 
     mutating func next() async throws -> Data? {
       guard !rest.isEmpty else { return nil }
       let end = Swift.min(rest.lowerBound + Int64(StoredChunks.size), rest.upperBound)
       defer { rest = end..<rest.upperBound }
-      return try await contents.read(rest.lowerBound..<end)
+      do {
+        return try await contents.read(rest.lowerBound..<end)
+      } catch {
+        failed(error)
+        throw error
+      }
     }
   }
 }
@@ -206,8 +212,6 @@ package protocol StoredBody: Sendable {
   var length: Int64 { get }
   /// All bytes, if they are already in memory.
   var inMemory: Data? { get }
-  /// Whether reading a large range at once is cheap, because it is mapped rather than copied.
-  var isMapped: Bool { get }
   /// Returns the bytes of `range` at once, verified before the first is returned.
   ///
   /// - Throws: `ArchiveError.unreadable` if they differ from what was stored, or `range` exceeds the body.

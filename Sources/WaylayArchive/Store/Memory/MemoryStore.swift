@@ -289,7 +289,6 @@ struct MemoryBody: StoredBody {
 
   var length: Int64 { Int64(data.count) }
   var inMemory: Data? { data }
-  var isMapped: Bool { false }
 
   func read(_ range: Range<Int64>) async throws -> Data {
     guard range.lowerBound >= 0, range.upperBound <= length else { throw ArchiveError.beyondTheEnd(range, length) }
@@ -349,7 +348,7 @@ final class MemoryWriter: EntryWriter {
       throw error
     }
     state.withLock { state in
-      state.body.append(chunk)
+      if state.body.isEmpty { state.body = chunk } else { state.body.append(chunk) }
       state.reserved += Int64(chunk.count)
     }
   }

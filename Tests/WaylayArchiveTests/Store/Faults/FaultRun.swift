@@ -43,7 +43,6 @@ struct FaultRun: Sendable {
     case .setMode: [EPERM, EIO].map { .error($0) }
     case .synchronize: [EIO, ENOSPC, EDQUOT].map { .error($0) }
     case .lock: [EWOULDBLOCK, EINTR, ENOLCK].map { .error($0) }
-    case .map: [ENOMEM, EACCES].map { .error($0) }
     case .names: [EIO, EMFILE, EACCES].map { .error($0) }
     case .makeDirectory: [ENOSPC, EACCES, EROFS, EDQUOT].map { .error($0) }
     case .remove: [EIO, EACCES, EROFS].map { .error($0) }
@@ -146,7 +145,7 @@ struct FaultRun: Sendable {
     let calls = Locked(0)
     let system = FailingSystem(disk) { call in
       // What does not change the disk makes no new moment.
-      guard ![.open, .status, .read, .map, .names, .lock].contains(call) else { return nil }
+      guard ![.open, .status, .read, .names, .lock].contains(call) else { return nil }
       let number = calls.withLock { calls in
         calls += 1
         return calls

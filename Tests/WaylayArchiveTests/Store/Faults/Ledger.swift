@@ -81,7 +81,7 @@ final class Ledger: Sendable {
             continue
           }
           do {
-            let body = try await entry.body(isStreamed: true).collect(upTo: 1 << 22)
+            let body = try await entry.body().collect(upTo: 1 << 22)
             if body != Self.body(key, version, length) { faults.append("\(key): a wrong body under \(head)") }
             heads.append(head)
           } catch let error as ArchiveError where error.code == .unreadable {

@@ -68,6 +68,10 @@ extension ErrorCode where Domain == HostError {
   ///
   /// Publish a list with a later expiry date; check the clock of this machine.
   public static var listExpired: Self { Self("listExpired") }
+  /// A file of cached addresses, or of the last signed list, is not trusted: other users may have written it.
+  ///
+  /// Make the file the user's own and writable by nobody else, or remove it.
+  public static var fileRefused: Self { Self("fileRefused") }
   /// The resolver does not know the host, without saying that it does not exist; the next resolver is asked.
   ///
   /// Add the host to the list, or another resolver to the chain.

@@ -151,9 +151,9 @@ public final class HostRewriter: RequestInterceptor {
         reporter.attempted(attempt, ban: ban, now: clock.time(), request: request, host: authority.host)
       }, start: clock.time(), epoch: plan.epoch)
     next.onTimeout(failover.timeoutError)
-    let response = try await failover.load(plan.ranking.entries)
-    next.onTimeout(nil)
-    return response
+    // A load that has timed out still has to say what was tried.
+    defer { if !Task.isCancelled { next.onTimeout(nil) } }
+    return try await failover.load(plan.ranking.entries)
   }
 
   private func failed(_ request: InterceptedRequest, _ authority: HostAuthority, _ error: any Error) {
@@ -230,10 +230,12 @@ extension HostRewriter {
       }
       found = try await cache.lookUp(authority)
     }
-    let candidates = found.resolution.endpoints.prefix(HostResolution.mostCandidates).map {
-      HostCandidate(
-        $0.address, port: $0.port ?? authority.port, source: found.resolution.source, age: found.age,
+    var candidates: [HostCandidate] = []
+    for endpoint in found.resolution.endpoints.prefix(HostResolution.mostCandidates) {
+      let candidate = HostCandidate(
+        endpoint.address, port: endpoint.port ?? authority.port, source: found.resolution.source, age: found.age,
         isStale: found.isStale)
+      if !candidates.contains(candidate) { candidates.append(candidate) }
     }
     let epoch = health.epoch
     let records = health.records(of: candidates, at: authority)
@@ -300,7 +302,8 @@ extension HostRewriter {
   /// Explains what the rewriter would do with `url` now, and why. It looks up the host's addresses if a request would,
   /// and dials nothing.
   public func explain(_ url: URL) async -> HostExplanation {
-    guard let authority = Self.authority(of: url) else {
+    let isHTTP = ["http", "https"].contains(url.scheme?.lowercased())
+    guard isHTTP, let authority = Self.authority(of: url) else {
       return HostExplanation(
         host: url.host, rule: nil, rows: [],
         summary: "\(url.redacted): not http or https, or no host: left alone", error: nil)

@@ -6,6 +6,8 @@ extension TestOrigin {
   public enum Behaviour: Sendable {
     /// Requests are read and answered.
     case serve
+    /// Requests are read and answered, but nothing is read for so many milliseconds.
+    case serveLate(Int)
     /// The connection is closed at once.
     case close
     /// The connection is reset at once.

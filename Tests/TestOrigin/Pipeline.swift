@@ -22,7 +22,11 @@ struct Pipeline: Sendable {
 
     let behaviour = journal.behaviour(on: host)
     switch behaviour {
-    case .serve, .silentAfterHandshake:
+    case .serve, .silentAfterHandshake, .serveLate:
+      if case .serveLate(let pause) = behaviour {
+        _ = channel.setOption(.autoRead, value: false)
+        channel.eventLoop.scheduleTask(in: .milliseconds(Int64(pause))) { channel.setOption(.autoRead, value: true) }
+      }
       if let contexts {
         try secure(channel, number, contexts, behaviour)
       } else {

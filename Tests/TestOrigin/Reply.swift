@@ -17,6 +17,9 @@ public struct Reply: Sendable {
   /// Whether the connection is closed after the reply, though nothing says that it will be.
   public var hangsUp = false
 
+  /// Milliseconds until anything of the reply is sent.
+  public var delay = 0
+
   /// Makes a reply.
   public init(_ status: Int = 200, _ fields: [(name: String, value: String)] = [], _ body: Body = .whole(Data())) {
     self.status = status

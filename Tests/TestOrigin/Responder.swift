@@ -28,6 +28,11 @@ struct Responder: Sendable {
   }
 
   func send() {
+    guard reply.delay > 0 else { return sendNow() }
+    channel.eventLoop.scheduleTask(in: .milliseconds(Int64(reply.delay))) { sendNow() }
+  }
+
+  private func sendNow() {
     if reply.isBytewise { wire?.isBytewise = true }
     for interim in reply.interim {
       head(interim.status, HTTPHeaders(interim.fields.map { ($0.name, $0.value) }))

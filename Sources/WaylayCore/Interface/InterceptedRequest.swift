@@ -251,6 +251,9 @@ extension InterceptedRequest {
     public var networkAccess = NetworkAccess.all
     /// The kind of traffic, for transports that prioritize.
     public var serviceType = URLRequest.NetworkServiceType.default
+    /// Whether a second server may receive the request while the first one is slow, as `HostRewriter` does for safe
+    /// methods; set it to `false` for a request that is expensive for a server, such as a report that takes a minute.
+    public var allowsHedging = true
     /// The main document of the load, which determines the rules for third-party cookies.
     public var mainDocumentURL: URL?
 

@@ -36,6 +36,9 @@ public struct Route: Sendable, Hashable {
   /// Called when the connection is open and verified, on a thread of the transport, before the attempt claims the gate;
   /// without a gate it is not called.
   package var onConnected: (@Sendable () -> Void)?
+  /// Called when the attempt takes a connection or begins to open one, on a thread of the transport: until then it waits
+  /// for a free one. Transports with gates call it.
+  package var onBegin: (@Sendable () -> Void)?
   /// The host and port that it is for; `nil` until it is on a request.
   private(set) var owner: Owner?
   /// Whether the attempt opens a new connection instead of reusing one.

@@ -294,7 +294,7 @@ extension CacheEngine {
   func load() {
     guard let file = options.file else { return }
     do {
-      guard let data = try PrivateFile(file).read(), data.count <= Self.maximumSize else { return }
+      guard let data = try PrivateFile(file).read(upTo: Self.maximumSize) else { return }
       let content = try JSONDecoder().decode(Content.self, from: data)
       guard content.version == 1 else { throw HostError(.resolverFailed, "its version is \(content.version)") }
       let (now, date) = (clock.time(), clock.date())

@@ -109,7 +109,8 @@ extension ResolutionCache {
     /// Names that are not public (single labels and names below `local`, `localhost`, `internal` and `home.arpa`) may
     /// always have them, and so may the hosts of a rule with addresses.
     public var privateHosts: [HostPattern] = []
-    /// The file that keeps answers for the app's next launch; `nil` for none. Only its owner can read it.
+    /// The file that keeps answers for the app's next launch; `nil` for none. Only its owner can read it. A file that
+    /// belongs to another user, or that others may write, is ignored with a warning.
     public var file: URL?
     /// The logger for what the cache ignores, such as a damaged file.
     public var logger: Logger?

@@ -15,12 +15,13 @@ extension Failover {
   ///
   /// - Throws: The error, where no other address would help or the request must not be sent again.
   func judge(
-    _ error: any Error, of candidate: HostCandidate, since begin: Duration, gate: DialGate?, limit: Duration? = nil
+    _ error: any Error, of candidate: HostCandidate, since begin: Duration, sentAt: Duration?, gate: DialGate?,
+    limit: Duration? = nil
   ) throws -> Verdict {
     guard !Task.isCancelled, !(error is CancellationError) else {
       if let route = gate?.claimedRoute {
         if route.address == candidate.address.literal, route.port == candidate.port {
-          wasGivenUp(candidate, since: begin, isSent: true)
+          wasGivenUp(candidate, since: sentAt ?? begin, isSent: true)
         }
       } else {
         wasGivenUp(candidate, since: begin, isSent: gate == nil)
@@ -177,7 +178,7 @@ extension Failover {
 
 extension HostAttempt {
   /// What is known of the address: what another request has found, where this one has skipped it.
-  fileprivate var finding: Outcome { outcome == .skipped ? error.flatMap(Outcome.init) ?? .skipped : outcome }
+  var finding: Outcome { outcome == .skipped ? error.flatMap(Outcome.init) ?? .skipped : outcome }
 }
 
 extension HostError {

@@ -1,7 +1,8 @@
 extension Failover {
-  /// The results of the child tasks of a round.
-  private enum Signal: Sendable {
-    case timer
+  /// What a round waits for.
+  enum Signal: Sendable {
+    /// It is time to look again, or something is known that was not.
+    case look
     case ended(Int, Tried)
     /// The second round, beside an attempt that has been silent for too long, is over.
     case hedged(Result<Round, any Error>)
@@ -11,19 +12,25 @@ extension Failover {
   struct Attempts {
     let entries: [Ranking.Entry]
     var waiting: [Int]
+    /// Those that are tried only when the address that all others would go to directly is silent.
+    var reserve: [Int] = []
     var running: [Int: Duration] = [:]
     var done: Set<HostCandidate> = []
     /// Those that were connected second: should the first fail before it has sent anything, they are the next.
     var connected: Set<Int> = []
+    /// Those that have waited in vain for a free connection.
+    var stuck: Set<Int> = []
     /// What the stagger counts from; `nil` when the next one is to start at once.
-    var lastStart: Duration?
-    /// When the timer that runs will go off.
-    var alarm: Duration?
+    var lastStart: (index: Int, time: Duration)?
     var hedge = Hedge.possible
+    /// When another may be asked beside a silent one, after those that were could not be reached.
+    var nextHedge: (time: Duration, delay: Duration)?
+    let signals = Signals()
 
-    init(_ entries: [Ranking.Entry]) {
+    init(_ entries: [Ranking.Entry], isDirect: Bool) {
       self.entries = entries
-      waiting = Array(entries.indices)
+      waiting = isDirect ? [0] : Array(entries.indices)
+      if isDirect { reserve = Array(entries.indices.dropFirst()) }
     }
 
     func candidate(_ index: Int) -> HostCandidate { entries[index].candidate }
@@ -33,54 +40,54 @@ extension Failover {
   struct RoundOptions {
     /// How long to wait before the next is tried beside those that run; `nil`: one after the other.
     var stagger: Duration?
-    /// How long a connection may take; `nil` for what is usual.
-    var limit: Duration??
+    /// How long the connection to the first candidate may take, to which the request goes without a race; `nil` for a
+    /// race.
+    var direct: Duration??
     /// How long a connection may take where nobody else is waiting to be tried.
     var longest: Duration?
-    /// Candidates that are tried beside an attempt that is silent, after those of the round.
-    var spares: [Ranking.Entry] = []
     /// Addresses that are dialled anew, because a kept connection to them is silent.
     var fresh: Set<HostCandidate> = []
+    /// Whether another may be asked beside one that is slow, and not only beside one that was found silent: no more than
+    /// two have the request at a time.
+    var mayHedge = true
   }
 
   /// Tries candidates until one has answered, something was sent in vain, or all that run are late.
   func round(_ entries: [Ranking.Entry], _ options: RoundOptions) async throws -> Round {
     let gate = hasGates ? DialGate() : nil
-    return try await withThrowingTaskGroup(of: Signal.self) { group in
+    var attempts = Attempts(entries, isDirect: options.direct != nil)
+    let signals = attempts.signals
+    health.alarms.set(signals, at: nil)
+    defer { health.alarms.remove(signals) }
+    return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
-      var attempts = Attempts(entries)
       while true {
         let now = clock.time()
-        if let index = startable(attempts, gate, options.stagger, now) {
+        if let gate { release(&attempts, gate, now) }
+        if let index = startable(attempts, gate, options, now) {
           attempts.waiting.removeAll { $0 == index }
           attempts.running[index] = now
-          attempts.lastStart = now
-          let candidate = attempts.candidate(index)
-          let limit = options.limit ?? options.longest ?? connectTimeout(of: candidate, attempts, options.stagger)
-          let isFresh = options.fresh.contains(candidate)
-          group.addTask { .ended(index, await attempt(candidate, gate: gate, limit: limit, isFresh: isFresh)) }
+          attempts.lastStart = (index, now)
+          let dialing = dialing(index, attempts, gate, options)
+          group.addPromptTask { [candidate = attempts.candidate(index)] in
+            signals.send(.ended(index, await attempt(candidate, dialing)))
+          }
           continue
         }
         if attempts.running.isEmpty, attempts.hedge != .running { return .again(without: attempts.done) }
-        if let gate, let index = silent(attempts, gate, now) {
-          if let next = hedge(attempts, gate, options, index) {
+        if let gate, let index = silent(attempts, gate, options, now) {
+          if let next = hedge(&attempts, gate, options, index) {
             attempts.hedge = .running
-            attempts.waiting = []
-            group.addTask { .hedged(await Self.result { try await hedgeRounds(next.entries, next.options) }) }
+            group.addTask {
+              signals.send(.hedged(await Self.result { try await hedgeRounds(next.entries, next.options) }))
+            }
           } else {
             attempts.hedge = .over
           }
         }
-        if let alarm = dueTime(attempts, gate, options, now), attempts.alarm.map({ alarm < $0 }) ?? true {
-          attempts.alarm = alarm
-          group.addTask { [clock] in
-            try? await clock.sleep(alarm - now)
-            return .timer
-          }
-        }
-        switch try await group.next() {
-        case nil: return .again(without: attempts.done)
-        case .timer: attempts.alarm = nil
+        if let alarm = dueTime(attempts, gate, options) { health.alarms.set(signals, at: alarm) }
+        switch await signals.next() {
+        case .look: break
         case .ended(let index, let tried):
           guard let end = try end(of: index, tried, &attempts, gate, options) else { continue }
           if case .again(let done) = end, attempts.hedge == .running {
@@ -95,16 +102,72 @@ extension Failover {
     }
   }
 
+  /// How an attempt of a round dials, and what its progress does.
+  private func dialing(
+    _ index: Int, _ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions
+  ) -> Dialing {
+    let limit = limit(of: index, options) ?? options.longest ?? connectTimeout(of: index, attempts, options.stagger)
+    let (signals, stagger) = (attempts.signals, options.stagger)
+    let silence = isHedgeable && options.mayHedge ? silence : nil
+    return Dialing(
+      gate: gate, limit: limit, isFresh: options.fresh.contains(attempts.candidate(index)),
+      isRaced: stagger != nil && !attempts.waiting.isEmpty
+    ) { [clock, health] progress in
+      let now = clock.time()
+      signals.note(progress, of: index, at: now)
+      switch progress {
+      case .queued: break
+      case .begun: if let stagger { health.alarms.set(signals, at: now + stagger) }
+      case .connected: if let silence { health.alarms.set(signals, at: now + silence) }
+      }
+    }
+  }
+
+  /// The limit of the attempt without a race; `.some(nil)` for none, `nil` for an attempt of a race.
+  private func limit(of index: Int, _ options: RoundOptions) -> Duration?? { index == 0 ? options.direct : nil }
+
   private static func result(_ work: () async throws -> Round) async -> Result<Round, any Error> {
     do { return .success(try await work()) } catch { return .failure(error) }
   }
 
   /// The next attempt to start, if one is due.
-  private func startable(_ attempts: Attempts, _ gate: DialGate?, _ stagger: Duration?, _ now: Duration) -> Int? {
+  private func startable(
+    _ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions, _ now: Duration
+  ) -> Int? {
     guard !attempts.waiting.isEmpty else { return nil }
     if attempts.running.isEmpty { return best(attempts, now) }
-    guard let stagger, gate?.isClaimed == false else { return nil }
-    return attempts.lastStart.map { now >= $0 + stagger } ?? true ? best(attempts, now) : nil
+    guard gate?.isClaimed == false, let time = staggerEnd(attempts, options) else { return nil }
+    return now >= time ? best(attempts, now) : nil
+  }
+
+  /// When the next attempt is to start beside those that run; `nil` when that is not foreseeable: while an attempt waits
+  /// for a free connection, none is being opened that could be late.
+  private func staggerEnd(_ attempts: Attempts, _ options: RoundOptions) -> Duration? {
+    guard let stagger = options.stagger ?? (attempts.stuck.isEmpty ? nil : policy.stagger) else { return nil }
+    guard let last = attempts.lastStart else { return .zero }
+    let progress = attempts.signals.progress(of: last.index)
+    return progress.isQueued ? nil : (progress.begun ?? last.time) + stagger
+  }
+
+  /// Has others started beside an attempt that waits for a free connection in vain.
+  private func release(_ attempts: inout Attempts, _ gate: DialGate, _ now: Duration) {
+    guard !attempts.reserve.isEmpty || !attempts.waiting.isEmpty, !gate.isClaimed else { return }
+    for index in attempts.running.keys where patienceEnd(index, attempts).map({ now >= $0 }) ?? false {
+      attempts.stuck.insert(index)
+      attempts.waiting += attempts.reserve
+      attempts.reserve = []
+      attempts.lastStart = nil
+    }
+  }
+
+  /// Until when an attempt waits for a free connection: an address that gives no answer at all, to nobody, is silent.
+  private func patienceEnd(_ index: Int, _ attempts: Attempts) -> Duration? {
+    guard !attempts.stuck.contains(index), let begin = attempts.running[index] else { return nil }
+    let progress = attempts.signals.progress(of: index)
+    guard progress.isQueued || !attempts.reserve.isEmpty else { return nil }
+    let heard = health.heard(of: attempts.candidate(index), at: authority)
+    if heard.isSilent(since: start) { return .zero }
+    return silence.map { max(begin, heard.lastAnswer ?? begin) + $0 }
   }
 
   /// The best of those that wait, by what is known now: other requests may have found out something since they were
@@ -138,7 +201,8 @@ extension Failover {
       let now = clock.time()
       for (index, begin) in attempts.running.sorted(by: { $0.key < $1.key }) {
         let candidate = attempts.candidate(index)
-        health.overtaken(candidate, at: authority, after: now - begin)
+        // One that has waited for a free connection says nothing of its address.
+        if !attempts.stuck.contains(index) { health.overtaken(candidate, at: authority, after: now - begin) }
         note(candidate, .overtaken, since: begin)
       }
       // The last of the events of a request that is answered.
@@ -146,8 +210,10 @@ extension Failover {
       return .answered(answer)
     case .failure(let error):
       // An address that was tried without a race has less time than it needs to be late for good.
-      let limit = options.limit ?? .some(.zero)
-      let verdict = try judge(error, of: candidate, since: begin, gate: gate, limit: limit)
+      let direct = limit(of: index, options)
+      let verdict = try judge(
+        error, of: candidate, since: begin, sentAt: attempts.signals.progress(of: index).connected, gate: gate,
+        limit: direct ?? .some(.zero))
       switch verdict {
       case .lost:
         tried.probe?.end(.connected)
@@ -157,10 +223,11 @@ extension Failover {
       case .next, .late:
         tried.probe?.end(verdict == .late ? .late : .failed(error))
         // Without a race the one that was late is tried again, after the others.
-        if verdict == .next || options.limit == nil { attempts.done.insert(candidate) }
+        if verdict == .next || direct == nil { attempts.done.insert(candidate) }
         attempts.lastStart = nil
       case .again:
         tried.probe?.end(.connected)
+        if !options.mayHedge { log.state.withLock { $0.hasHedged = true } }
         return .again(without: attempts.done.union([candidate]))
       }
       return nil
@@ -173,25 +240,21 @@ extension Failover {
 extension Failover {
   /// How long an attempt may take to be connected. The transport keeps this time, because it does not count while it
   /// has the attempt wait for a free connection, which is not the address's fault.
-  private func connectTimeout(of candidate: HostCandidate, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
+  private func connectTimeout(of index: Int, _ attempts: Attempts, _ stagger: Duration?) -> Duration {
     // In a race nobody waits for the late ones, unless the system's way does.
     let isAwaited = policy.allowsSystem || stagger == nil && (!attempts.waiting.isEmpty || !log.late.isEmpty)
-    return isAwaited ? health.deadline(of: candidate, at: authority) : policy.deadlines.maximum
+    return isAwaited ? health.deadline(of: attempts.candidate(index), at: authority) : policy.deadlines.maximum
   }
 
   /// When to look again though nothing has happened.
-  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions, _ now: Duration) -> Duration? {
+  private func dueTime(_ attempts: Attempts, _ gate: DialGate?, _ options: RoundOptions) -> Duration? {
     guard let gate else { return nil }
-    if gate.isClaimed { return silenceEnd(attempts, gate) }
-    var times: [Duration] = []
-    if let stagger = options.stagger, !attempts.waiting.isEmpty, let last = attempts.lastStart {
-      times.append(last + stagger)
+    if gate.isClaimed { return silenceEnd(attempts, gate, options) }
+    var times = attempts.waiting.isEmpty ? [] : [staggerEnd(attempts, options)]
+    if !attempts.waiting.isEmpty || !attempts.reserve.isEmpty {
+      times += attempts.running.keys.map { patienceEnd($0, attempts) }
     }
-    // Nothing is called when the gate is claimed, and silence counts from then on.
-    if let silence, attempts.hedge == .possible, isHedgeable, let first = attempts.running.values.min() {
-      times.append(first + silence > now ? first + silence : now + silence / 4)
-    }
-    return times.min()
+    return times.compactMap(\.self).min()
   }
 }
 
@@ -218,7 +281,7 @@ extension Failover {
   /// idempotent, such as PUT and DELETE, may be repeated after it has failed, but two of them side by side end in
   /// either order, and a later change may be undone.
   var isHedgeable: Bool {
-    request.isSafe && request.body.isReplayable
+    (request.isSafe || isHarmless) && request.options.allowsHedging && request.body.isReplayable
   }
 
   /// The request's own timeout; a day for none.
@@ -227,17 +290,20 @@ extension Failover {
     return seconds > 0 && seconds < 86_400 ? .seconds(seconds) : .seconds(86_400)
   }
 
-  /// When the attempt that has taken the request has been silent for too long.
-  func silenceEnd(_ attempts: Attempts, _ gate: DialGate) -> Duration? {
-    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimedAttempt(attempts, gate) else {
-      return nil
-    }
-    return attempts.running[index].map { $0 + silence }
+  /// When the attempt that has taken the request has been silent for too long: so long after its connection was open, or
+  /// at once when another request finds the address silent.
+  func silenceEnd(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions) -> Duration? {
+    guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimedAttempt(attempts, gate),
+      let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
+    else { return nil }
+    let isFoundSilent = health.heard(of: attempts.candidate(index), at: authority).isSilent(since: sentAt)
+    guard options.mayHedge || isFoundSilent else { return nil }
+    return max(isFoundSilent ? sentAt : sentAt + silence, attempts.nextHedge?.time ?? sentAt)
   }
 
   /// The attempt that has taken the request and been silent for too long.
-  func silent(_ attempts: Attempts, _ gate: DialGate, _ now: Duration) -> Int? {
-    guard let end = silenceEnd(attempts, gate), now >= end else { return nil }
+  func silent(_ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions, _ now: Duration) -> Int? {
+    guard let end = silenceEnd(attempts, gate, options), now >= end else { return nil }
     return claimedAttempt(attempts, gate)
   }
 
@@ -252,12 +318,14 @@ extension Failover {
   /// What is tried beside an attempt that is silent: the other candidates; at last its own address on another
   /// connection, if it is on one that was kept and may be dead (after a NAT has forgotten it, for example).
   func hedge(
-    _ attempts: Attempts, _ gate: DialGate, _ options: RoundOptions, _ index: Int
+    _ attempts: inout Attempts, _ gate: DialGate, _ options: RoundOptions, _ index: Int
   ) -> (entries: [Ranking.Entry], options: RoundOptions)? {
     let silent = attempts.entries[index]
-    let others = attempts.waiting + attempts.running.keys.filter { $0 != index }.sorted()
-    var entries = (others.map { attempts.entries[$0] } + options.spares).filter { $0.candidate != silent.candidate }
-    var next = RoundOptions(stagger: policy.stagger)
+    var others = attempts.waiting + attempts.reserve
+    others += attempts.running.keys.sorted().filter { $0 != index && !others.contains($0) }
+    (attempts.waiting, attempts.reserve) = ([], others)
+    var entries = others.map { attempts.entries[$0] }.filter { $0.candidate != silent.candidate }
+    var next = RoundOptions(stagger: policy.stagger, mayHedge: false)
     if gate.isClaimedOnKeptConnection, !options.fresh.contains(silent.candidate) {
       entries.append(silent)
       next.fresh = options.fresh.union([silent.candidate])
@@ -284,12 +352,20 @@ extension Failover {
     switch result {
     case .success(.answered(let response)):
       if let index = claimedAttempt(attempts, gate), let begin = attempts.running[index] {
-        wasSilent(attempts.candidate(index), since: begin, answeredBy: log.answeredBy)
+        let sentAt = attempts.signals.progress(of: index).connected ?? begin
+        wasSilent(attempts.candidate(index), since: begin, sentAt: sentAt, answeredBy: log.answeredBy)
       }
       return .answered(response)
     case .success(.again(let done)):
       attempts.done.formUnion(done)
-      return attempts.running.isEmpty ? .again(without: attempts.done) : nil
+      guard !attempts.running.isEmpty else { return .again(without: attempts.done) }
+      if let silence, !log.state.withLock({ $0.hasHedged }) {
+        // None of them has the request: it has not been hedged. They may be reached later.
+        let delay = attempts.nextHedge.map { $0.delay * 2 } ?? silence / 4
+        attempts.nextHedge = (clock.time() + delay, delay)
+        attempts.hedge = .possible
+      }
+      return nil
     case .failure(let error):
       // What was silent may answer yet.
       if Task.isCancelled || attempts.running.isEmpty { throw error }
@@ -298,28 +374,100 @@ extension Failover {
   }
 
   /// Another connection has answered while this one was silent.
-  private func wasSilent(_ candidate: HostCandidate, since begin: Duration, answeredBy other: HostCandidate?) {
+  private func wasSilent(
+    _ candidate: HostCandidate, since begin: Duration, sentAt: Duration, answeredBy other: HostCandidate?
+  ) {
     // Nothing comes on it: the transport closes it rather than use it again.
     log.state.withLock { _ = $0.suspects.insert(candidate) }
-    guard candidate != other else { return note(candidate, .silent, since: begin) }
-    if isSecure {
-      // Its certificate was verified: it may be busy with this request alone.
-      health.demoted(candidate, at: authority)
-      note(candidate, .silent, since: begin)
-    } else {
-      note(candidate, .silent, since: begin, ban: ban(candidate, .silent, since: begin))
-    }
+    // An address that has answered others meanwhile is only slow with this one.
+    let hasAnswered = health.heard(of: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
+    guard candidate != other, !hasAnswered else { return note(candidate, .silent, since: begin) }
+    // Its certificate was verified: it may be busy with this request alone.
+    let ban = isSecure ? nil : ban(candidate, .silent, since: begin)
+    if isSecure { health.demoted(candidate, at: authority) }
+    note(candidate, .silent, since: begin, ban: ban)
+    // So that others do not wait as long to find out the same.
+    if health.epoch == epoch { health.silent(candidate, at: authority) }
   }
 
   /// The request was cancelled by the app, or by its timeout. An address that had it and was silent for long is not
   /// trusted by the next one.
   func wasGivenUp(_ candidate: HostCandidate, since begin: Duration, isSent: Bool) {
     let elapsed = clock.time() - begin
-    guard let limit = giveUpLimit, elapsed >= limit else { return }
+    // One that is given up because another one has answered is not to blame.
+    guard let limit = giveUpLimit, elapsed >= limit, log.answeredBy == nil else { return }
     if isSent {
       health.demoted(candidate, at: authority)
-    } else {
+    } else if health.heard(of: candidate, at: authority).lastAnswer.map({ $0 < begin }) ?? true {
       health.overtaken(candidate, at: authority, after: elapsed)
     }
+  }
+}
+
+/// What comes to a round from its attempts and its alarm, for the one task that waits for it.
+final class Signals: Alarms.Sleeper {
+  private struct State {
+    var signals: [Failover.Signal] = []
+    var waiter: CheckedContinuation<Void, Never>?
+    var progress: [Int: Failover.Standing] = [:]
+  }
+
+  private let state = Locked(State())
+
+  func send(_ signal: Failover.Signal) {
+    let waiter = state.withLock { state in
+      state.signals.append(signal)
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume()
+  }
+
+  func wake() { send(.look) }
+
+  func next() async -> Failover.Signal {
+    while true {
+      // Through the lock rather than through the continuation (compare U13).
+      if let signal = state.withLock({ $0.signals.isEmpty ? nil : $0.signals.removeFirst() }) { return signal }
+      await withCheckedContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.signals.isEmpty { state.waiter = continuation }
+          return !state.signals.isEmpty
+        }
+        if isThere { continuation.resume() }
+      }
+    }
+  }
+
+  func note(_ progress: Failover.Progress, of index: Int, at time: Duration) {
+    state.withLock { state in
+      switch progress {
+      case .queued: state.progress[index, default: .init()].isQueued = true
+      case .begun: state.progress[index] = .init(begun: time)
+      case .connected: state.progress[index, default: .init()].connected = time
+      }
+    }
+  }
+
+  func progress(of index: Int) -> Failover.Standing { state.withLock { $0.progress[index] } ?? .init() }
+}
+
+extension Failover {
+  /// What has happened to an attempt at the transport.
+  enum Progress: Sendable {
+    /// The transport has it, and it may wait for a free connection.
+    case queued
+    /// A connection is taken, or begun to be opened.
+    case begun
+    /// The connection is open and verified.
+    case connected
+  }
+
+  /// How far an attempt has come at the transport.
+  struct Standing: Sendable {
+    /// Whether it may be waiting for a free connection.
+    var isQueued = false
+    var begun: Duration?
+    var connected: Duration?
   }
 }

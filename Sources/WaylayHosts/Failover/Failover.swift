@@ -20,6 +20,8 @@ struct Failover: Sendable {
   let start: Duration
   /// Which network the request has begun in.
   let epoch: Int
+  /// Whether the request changes nothing, whatever its method: a DNS query.
+  var isHarmless = false
   let log = Log()
 
   /// An attempt that was not connected in its time.
@@ -56,6 +58,8 @@ struct Failover: Sendable {
       var answeredBy: HostCandidate?
       /// Addresses whose connection was silent while another one answered.
       var suspects: Set<HostCandidate> = []
+      /// Whether a second server has the request, or has had it.
+      var hasHedged = false
       /// Why it was not sent the system's way.
       var fallbackRefusal: String?
     }
@@ -102,7 +106,7 @@ struct Failover: Sendable {
   func load(_ entries: [Ranking.Entry]) async throws -> InterceptedResponse {
     var entries = entries
     if let first = entries.first, let limit = directLimit(of: first, isOnly: entries.count == 1) {
-      switch try await direct(first, limit: limit, others: Array(entries.dropFirst())) {
+      switch try await round(entries, RoundOptions(direct: .some(limit))) {
       case .answered(let response): return response
       case .again(let done):
         // It may only have been slow: then it is tried again after the others.
@@ -141,11 +145,14 @@ struct Failover: Sendable {
   /// it.
   var hasGates: Bool { transport?.capabilities.contains(.gates) ?? true }
 
+  /// Whether the transport says when it begins to open a connection; until then a request waits for a free one.
+  private var reportsBegin: Bool { transport?.capabilities.contains(.gates) ?? false }
+
   var isSecure: Bool { request.url.scheme?.lowercased() == "https" }
 
   /// Whether the request may be sent again though it may have been acted on (RFC 9110, section 9.2.2).
   var isRepeatable: Bool {
-    request.isIdempotent && request.body.isReplayable
+    (request.isIdempotent || isHarmless) && request.body.isReplayable
   }
 
   /// How long late addresses are waited for at last.
@@ -156,32 +163,43 @@ struct Failover: Sendable {
   }
 
   /// One attempt at one address; at one that has not answered yet, when no other request is trying it.
-  func attempt(
-    _ candidate: HostCandidate, gate: DialGate?, limit: Duration? = nil, isFresh: Bool = false
-  ) async -> Tried {
-    guard hasGates, let gate, !isFresh, !health.isProven(candidate, at: authority) else {
-      return Tried(result: await dial(candidate, gate: gate, limit: limit, isFresh: isFresh), probe: nil)
+  func attempt(_ candidate: HostCandidate, _ dialing: Dialing) async -> Tried {
+    guard hasGates, dialing.gate != nil, !dialing.isFresh, !health.isProven(candidate, at: authority) else {
+      return Tried(result: await dial(candidate, dialing), probe: nil)
     }
     switch await health.probes.permit(for: .init(authority: authority, endpoint: candidate.endpoint)) {
     case .granted(let probe):
       let begin = clock.time()
       // Weak, because the route lives as long as the gate: a probe that is released has the next request try.
-      let result = await dial(candidate, gate: gate, limit: limit) { [weak probe] in probe?.connected() }
+      let result = await dial(candidate, dialing) { [weak probe] in probe?.connected() }
       if log.answeredBy != nil, clock.time() - begin >= policy.stagger ?? .zero { probe.end(.late) }
       return Tried(result: result, probe: probe)
-    case .settled(.connected): return Tried(result: await dial(candidate, gate: gate, limit: limit), probe: nil)
+    case .settled(.connected): return Tried(result: await dial(candidate, dialing), probe: nil)
     case .settled(.failed(let error)): return Tried(result: .failure(Skipped(error: error)), probe: nil)
     case .settled(.late): return Tried(result: .failure(Skipped(error: nil)), probe: nil)
     case .settled(.abandoned): return Tried(result: .failure(CancellationError()), probe: nil)
     }
   }
 
+  /// How an attempt dials.
+  struct Dialing: Sendable {
+    let gate: DialGate?
+    /// How long the connection may take to be open.
+    let limit: Duration?
+    /// Whether on a connection of its own.
+    let isFresh: Bool
+    /// Whether others are tried beside it when its connection is late.
+    let isRaced: Bool
+    let report: @Sendable (Progress) -> Void
+  }
+
   private func dial(
-    _ candidate: HostCandidate, gate: DialGate?, limit: Duration?, isFresh: Bool = false,
-    whenConnected: (@Sendable () -> Void)? = nil
+    _ candidate: HostCandidate, _ dialing: Dialing, whenConnected: (@Sendable () -> Void)? = nil
   ) async -> Result<InterceptedResponse, any Error> {
     let begin = clock.time()
     log.state.withLock { $0.running.append((candidate, begin)) }
+    let reportsBegin = dialing.isRaced && reportsBegin
+    if reportsBegin { dialing.report(.queued) }
     defer {
       // One that was abandoned stays in the list, so that the error says that it was under way.
       if !Task.isCancelled {
@@ -193,9 +211,14 @@ struct Failover: Sendable {
     }
     do {
       var request = request
-      var route = try Route(candidate.address.literal, port: candidate.port, gate: gate, connectTimeout: limit)
-      route.onConnected = whenConnected
-      route.opensNewConnection = isFresh
+      var route = try Route(
+        candidate.address.literal, port: candidate.port, gate: dialing.gate, connectTimeout: dialing.limit)
+      if reportsBegin { route.onBegin = { dialing.report(.begun) } }
+      route.onConnected = {
+        dialing.report(.connected)
+        whenConnected?()
+      }
+      route.opensNewConnection = dialing.isFresh
       route.isPresumedDead = { [log] in log.state.withLock { $0.suspects.contains(candidate) } }
       request.route = route
       return .success(try await next(request))
@@ -248,8 +271,6 @@ struct Failover: Sendable {
 extension Failover {
   /// How long an address is trusted without a race after it has answered.
   private static let trust: Duration = .seconds(60)
-  /// How long a kept connection is taken to be alive after something has come from its address.
-  private static let freshness: Duration = .seconds(1)
 
   /// Whether an address is so well known that the request goes there without a race, which costs as much as a short
   /// load: then how long its connection may take, `.some(nil)` for no limit of its own. An open connection takes no
@@ -263,26 +284,6 @@ extension Failover {
     let limit = policy.stagger ?? health.deadline(of: entry.candidate, at: authority)
     // An address that takes nearly as long as the stagger is better off in a race, where it is not abandoned.
     return (entry.record.smoothed ?? .zero) * 2 <= limit ? .some(limit) : nil
-  }
-
-  /// The request at one address, with nothing beside it, unless it is silent for long.
-  func direct(_ entry: Ranking.Entry, limit: Duration?, others: [Ranking.Entry]) async throws -> Round {
-    let begin = clock.time()
-    let candidate = entry.candidate
-    if silence != nil, isHedgeable, hasGates, begin - entry.record.lastUse >= Self.freshness {
-      return try await round([entry], RoundOptions(limit: limit, spares: others))
-    }
-    switch await attempt(candidate, gate: nil, limit: limit).result {
-    case .success(let response):
-      guard let answer = try accept(response, of: candidate, since: begin) else { return .again(without: [candidate]) }
-      note(candidate, .answered, since: begin)
-      return .answered(answer)
-    case .failure(let error):
-      switch try judge(error, of: candidate, since: begin, gate: nil, limit: limit) {
-      case .late, .lost: return .again(without: [])
-      case .next, .again: return .again(without: [candidate])
-      }
-    }
   }
 }
 

@@ -17,11 +17,14 @@ package final class HostHealth: Sendable {
   private let state = Locked(State())
   /// The attempts at addresses of which nothing is known.
   package let probes = Probes()
+  /// Wakes the requests that wait for an address.
+  package let alarms: Alarms
 
   package init(policy: HostRewriter.Policy, clock: HostClock, capacity: Int = 4096) {
     self.policy = policy
     self.clock = clock
     self.capacity = capacity
+    alarms = Alarms(clock: clock)
   }
 
   /// What is known of the candidates, in their order.
@@ -46,6 +49,18 @@ package final class HostHealth: Sendable {
       $0.authorities[authority]?[candidate.endpoint].map { $0.isProven && !$0.isLate && $0.ban(at: now) == nil }
         ?? false
     }
+  }
+
+  /// What was heard of an address last.
+  package func heard(of candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Heard {
+    state.withLock { $0.authorities[authority]?[candidate.endpoint]?.heard } ?? .init()
+  }
+
+  /// An address was silent while another one answered: requests that wait for it need not find that out by themselves.
+  package func silent(_ candidate: HostCandidate, at authority: HostAuthority) {
+    let now = clock.time()
+    change(candidate, at: authority) { $0.heard.lastSilence = now }
+    alarms.wakeAll()
   }
 
   /// When an attempt that begins now counts as late.
@@ -172,6 +187,8 @@ package struct AddressRecord: Sendable, Hashable {
   package private(set) var lastUse: Duration = .zero
   /// When it failed last.
   package private(set) var lastFailure: Duration?
+  /// When it answered last, and when it was found silent.
+  package fileprivate(set) var heard = Heard()
   /// The ban, which may be over.
   package private(set) var ban: AddressBan?
 
@@ -187,6 +204,7 @@ package struct AddressRecord: Sendable, Hashable {
     overtakings = 0
     ban = nil
     lastUse = now
+    heard.lastAnswer = now
     if let time { note(time) }
   }
 
@@ -217,6 +235,19 @@ package struct AddressRecord: Sendable, Hashable {
   /// A new measurement counts for three tenths: a handful of them replace what was known.
   private mutating func note(_ time: Duration) {
     smoothed = smoothed.map { $0 * 7 / 10 + time * 3 / 10 } ?? time
+  }
+}
+
+extension AddressRecord {
+  /// When something was heard of an address, and when nothing was that should have been.
+  package struct Heard: Sendable, Hashable {
+    package var lastAnswer: Duration?
+    package var lastSilence: Duration?
+
+    /// Whether it was found silent since, and has not answered after that.
+    package func isSilent(since time: Duration) -> Bool {
+      lastSilence.map { $0 >= time && $0 > lastAnswer ?? .zero } ?? false
+    }
   }
 }
 

@@ -47,7 +47,7 @@ extension HostRules {
     let isExclusion: Bool
     switch excluded {
     case nil: isExclusion = false
-    case let value as Bool: isExclusion = value
+    case let value as NSNumber where value.isBoolean: isExclusion = value.boolValue
     default: throw invalid("\"exclude\" must be true or false.")
     }
     let addresses: [String]
@@ -63,6 +63,11 @@ extension HostRules {
       throw invalid(error.message, error)
     }
   }
+}
+
+extension NSNumber {
+  /// Whether it is `true` or `false` in JSON, rather than 1 or 0, which a cast to `Bool` takes as well.
+  fileprivate var isBoolean: Bool { String(cString: objCType) == "c" }
 }
 
 /// The top level of a list: an object, some of whose members are wanted.
@@ -105,7 +110,8 @@ struct JSONList {
 
   /// A whole number, not negative.
   func number(_ name: String) throws -> UInt64 {
-    guard let number = members[name] as? NSNumber, let value = UInt64(exactly: number.doubleValue), value <= 1 << 53
+    guard let number = members[name] as? NSNumber, !number.isBoolean, let value = UInt64(exactly: number.doubleValue),
+      value <= 1 << 53
     else {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a whole number from 0 to 2^53.")
     }

@@ -22,12 +22,16 @@
       var list: SignedHostList?
       /// The highest that was ever accepted; the list it came with may be lost.
       var serial: UInt64?
+      /// Why nobody knows which serial number was accepted last.
+      var serialLoss: (any Error)?
     }
 
     /// The current rules, for a rewriter. They change with each ``update(with:)``.
     public let source: HostRuleSource
     private let keys: [HostListKey]
     private let file: PrivateFile?
+    /// Holds the serial number alone, beside the file: a list that is damaged must not let an older one in.
+    private let serialFile: PrivateFile?
     private let policy: HostRuleSource.ExpiryPolicy
     private let clock: HostClock
     private let logger: Logger
@@ -35,7 +39,9 @@
 
     /// Makes a list, and loads the stored one if it exists.
     ///
-    /// A damaged file is ignored, with a line in the log: the next ``update(with:)`` replaces it.
+    /// A damaged file, or one that other users may have written, is ignored, with a line in the log: the next
+    /// ``update(with:)`` replaces it. The highest serial number is in a second file beside it, whose name ends with
+    /// `.serial`; if both are damaged, every list is rejected until they are removed.
     ///
     /// - Parameters:
     ///   - keys: The trusted keys.
@@ -58,6 +64,7 @@
       }
       self.keys = keys
       self.file = file.map { PrivateFile($0) }
+      serialFile = file.map { PrivateFile(URL(fileURLWithPath: $0.path + ".serial")) }
       self.policy = policy
       self.clock = HostClock(clock)
       self.logger = logger
@@ -88,6 +95,12 @@
           "the list of serial \(list.serial) expired at \(list.expires), and it is \(now): fetch a newer one.")
       }
       try state.withLock { state in
+        if let loss = state.serialLoss {
+          throw HostError(
+            .listOutdated,
+            "the stored list and its serial number cannot be read, so this list may be older than one accepted before: "
+              + "remove \(self.file?.url.path ?? "") and the file .serial beside it to begin anew.", underlying: loss)
+        }
         if let last = state.serial {
           let isSame =
             list.serial == last && state.list.map { $0.rules == list.rules && $0.expires == list.expires } ?? true
@@ -113,8 +126,9 @@
     private func store(_ list: Data, serial: UInt64) {
       guard let file else { return }
       do {
-        let stored: [String: Any] = ["serial": serial, "list": list.base64EncodedString()]
-        try file.write(JSONSerialization.data(withJSONObject: stored, options: .sortedKeys))
+        // The number first: whatever happens in between, no older list is accepted.
+        try serialFile?.write(Data("\(serial)".utf8))
+        try file.write(list)
       } catch {
         logger.warning(
           "a list of hosts is in force but could not be stored",
@@ -123,20 +137,35 @@
     }
 
     private func restore() {
+      var list: SignedHostList?
+      var serial: UInt64?
+      var loss: (any Error)?
+      var isThere = false
       do {
-        guard let contents = try file?.read() else { return }
-        let stored = try JSONList(contents)
-        let serial = try stored.number("serial")
-        // First of all, so that a list which cannot be used any more still keeps older ones out.
-        state.withLock { $0.serial = serial }
-        guard let data = Data(base64Encoded: try stored.text("list")) else {
-          throw HostError(.invalidRule, "\"list\" is not Base64.")
+        if let contents = try serialFile?.read(upTo: 32) {
+          isThere = true
+          serial = UInt64(String(decoding: contents, as: UTF8.self))
         }
-        let list = try SignedHostList(data, keys: keys)
-        state.withLock { enforce(list, &$0) }
       } catch {
+        (isThere, loss) = (true, error)
+      }
+      do {
+        if let contents = try file?.read(upTo: JSONList.maximumSize) {
+          isThere = true
+          list = try SignedHostList(contents, keys: keys)
+        }
+      } catch {
+        (isThere, loss) = (true, error)
         logger.warning(
           "the stored list of hosts cannot be used; the next one replaces it", metadata: ["error": "\(error.redacted)"])
+      }
+      serial = [serial, list?.serial].compactMap(\.self).max()
+      state.withLock { state in
+        state.serial = serial
+        if let list, list.serial == serial { enforce(list, &state) }
+        if serial == nil, isThere {
+          state.serialLoss = loss ?? HostError(.listOutdated, "its serial number is damaged.")
+        }
       }
     }
   }

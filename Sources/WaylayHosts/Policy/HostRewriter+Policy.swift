@@ -20,12 +20,12 @@ extension HostRewriter {
     public var deadlines = Deadlines()
     /// How long an address is banned after a failure. A banned address is tried last.
     package var bans = Bans()
-    /// How long an address that has received the request may take, from the beginning of the attempt to the head of its
-    /// response. After that, the next address is tried concurrently, or the same one again if the connection was
-    /// reused; at most a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
+    /// How long an address that has received the request may take, from its connection to the head of its response.
+    /// After that, one other address is tried concurrently, or the same one again if the connection was reused; at most
+    /// a third of the request's timeout. `nil` for no limit. Default: 3 seconds.
     ///
-    /// The first response wins, and an address that stayed silent is no longer preferred; over plain `http` it is
-    /// banned. This applies only to safe methods (GET, HEAD, OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable
+    /// The first response wins. An address that has said nothing to any request meanwhile is no longer preferred, and
+    /// over plain `http` banned; the other requests that wait for it leave it at once. This applies only to safe methods (GET, HEAD, OPTIONS, TRACE; RFC 9110, section 9.2.1) with a replayable
     /// body: no PUT and no DELETE is ever sent to two servers at once, though it is sent again after it has failed.
     /// Abandoning an attempt after that long, or by a timeout, also counts against the address.
     public var silence: Duration? = .seconds(3)

@@ -21,7 +21,13 @@ public final class DoHResolver: HostResolver {
   /// How long to wait for the other answers once there are addresses to dial.
   let resolutionDelay: Duration
   let clock: HostClock
-  let loader: BootstrapLoader
+  private let transport: any Transport
+  private let authority: HostAuthority
+  /// Where the server is; empty when only the transport can find that out.
+  private let candidates: [HostCandidate]
+  private let policy: HostRewriter.Policy
+  private let health: HostHealth
+  private let timeout: Duration
 
   /// Makes a resolver.
   ///
@@ -42,13 +48,38 @@ public final class DoHResolver: HostResolver {
     resolutionDelay: Duration = .milliseconds(500), transport: (any Transport)? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) throws {
-    guard url.scheme?.lowercased() == "https", let host = url.host else {
+    guard url.scheme?.lowercased() == "https", let host = url.host, let authority = HostRewriter.authority(of: url)
+    else {
       throw HostError(
         .invalidResolver, "\"\(url)\" is not the URL of a server for DNS over HTTPS: use https://host/path.")
     }
-    loader = try BootstrapLoader(
-      url, at: addresses.map { try HostAddress(server: $0) }, transport: transport, clock: HostClock(clock),
-      attemptLimit: timeout)
+    var places = try addresses.map { try HostAddress(server: $0) }
+    guard authority.host.isAddress || !places.isEmpty else {
+      throw HostError(
+        .invalidResolver, "\(host) is a name that must be resolved before it can resolve others: give its addresses.",
+        host: host)
+    }
+    let transport = transport ?? PlatformTransport.make(.ephemeral, logger: nil)
+    if !transport.capabilities.contains(.routes) {
+      guard places.isEmpty else {
+        throw HostError(
+          .invalidResolver,
+          "\(type(of: transport)) cannot dial a given address: use CurlTransport, on Linux, or a URL whose host is an "
+            + "address, https://192.0.2.53/dns-query for example.",
+          host: host)
+      }
+    } else if places.isEmpty {
+      places = [try HostAddress(server: authority.host.description)]
+    }
+    candidates = places.map { HostCandidate($0, port: authority.port, source: "rule") }
+    self.authority = authority
+    self.transport = transport
+    self.timeout = timeout
+    var policy = HostRewriter.Policy.require
+    policy.silence = timeout / 3
+    (policy.deadlines.initial, policy.deadlines.minimum, policy.deadlines.maximum) = (timeout, timeout, timeout)
+    self.policy = policy
+    health = HostHealth(policy: policy, clock: HostClock(clock))
     name = "doh:\(host)"
     self.url = url
     self.usesPOST = usesPOST
@@ -57,7 +88,10 @@ public final class DoHResolver: HostResolver {
   }
 
   /// Closes the resolver's connections, and forgets which of its server's addresses worked.
-  public func networkChanged() { loader.networkChanged() }
+  public func networkChanged() {
+    health.networkChanged()
+    transport.closeConnections()
+  }
 
   /// Returns the addresses of a host.
   ///
@@ -122,7 +156,7 @@ extension DoHResolver {
 extension DoHResolver {
   /// One question, one answer.
   func exchange(_ question: DNSQuestion) async throws -> DNSReply {
-    let (body, response) = try await loader.load(request(for: question))
+    let response = try await load(InterceptedRequest(request(for: question)))
     let mediaType = response.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""
     guard response.status == .ok, mediaType == Self.mediaType else {
       throw HostError(
@@ -130,7 +164,7 @@ extension DoHResolver {
         "\(name) answered \(response.status.code) with the type \"\(mediaType)\" instead of a DNS message.",
         host: question.name.description)
     }
-    var answer = try DNSReply(to: question, in: DNSMessage(decoding: Array(body)))
+    var answer = try DNSReply(to: question, in: DNSMessage(decoding: Array(response.body.inMemory ?? Data())))
     // What a cache between has kept has used up some of its time (RFC 8484, section 5.1).
     let age = response.fields[.age].flatMap { UInt32($0) } ?? 0
     answer.timeToLive = answer.timeToLive > age ? answer.timeToLive - age : 0
@@ -142,7 +176,10 @@ extension DoHResolver {
   private func request(for question: DNSQuestion) throws -> URLRequest {
     let message = Data(DNSMessage.query(question.name, question.type))
     var request = URLRequest(url: try url(usesPOST ? nil : message))
+    request.timeoutInterval = timeout / .seconds(1)
     request.setValue(Self.mediaType, forHTTPHeaderField: "Accept")
+    // The name of the process is nobody's business.
+    request.setValue("waylay", forHTTPHeaderField: "User-Agent")
     if usesPOST {
       request.httpMethod = "POST"
       request.setValue(Self.mediaType, forHTTPHeaderField: "Content-Type")
@@ -161,6 +198,46 @@ extension DoHResolver {
       throw HostError(.invalidResolver, "\"\(text)\" is not a URL: check the one that \(name) was made with.")
     }
     return url
+  }
+}
+
+extension DoHResolver {
+  /// The most bytes of an answer.
+  private static let bodyLimit = 65_536
+
+  /// The whole response of the first address that gives one: a routed request like any other, so that looking a host up
+  /// never needs looking a host up.
+  private func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    guard !candidates.isEmpty else { return try await attempt(request) }
+    let ranking = Ranking(candidates, records: health.records(of: candidates, at: authority), at: clock.time())
+    let failover = Failover(
+      request: request, authority: authority, policy: policy, health: health, clock: clock,
+      next: InterceptorChain.Next { try await self.attempt($0) }, transport: transport, report: { _, _ in },
+      start: clock.time(), epoch: health.epoch, isHarmless: true)
+    do {
+      return try await failover.load(ranking.entries)
+    } catch {
+      try Task.checkCancellation()
+      let cause = (error as? URLError)?.cause(as: HostError.self)
+      let isLate = cause.map { $0.attempts.allSatisfy { [.timedOut, .silent].contains($0.finding) } } ?? false
+      throw HostError(
+        isLate ? .resolverTimedOut : .resolverFailed, cause?.message ?? "\(error.redacted)",
+        host: authority.host.description, underlying: error)
+    }
+  }
+
+  /// The body belongs to the attempt: an address that does not give it has not answered.
+  private func attempt(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    do {
+      return try await withTimeLimit(timeout, on: clock, else: HostError(.resolverTimedOut, "")) { [transport] in
+        var response = try await transport.load(request)
+        response.body = .data(try await response.body.collect(upTo: Self.bodyLimit))
+        return response
+      }
+    } catch let error as HostError where error.code == .resolverTimedOut {
+      throw TransportError(
+        .timedOut, phase: .receiving, address: request.route?.address, message: "no answer within \(timeout).")
+    }
   }
 }
 

@@ -130,8 +130,11 @@ extension HostAddress {
     // Forms that carry an IPv4 address in their last bits, or after 2002.
     case (0, _) where low >> 32 == 0, (0x0064_FF9B << 32, _) where low >> 32 == 0:
       return specialPurpose4(UInt32(truncatingIfNeeded: low))
+    // IPv4-translated: ::ffff:0:a.b.c.d (RFC 7915).
+    case (0, _) where low >> 32 == 0xFFFF_0000: return specialPurpose4(UInt32(truncatingIfNeeded: low))
     default: break
     }
+    if high >> 16 == 0x0064_FF9B_0001 { return "is an address for translation within a network (RFC 8215)" }
     if high >> 48 == 0x2002 { return specialPurpose4(UInt32(truncatingIfNeeded: high >> 16)) }
     if high >> 54 == 0xFE80 >> 6 { return "is a link-local address (RFC 4291, section 2.5.6)" }
     if high >> 54 == 0xFEC0 >> 6 { return "is a site-local address (RFC 3879)" }

@@ -9,9 +9,29 @@ struct PrivateFile: Sendable {
   }
 
   /// Its contents; `nil` when it does not exist.
-  func read() throws -> Data? {
-    guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-    return try Data(contentsOf: url)
+  ///
+  /// - Throws: `HostError.fileRefused` for a file that others may have written: it belongs to another user than this one
+  ///   and the system's, or may be written by others. An error of the file system.
+  func read(upTo limit: Int) throws -> Data? {
+    // Not waiting: what is there may be no file, but a pipe that nobody writes to.
+    let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT else { throw Self.failure() }
+      return nil
+    }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure() }
+    let reason: String? =
+      if status.st_mode & S_IFMT != S_IFREG { "it is not a file" } else if status.st_size > limit {
+        "it has \(status.st_size) bytes, and the limit is \(limit)"
+      } else if status.st_uid != geteuid(), status.st_uid != 0 {
+        "it belongs to another user"
+      } else if status.st_mode
+        & (S_IWGRP | S_IWOTH) != 0
+      { "other users may write it: use chmod 600" } else { nil }
+    if let reason { throw HostError(.fileRefused, "the file \(url.path) is not read: \(reason).") }
+    return try file.read(upToCount: limit) ?? Data()
   }
 
   /// Puts `contents` in place of what is there. Whatever happens meanwhile, the file holds the old contents or the new.

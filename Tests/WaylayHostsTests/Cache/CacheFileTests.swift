@@ -57,6 +57,41 @@ struct CacheFileTests {
     }
   }
 
+  @Test("that others may write, or that is none, is not read, and the log says why")
+  func untrusted() async throws {
+    try await withFile {
+      let record =
+        #"{"host":"www.test","port":443,"source":"x","stored":1800000990,"lifetime":100,"endpoints":["203.0.113.7"]}"#
+      func check(_ reason: String?, _ change: () throws -> Void) throws {
+        try? FileManager.default.removeItem(at: file)
+        try Data(#"{"version":1,"entries":[\#(record)]}"#.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        try change()
+        let lines = Log<String>()
+        let bench = try CacheBench {
+          $0.file = file
+          $0.logger = .recording(lines)
+        }
+        let answer = bench.cache.cached(HostAuthority(try HostName("www.test")))
+        #expect((answer == nil) == (reason != nil))
+        #expect(lines.all.count == (reason == nil ? 0 : 1))
+        if let reason { #expect(lines.all[0].contains(reason) && lines.all[0].contains(file.path)) }
+      }
+      try check(nil) {}
+      for mode in [0o602, 0o620, 0o666] {
+        try check("may write it") {
+          try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        }
+      }
+      if geteuid() == 0 { try check("another user") { #expect(chown(file.path, 65_534, 65_534) == 0) } }
+      try check("not a file") {
+        try FileManager.default.removeItem(at: file)
+        #expect(mkfifo(file.path, 0o600) == 0)
+      }
+      try check("the limit is") { #expect(truncate(file.path, 20 << 20) == 0) }
+    }
+  }
+
   @Test("cannot give a public name a private address, which nothing dials then")
   func rebinding() async throws {
     try await withFile {

@@ -30,7 +30,8 @@ struct ExplanationTests {
     for (url, text) in [
       ("https://old.test/", "old.test:443, rule \"old.test: left alone\": the request is left alone"),
       ("https://example.com/", "example.com:443, no rule: the request is left alone"),
-      ("data:,x", "left alone"), ("https://a.test/", "no resolver"),
+      ("data:,x", "left alone"), ("ws://a.test/", "left alone"), ("ftp://a.test/", "left alone"),
+      ("https://a.test/", "no resolver"),
     ] {
       let explanation = await rewriter.explain(try #require(URL(string: url)))
       #expect(explanation.description.contains(text), "\(explanation)")

@@ -60,6 +60,16 @@ struct FailoverTests {
     #expect(rig.network.visited == ["127.0.0.1"])
   }
 
+  @Test("tries an address once, however often it is named")
+  func namedTwice() async throws {
+    let rig = try Rig(
+      ["127.0.0.1": .fails(.refused), "127.0.0.2": good],
+      addresses: ["127.0.0.1", "127.0.0.1:443", "127.0.0.1", "127.0.0.2", "127.0.0.1"])
+    #expect(try await rig.load("POST") == "127.0.0.2")
+    #expect(rig.network.visited == ["127.0.0.1", "127.0.0.2"])
+    #expect(try await rig.states().count == 2)
+  }
+
   @Test("tries no other address when the fault is the request's")
   func ownFault() async throws {
     let rig = try Rig(["127.0.0.1": .fails(.unsent(.requestBodyStreamExhausted)), "127.0.0.2": good])

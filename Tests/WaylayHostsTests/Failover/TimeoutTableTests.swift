@@ -43,6 +43,35 @@
       }
     }
 
+    /// Waits for ever after what follows has failed.
+    private struct Waiting: RequestInterceptor {
+      func startLoading(
+        _ request: InterceptedRequest, next: InterceptorChain.Next
+      ) async throws -> InterceptedResponse {
+        do { return try await next(request) } catch {
+          try await Task.sleep(for: .seconds(1_000))
+          throw error
+        }
+      }
+    }
+
+    @Test("is a plain timeout once all addresses have failed, and somebody else waits", .heavy)
+    func afterFailure() async throws {
+      let closed = try ClosedPort(host: "127.0.0.1")
+      let rewriter = HostRewriter(rules: try HostRules(["api.test": ["127.0.0.1:\(closed.port)"]]), policy: .require)
+      let registry = InterceptorRegistry(configuration: .ephemeral) {
+        Waiting()
+        rewriter
+      }
+      let url = try #require(URL(string: "http://api.test/"))
+      let error = await failure { try await registry.data(for: URLRequest(url: url, timeoutInterval: 5)) } as? URLError
+      #expect(error?.code == .timedOut)
+      #expect(error?.userInfo[NSUnderlyingErrorKey] is WaylayError)
+      #expect(rewriter.counters.failures == 1)
+      registry.invalidate()
+      closed.close()
+    }
+
     @Test("is a plain timeout once an address has answered: what stays away is the body", .heavy)
     func body() async throws {
       let origin = try await TestOrigin.start()

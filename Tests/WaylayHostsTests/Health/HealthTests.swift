@@ -212,7 +212,6 @@ struct LearningTests {
     rig.network.time.advance(by: .seconds(61))
     try await rig.load()
     #expect(rig.network.visited == Array(repeating: "127.0.0.1", count: 4))
-    #expect(rig.network.visits.map { $0.request.route?.gate != nil } == [true, false, false, true])
     let limits = rig.network.visits.map { $0.request.route?.connectTimeout }
     #expect(limits == [.seconds(20), .milliseconds(250), .milliseconds(250), .seconds(20)])
   }
@@ -237,7 +236,6 @@ struct LearningTests {
     try await rig.load()
     try await rig.load()
     #expect(rig.network.visits.map { $0.request.route?.connectTimeout } == [.seconds(20), nil])
-    #expect(rig.network.visits.last?.request.route?.gate == nil)
   }
 
   @Test("over http an address that was proven and is silent until the app gives up is doubted by the next request")

@@ -36,6 +36,8 @@ struct HostListTests {
         "entry 0 (\"a.example\"): \"addresses\" must be an array of strings"
       ),
       (#"{"rules": [{"host": "a.example", "exclude": "yes"}]}"#, "\"exclude\" must be true or false"),
+      (#"{"rules": [{"host": "a.example", "exclude": 1}]}"#, "\"exclude\" must be true or false"),
+      (#"{"rules": [{"host": "a.example", "exclude": 0}]}"#, "\"exclude\" must be true or false"),
       (
         #"{"rules": [{"host": "a.example", "exclude": true, "addresses": ["203.0.113.3"]}]}"#,
         "an excluded host has no addresses"

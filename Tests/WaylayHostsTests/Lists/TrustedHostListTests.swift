@@ -180,6 +180,47 @@
       }
     }
 
+    @Test("that is cut lets no older one in, nor another one of its number, wherever it is cut")
+    func cut() throws {
+      let place = Self.place()
+      let numberPlace = URL(fileURLWithPath: place.path + ".serial")
+      defer { for file in [place, numberPlace] { try? FileManager.default.removeItem(at: file) } }
+      try list(at: place).update(with: file(serial: 5))
+      let good = try Data(contentsOf: place)
+      for length in stride(from: 0, to: good.count, by: 7) {
+        try good.prefix(length).write(to: place)
+        let again = try list(at: place)
+        #expect(try again.serial == 5 && address(again) == nil)
+        try refused(file(serial: 4), by: again, as: .listOutdated)
+      }
+      // The number is lost, the list is not.
+      try good.write(to: place)
+      for text in ["", "x", "4"] {
+        try Data(text.utf8).write(to: numberPlace)
+        try refused(file(serial: 4), by: list(at: place), as: .listOutdated)
+      }
+      // Both are lost: nobody knows what was accepted.
+      try good.dropLast().write(to: place)
+      try Data().write(to: numberPlace)
+      let lost = try list(at: place)
+      for serial in [4, 5, 6] as [UInt64] { try refused(file(serial: serial), by: lost, as: .listOutdated) }
+      for file in [place, numberPlace] { try FileManager.default.removeItem(at: file) }
+      try list(at: place).update(with: file(serial: 6))
+    }
+
+    @Test("that others may write is not read, and no older one takes its place")
+    func untrusted() throws {
+      let place = Self.place()
+      defer { for suffix in ["", ".serial"] { unlink(place.path + suffix) } }
+      try list(at: place).update(with: file(serial: 5))
+      #expect(chmod(place.path, 0o666) == 0)
+      let again = try list(at: place)
+      #expect(try address(again) == nil)
+      try refused(file(serial: 4), by: again, as: .listOutdated)
+      #expect(chmod(place.path + ".serial", 0o666) == 0)
+      try refused(file(serial: 6), by: list(at: place), as: .listOutdated)
+    }
+
     @Test("that cannot be stored is in force all the same")
     func unstorable() throws {
       let list = try list(at: URL(fileURLWithPath: "/nonexistent/waylay/hosts.json"))

@@ -40,6 +40,52 @@
       }
     }
 
+    @Test("a kept connection that has died costs one lookup its silence, and is closed")
+    func deadConnection() async throws {
+      try await DoHOrigin.with(Self.zone) { server in
+        let origin = server.origin
+        let resolver = try server.resolver { $0.timeout = .seconds(6) }
+        let query = HostAuthority(try HostName("www.example.com"))
+        #expect(try await resolver.resolve(query).endpoints.count == 1)
+        #expect(origin.connectionCount == 1)
+        server.silence.withLock { $0 = { $0.connection == 1 } }
+        let clock = ContinuousClock()
+        let first = try await clock.measure { _ = try await resolver.resolve(query) }
+        #expect(first >= .seconds(1.9))
+        await origin.until { $0.connections.first?.isOpen == false }
+        for _ in 0..<3 {
+          let next = try await clock.measure { _ = try await resolver.resolve(query) }
+          #expect(next < .seconds(1.5))
+        }
+      }
+    }
+
+    @Test("lookups at once wait for a dead address of the server once, and not at all later")
+    func deadAddress() async throws {
+      try await DoHOrigin.with(hosts: ["127.0.0.1", "127.0.0.2"], Self.zone) { server in
+        let resolver = try server.resolver(addresses: ["127.0.0.1", "127.0.0.2"]) { $0.timeout = .seconds(9) }
+        #expect(try await resolver.resolve(HostAuthority(HostName("www.example.com"))).endpoints.count == 1)
+        server.silence.withLock { $0 = { $0.localAddress == "127.0.0.1" } }
+        server.origin.setBehaviour(.silent, on: "127.0.0.1")
+        let clock = ContinuousClock()
+        let time = await clock.measure {
+          await withTaskGroup(of: Void.self) { group in
+            for number in 0..<30 {
+              group.addTask {
+                let answer = try? await resolver.resolve(HostAuthority(HostName("www\(number).example.com")))
+                #expect(answer?.endpoints.count == 1)
+              }
+            }
+          }
+        }
+        #expect(time < .seconds(7))
+        let next = try await clock.measure {
+          _ = try await resolver.resolve(HostAuthority(HostName("www.example.com")))
+        }
+        #expect(next < .seconds(2))
+      }
+    }
+
     @Test("a thousand addresses in an answer are too many")
     func manyAddresses() async throws {
       try await DoHOrigin.with { question in

@@ -35,6 +35,8 @@ struct PrivateAddressTests {
       ("fc00::1", "unique local"), ("fdff::1", "unique local"), ("ff02::fb", "multicast"),
       ("::ffff:127.0.0.1", "loopback"),
       ("::192.168.0.1", "private"), ("64:ff9b::10.0.0.1", "private"), ("2002:c0a8:101::1", "private"),
+      ("64:ff9b:1::203.0.113.7", "translation"), ("64:ff9b:1:ffff::1", "translation"),
+      ("::ffff:0:10.0.0.1", "private"), ("::ffff:0:127.0.0.1", "loopback"),
     ])
   func refused(address: String, reason: String) async {
     let error = await #expect(throws: HostError.self) { try await resolve(address) }
@@ -49,7 +51,8 @@ struct PrivateAddressTests {
       "192.167.255.255",
       "192.169.0.0", "169.253.255.255", "100.63.255.255", "100.128.0.0", "198.17.255.255", "198.20.0.0",
       "223.255.255.255",
-      "2606:4700::1111", "64:ff9b::203.0.113.7", "2002:cb00:7107::1", "fbff::1", "fe00::1",
+      "2606:4700::1111", "64:ff9b::203.0.113.7", "::ffff:0:203.0.113.7", "64:ff9b:2::1", "2002:cb00:7107::1", "fbff::1",
+      "fe00::1",
     ])
   func allowed(address: String) async throws {
     #expect(try await resolve(address).endpoints.map(\.address) == [HostAddress(address)])

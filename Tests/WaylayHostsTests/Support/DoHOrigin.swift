@@ -12,6 +12,8 @@
 
     let origin: TestOrigin
     let authority: TestAuthority
+    /// Which requests get no answer.
+    let silence: Locked<@Sendable (TestOrigin.Request) -> Bool>
 
     /// Starts a server, runs a test with it, and stops it.
     static func with(
@@ -22,8 +24,10 @@
     ) async throws {
       let authority = try TestAuthority()
       let origin = try await TestOrigin.start(hosts: hosts, tls: .init(authority: authority, names: names, kind: kind))
+      let silence = Locked<@Sendable (TestOrigin.Request) -> Bool> { _ in false }
       origin.reply(to: "/dns-query") { request in
         do {
+          guard !silence.withLock({ $0 })(request) else { return Reply(200, [], .never) }
           let bytes = request.method == "POST" ? Data(request.body) : Self.decoded(request.target) ?? Data()
           let query = try DNSMessage(decoding: Array(bytes))
           guard let question = query.questions.first, let answer = try zone(question) else {
@@ -35,7 +39,7 @@
         }
       }
       do {
-        try await body(DoHOrigin(origin: origin, authority: authority))
+        try await body(DoHOrigin(origin: origin, authority: authority, silence: silence))
         await origin.stop()
       } catch {
         await origin.stop()

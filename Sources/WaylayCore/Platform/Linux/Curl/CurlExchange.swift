@@ -106,6 +106,9 @@
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
+    /// Whether another attempt has the request, or a connection of its own is of no use to others.
+    var isOvertaken: Bool { request.route?.gate?.isClaimed ?? false || request.route?.opensNewConnection ?? false }
+
     /// Whether nothing more is taken from the connection, because the reader has as much as it may.
     var isHeldBack: Bool { shared.withLock { $0.isFull || $0.isPaused } }
 
@@ -145,6 +148,9 @@
         return CurlReturn.writeError
       }
       guard !wasComplete, head.isComplete else { return count }
+      if let easy {
+        loop.queue.learned(self, isMultiplexed: waylay_curl_get_number(easy, CurlInfo.httpVersion) > 2)
+      }
       if decodes, CurlTransport.canStopDecoding, let easy, head.hasUnknownCoding(features: waylay_curl_features()) {
         decodes = false
         _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0)
@@ -356,6 +362,7 @@
   extension CurlExchange {
     /// A connection is open, verified, and nothing of the request is on it (U10).
     func mayBegin(from port: Int32) -> Bool {
+      guard !isCancelled else { return false }
       guard !loop.hasUnread(on: port) else {
         connectionState.isSpoilt = true
         return false

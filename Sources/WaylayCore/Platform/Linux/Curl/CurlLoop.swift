@@ -210,7 +210,10 @@
       for (easy, exchange) in transfers.active {
         if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
       }
-      if queue.isOverdue { for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) } }
+      if queue.isOverdue {
+        for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
+        for exchange in queue.takeSuperfluous() { end(exchange, nil, &transfers) }
+      }
       return transfers.mustPerform || queue.isReady
     }
 
@@ -268,7 +271,9 @@
           queue.left(exchange, code: nil)
           return exchange.ended(nil, easy: nil)
         }
-        end(exchange, nil, &transfers)
+        guard !exchange.isOvertaken, queue.mustFinishConnecting(exchange, now: .now) else {
+          return end(exchange, nil, &transfers)
+        }
       case .closeIdle(let address, let port):
         // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
         let idle = Array(
@@ -341,6 +346,7 @@
       }
       transfers.active[easy] = exchange
       transfers.mustPerform = true
+      exchange.request.route?.onBegin?()
     }
 
     /// No loop can be made: what waits for it fails.

@@ -53,6 +53,10 @@
     private var alarms = Heap<Alarm>()
     /// Lines whose first one was not connected in its time.
     private var late: [CurlLine] = []
+    /// How long a connection that is being opened for nobody waits for somebody to come.
+    private static let grace: Duration = .milliseconds(500)
+    /// Those that have opened a connection for nobody, for too long.
+    private(set) var superfluous: [CurlExchange] = []
 
     init(connectionsPerDestination: Int) {
       self.connectionsPerDestination = max(1, min(connectionsPerDestination, 100_000))
@@ -74,7 +78,8 @@
     func enter(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
       let line = lines[exchange.destination] ?? CurlLine(exchange.destination, limit: connectionsPerDestination)
       lines[exchange.destination] = line
-      if !line.hasWaiters, line.hasRoom {
+      // One that takes the place of a connection that is silent need not wait until that is closed.
+      if !line.hasWaiters && line.hasRoom || exchange.request.route?.opensNewConnection == true && line.hasRoomBeside {
         take(exchange, line, now)
         return true
       }
@@ -125,6 +130,25 @@
       }
     }
 
+    /// Whether an exchange that was cancelled goes on until its connection is open, because others wait to share it, or
+    /// may come; nothing of its request is sent.
+    func mustFinishConnecting(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
+      guard case .connecting(let line) = exchange.position, line.sharesFirst else { return false }
+      alarms.insert(Alarm(time: now + Self.grace, exchange: exchange))
+      return true
+    }
+
+    /// How many requests fit on a connection to the place of an exchange is known from the first response.
+    func learned(_ exchange: CurlExchange, isMultiplexed: Bool) {
+      guard case .connected(let line, _) = exchange.position, line.learn(isMultiplexed) else { return }
+      makeReady(line)
+    }
+
+    func takeSuperfluous() -> [CurlExchange] {
+      defer { superfluous = [] }
+      return superfluous
+    }
+
     /// An exchange begins anew on libcurl.
     func reconnecting(_ exchange: CurlExchange) {
       guard case .connected(let line, let port) = exchange.position else { return }
@@ -173,6 +197,12 @@
           guard line.connected == 0 else { continue }
           line.isOpen = true
           makeReady(line)
+        } else if let exchange = alarm.exchange, exchange.isCancelled, case .connecting(let line) = exchange.position {
+          if line.hasWaiters {
+            alarms.insert(Alarm(time: now + Self.grace, exchange: exchange))
+          } else {
+            superfluous.append(exchange)
+          }
         } else if let exchange = alarm.exchange, case .waiting(let line) = exchange.position {
           if let more = alarm.extra, line.connected > 0 {
             alarms.insert(Alarm(time: now + more, exchange: exchange, extra: more))
@@ -231,6 +261,8 @@
     private var ports: [Int32: Int] = [:]
     /// How many fit on one connection, as far as is known.
     private var streams: Int
+    /// Whether a response has shown if several fit at all.
+    private var isKnown: Bool
     /// libcurl puts no more on one connection.
     private static let mostStreams = 100
 
@@ -238,6 +270,7 @@
       self.destination = destination
       self.limit = limit
       streams = destination.scheme == "https" ? Self.mostStreams : 1
+      isKnown = streams == 1
       needsFirst = destination.scheme == "https" || destination.address != nil
     }
 
@@ -248,9 +281,23 @@
     var hasRoom: Bool {
       if needsFirst, connected == 0, !isOpen { return connecting == 0 }
       guard streams > 1 else { return connecting + connected < limit }
-      // Each that is not connected yet may be opening a connection of its own.
-      return connecting < max(1, limit - ports.count) && connecting + connected < limit * streams
+      // Each that is not connected yet may be opening a connection of its own, and does if only one fits on each.
+      return connecting < max(isKnown ? 1 : 0, limit - ports.count) && connecting + connected < limit * streams
     }
+
+    /// Whether the connection that is being opened may serve all who wait.
+    var sharesFirst: Bool { needsFirst && streams > 1 && connected == 0 }
+
+    /// Takes note whether several fit on one connection; `false` when that was known.
+    func learn(_ isMultiplexed: Bool) -> Bool {
+      guard !isKnown else { return false }
+      isKnown = true
+      if !isMultiplexed { streams = 1 }
+      return true
+    }
+
+    /// Whether one more may begin that needs a connection of its own.
+    var hasRoomBeside: Bool { connecting + ports.count < limit * 2 }
 
     /// An exchange is on the connection that begins at a port.
     func claim(_ port: Int32) {

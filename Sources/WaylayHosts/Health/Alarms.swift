@@ -1,0 +1,70 @@
+/// Wakes requests that wait for an address: at a time of theirs, and when another request has found an address silent.
+///
+/// One timer serves all requests of a rewriter: a request that is answered in time costs an entry in a table.
+package final class Alarms: Sendable {
+  /// What an alarm wakes.
+  package protocol Sleeper: AnyObject, Sendable {
+    func wake()
+  }
+
+  private struct State {
+    /// Those that wait, and until when; `nil` until they are woken.
+    var sleepers: [ObjectIdentifier: (sleeper: any Sleeper, time: Duration?)] = [:]
+    /// The task that sleeps until the first of those times.
+    var timer: (task: Task<Void, Never>, time: Duration)?
+  }
+
+  private let clock: HostClock
+  private let state = Locked(State())
+
+  package init(clock: HostClock) {
+    self.clock = clock
+  }
+
+  deinit {
+    state.withLock { $0.timer }?.task.cancel()
+  }
+
+  /// Has a sleeper woken by ``wakeAll()``, and at a time, unless it is woken earlier anyway; until it is removed.
+  package func set(_ sleeper: any Sleeper, at time: Duration?) {
+    state.withLock { state in
+      let known = state.sleepers[ObjectIdentifier(sleeper)]?.time
+      state.sleepers[ObjectIdentifier(sleeper)] = (sleeper, [known, time].compactMap(\.self).min())
+      if let time { arm(for: time, &state) }
+    }
+  }
+
+  package func remove(_ sleeper: any Sleeper) {
+    state.withLock { _ = $0.sleepers.removeValue(forKey: ObjectIdentifier(sleeper)) }
+  }
+
+  /// Has everybody look at what is known now.
+  package func wakeAll() {
+    for entry in state.withLock({ Array($0.sleepers.values) }) { entry.sleeper.wake() }
+  }
+
+  private func arm(for time: Duration, _ state: inout State) {
+    guard state.timer.map({ time < $0.time }) ?? true else { return }
+    state.timer?.task.cancel()
+    // It holds nothing of this while it sleeps, and ends with it. Detached: it serves many loads.
+    let task = Task.detached { [weak self, clock] in
+      try? await clock.sleep(time - clock.time())
+      self?.ring(for: time)
+    }
+    state.timer = (task, time)
+  }
+
+  private func ring(for time: Duration) {
+    let now = clock.time()
+    let due = state.withLock { state -> [(sleeper: any Sleeper, time: Duration?)] in
+      // An earlier one may have taken its place.
+      guard state.timer?.time == time else { return [] }
+      state.timer = nil
+      let due = state.sleepers.filter { $0.value.time.map { $0 <= now } ?? false }
+      for (key, entry) in due { state.sleepers[key] = (entry.sleeper, nil) }
+      if let next = state.sleepers.values.compactMap(\.time).min() { arm(for: next, &state) }
+      return Array(due.values)
+    }
+    for entry in due { entry.sleeper.wake() }
+  }
+}

@@ -107,7 +107,7 @@ let package = Package(
     .target(
       name: "WaylayHosts",
       dependencies: [
-        "WaylayCore",
+        "WaylayCore", "WaylayCredentials",
         crypto,
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
 import Foundation
+internal import WaylayCredentials
 
 /// One request on its way through the addresses of its host: which attempt comes next, what a failure means, when it is
 /// over.
@@ -288,9 +289,6 @@ extension Failover {
 }
 
 extension InterceptedRequest {
-  /// Fields with credentials.
-  private static let credentials = ["authorization", "proxy-authorization", "cookie"]
-
   /// Why a request must not go the system's way, where without a certificate any server may read it; `nil`
   /// when it may.
   ///
@@ -299,9 +297,14 @@ extension InterceptedRequest {
   var reasonAgainstSystemFallback: String? {
     guard url.scheme?.lowercased() != "https" else { return nil }
     if !body.isEmpty { return "it has a body, which nothing protects without TLS" }
-    let names = fields.map(\.name.canonicalName)
-    if let name = names.first(where: Self.credentials.contains) {
+    if let name = fields.lazy.map(\.name.canonicalName).first(where: CredentialNames.isField) {
       return "it has the field \(name), which nothing protects without TLS"
+    }
+    // Items of the query, and parameters of the path (RFC 3986, section 3.3).
+    let items = url.absoluteString.prefix { $0 != "#" }.split { "?&;".contains($0) }.dropFirst()
+    let names = items.map { String($0.prefix { $0 != "=" && $0 != "/" }) }.map { $0.removingPercentEncoding ?? $0 }
+    if let name = names.first(where: CredentialNames.isParameter) {
+      return "its URL has the item \(name), which nothing protects without TLS"
     }
     if url.user != nil || url.password != nil {
       return "its URL has credentials, which nothing protects without TLS"

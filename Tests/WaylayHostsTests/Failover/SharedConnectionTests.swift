@@ -49,10 +49,10 @@
       }
     }
 
-    @Test("cancelling the request that opens a connection leaves it to those that wait for it")
+    @Test("cancelling the request that opens a connection leaves it to those that wait for it", .heavy)
     func cancelledOpener() async throws {
       try await with(["h2"]) { origin, registry, url in
-        origin.behaviour = .serveLate(1_000)
+        origin.behaviour = .serveLate(4_000)
         origin.reply(to: "/first") { _ in .text("first") }
         let (one, two) = (try url("/first"), try url("/hello"))
         let first = Task { try await registry.text(one) }

@@ -103,15 +103,24 @@ struct VerifiedFailureTests {
     let rig = try Rig(["127.0.0.1": .fails(.refused), "system": good], policy: .prefer)
     let error = await rig.failure("POST", "http://api.test/", body: .text("pay"))
     #expect(hostError(error)?.message.contains("The system's way was not taken") == true)
-    for field in ["Authorization", "cookie", "Proxy-Authorization"] {
+    let fields = [
+      "Authorization", "cookie", "Proxy-Authorization", "X-Api-Key", "X-Auth-Token", "X-Amz-Security-Token",
+      "X-Csrf-Token",
+    ]
+    for field in fields {
       var request = URLRequest(url: try #require(URL(string: "http://api.test/")))
       request.setValue("secret", forHTTPHeaderField: field)
       await #expect(throws: URLError.self) {
         try await rig.rewriter.startLoading(InterceptedRequest(request), next: rig.network.next)
       }
     }
+    for target in ["?page=2&access_token=pl4nted", "?%61pi_key=pl4nted", "a;jsessionid=pl4nted/b?page=2"] {
+      let error = await rig.failure("GET", "http://api.test/\(target)")
+      #expect(hostError(error)?.message.contains("The system's way was not taken") == true)
+      #expect("\(error.map { "\($0)" } ?? "")".contains("pl4nted") == false)
+    }
     #expect(!rig.network.visited.contains("system"))
-    #expect(try await rig.load("GET", "http://api.test/") == "system")
+    #expect(try await rig.load("GET", "http://api.test/a;v=1?page=2&sort=key#token") == "system")
     #expect(try await rig.load("POST", "https://api.test/", body: .text("pay")) == "system")
   }
 }

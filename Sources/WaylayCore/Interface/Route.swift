@@ -29,7 +29,7 @@ public struct Route: Sendable, Hashable {
   /// The port to dial; `nil` for the URL's.
   public let port: Int?
   /// The gate that lets one of several attempts through.
-  package let gate: DialGate?
+  package private(set) var gate: DialGate?
   /// How long opening the connection may take, TLS included, before the attempt fails with `timedOut` and nothing sent;
   /// `nil` uses the transport's own timeout. A connection that is already open takes no time.
   public let connectTimeout: Duration?
@@ -99,6 +99,13 @@ extension Route {
     var description: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
   }
 
+  /// The same route without its gate, which the gate itself may hold.
+  var withoutGate: Route {
+    var route = self
+    route.gate = nil
+    return route
+  }
+
   /// The same route for the host of a URL, whatever host it was for.
   func bound(to url: URL) -> Route {
     var route = self
@@ -136,7 +143,7 @@ package final class DialGate: Sendable {
     let route: Route?
 
     package init(_ route: Route? = nil) {
-      self.route = route
+      self.route = route?.withoutGate
     }
   }
 

@@ -214,9 +214,10 @@ struct Failover: Sendable {
       var request = request
       var route = try Route(
         candidate.address.literal, port: candidate.port, gate: dialing.gate, connectTimeout: dialing.limit)
-      if reportsBegin { route.onBegin = { dialing.report(.begun) } }
-      route.onConnected = {
-        dialing.report(.connected)
+      // Nothing of this holds the gate, which holds the route that has claimed it.
+      if reportsBegin { route.onBegin = { [report = dialing.report] in report(.begun) } }
+      route.onConnected = { [report = dialing.report] in
+        report(.connected)
         whenConnected?()
       }
       route.opensNewConnection = dialing.isFresh

@@ -46,8 +46,8 @@ package final class Alarms: Sendable {
   private func arm(for time: Duration, _ state: inout State) {
     guard state.timer.map({ time < $0.time }) ?? true else { return }
     state.timer?.task.cancel()
-    // It holds nothing of this while it sleeps, and ends with it. Detached: it serves many loads.
-    let task = Task.detached { [weak self, clock] in
+    // It holds nothing of this while it sleeps, and ends with it. Detached, and urgent: it serves many loads.
+    let task = Task.detached(priority: .high) { [weak self, clock] in
       try? await clock.sleep(time - clock.time())
       self?.ring(for: time)
     }

@@ -17,7 +17,7 @@ struct HedgingTests {
     #expect(try await rig.loadWhileTimePasses() == "127.0.0.1")
     #expect(rig.network.sent == ["127.0.0.1", "127.0.0.2"])
     #expect(try await rig.loadWhileTimePasses() == "127.0.0.1")
-    #expect(rig.network.sent.count == 4 && Set(rig.network.sent) == ["127.0.0.1", "127.0.0.2"])
+    #expect(rig.network.sent.count <= 4 && Set(rig.network.sent) == ["127.0.0.1", "127.0.0.2"])
     #expect(rig.rewriter.counters.faults == 0)
   }
 

@@ -74,28 +74,28 @@
       let silence = Duration.seconds(1)
       let pair = try await Pair(wire, silence: silence)
       let clock = ContinuousClock()
-      let times = await withTaskGroup(of: (sent: Duration, took: Duration, answer: String?).self) { group in
+      let times = await withTaskGroup(of: (sent: Duration, took: Duration, error: String?).self) { group in
         let start = clock.now
-        for number in 0..<60 {
+        for number in 0..<80 {
           if number == 20 { pair.kill(death) }
           group.addTask {
             let begin = clock.now
-            let data = try? await pair.registry.data(for: URLRequest(url: pair.url, timeoutInterval: 15)).0
-            return (
-              start.duration(to: begin), begin.duration(to: .now), data.map { String(decoding: $0, as: UTF8.self) }
-            )
+            let error = await failure {
+              try await pair.registry.data(for: URLRequest(url: pair.url, timeoutInterval: 15))
+            }
+            return (start.duration(to: begin), begin.duration(to: .now), error.map { "\($0)" })
           }
           try? await Task.sleep(until: start + .milliseconds(50 * (number + 1)))
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(times.count { $0.answer == nil } == 0)
+      #expect(times.compactMap(\.error) == [])
       let longest = times.map(\.took).max() ?? .zero
       print("\(wire) \(death): the longest took \(longest); \(times.count { $0.took > silence / 2 }) waited")
       // On a busy machine what follows the silence takes time, too.
-      #expect(longest < silence * 3)
+      #expect(longest < silence * 5)
       // Once it is known nobody waits any more.
-      let late = times.filter { $0.sent > .seconds(1) + silence + silence / 2 }
+      let late = times.filter { $0.sent > .seconds(1) + silence * 2 }
       #expect(late.count > 5 && late.count { $0.took > silence / 2 } * 4 < late.count)
       await pair.stop()
     }

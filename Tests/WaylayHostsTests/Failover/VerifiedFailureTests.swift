@@ -117,7 +117,7 @@ struct VerifiedFailureTests {
     for target in ["?page=2&access_token=pl4nted", "?%61pi_key=pl4nted", "a;jsessionid=pl4nted/b?page=2"] {
       let error = await rig.failure("GET", "http://api.test/\(target)")
       #expect(hostError(error)?.message.contains("The system's way was not taken") == true)
-      #expect("\(error.map { "\($0)" } ?? "")".contains("pl4nted") == false)
+      #expect(hostError(error)?.message.contains("pl4nted") == false)
     }
     #expect(!rig.network.visited.contains("system"))
     #expect(try await rig.load("GET", "http://api.test/a;v=1?page=2&sort=key#token") == "system")

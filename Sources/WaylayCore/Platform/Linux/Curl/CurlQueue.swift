@@ -54,7 +54,7 @@
     /// Lines whose first one was not connected in its time.
     private var late: [CurlLine] = []
     /// How long a connection that is being opened for nobody waits for somebody to come.
-    private static let grace: Duration = .milliseconds(500)
+    private static let grace: Duration = .seconds(2)
     /// Those that have opened a connection for nobody, for too long.
     private(set) var superfluous: [CurlExchange] = []
 

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader)
+jobs=(deep whole hostile fuzz exits hosts store_faults archive_torture sizes har_reader apple_mutants)
 
 # All tests under both sanitizers.
 deep() { Scripts/check.sh --deep; }
@@ -66,6 +66,9 @@ har_reader() {
   WAYLAY_PYTHON="$folder/bin/python" swift test --enable-all-traits --filter IndependentReaderTests
   rm -rf "$folder"
 }
+
+# Twenty mistakes put into the Apple half, each of which its model has to find.
+apple_mutants() { python3 Tests/AppleModel/mutants.py; }
 
 for job in "${@:-${jobs[@]}}"; do
   printf '\n── %s\n' "$job"

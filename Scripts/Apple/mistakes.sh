@@ -1,14 +1,14 @@
 # Sourced by `Scripts/apple.sh`: the proof that it finds what it is for.
 
-# Five known mistakes in a small file: five errors, each on its own line, and no other.
-five_mistakes() {
-  local floor=$1 log=$work/five.log expected found
-  compile "$floor" -typecheck -module-name Mistakes "$standIns/FiveMistakes.swift" >"$log" 2>&1 || true
-  expected=$(grep -n '// mistake' "$standIns/FiveMistakes.swift" | cut -d: -f1)
-  found=$(sed -n 's/^[^ |]*FiveMistakes.swift:\([0-9]*\):[0-9]*: error: .*/\1/p' "$log" | sort -n)
-  [ "$expected" = "$found" ] && [ "$(wc -w <<<"$found")" -eq 5 ] || {
+# Six known mistakes in a small file: six errors, each on its own line, and no other.
+six_mistakes() {
+  local floor=$1 log=$work/six.log expected found
+  compile "$floor" -typecheck -module-name Mistakes "$standIns/KnownMistakes.swift" >"$log" 2>&1 || true
+  expected=$(grep -n '// mistake' "$standIns/KnownMistakes.swift" | cut -d: -f1)
+  found=$(sed -n 's/^[^ |]*KnownMistakes.swift:\([0-9]*\):[0-9]*: error: .*/\1/p' "$log" | sort -n)
+  [ "$expected" = "$found" ] && [ "$(wc -w <<<"$found")" -eq 6 ] || {
     cat "$log"
-    echo "✘ the five known mistakes did not give five errors: this check proves nothing" >&2
+    echo "✘ the six known mistakes did not give six errors: this check proves nothing" >&2
     return 1
   }
 }
@@ -31,10 +31,24 @@ put_back() {
   fi
 }
 
+# A method of a delegate that nobody would call: a label of its own, which compiles where the method is optional.
+uncalled_method() {
+  local copy=$work/uncalled
+  command -v python3 >/dev/null || { echo "Not checked: there is no python3."; return 0; }
+  "$standIns/delegates.py" "$standIns/Foundation" "$sources"
+  mkdir -p "$copy"
+  sed 's/needNewBodyStream completionHandler/needsNewBodyStream completionHandler/' "$sources/WaylayCore/Transport/URLSessionTransport.swift" \
+    >"$copy/Transport.swift"
+  ! "$standIns/delegates.py" "$standIns/Foundation" "$copy" >"$work/uncalled.log" || {
+    echo "✘ a method that is in no delegate protocol was not found: mend Scripts/Apple/delegates.py" >&2
+    return 1
+  }
+}
+
 known_mistakes() {
   local floor=$1
-  five_mistakes "$floor"
-  echo "✔ five known mistakes give five errors"
+  six_mistakes "$floor"
+  echo "✔ six known mistakes give six errors"
   put_back "$floor" "required init without override" Platform/Apple/Darwin.swift \
     '/^  class PlatformProtocol: URLProtocol/a\
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {\
@@ -49,4 +63,6 @@ known_mistakes() {
   put_back "$floor" "a wrong signature in a delegate" Transport/URLSessionTransport.swift \
     's/didReceive response: URLResponse,/didReceive response: HTTPURLResponse,/' "does not conform to protocol 'URLSessionDataDelegate'"
   echo "✔ four mistakes put back into the core are found"
+  uncalled_method
+  echo "✔ every method of a delegate is in its protocol, and one that is not is found"
 }

@@ -10,8 +10,8 @@
     /// `WAYLAY_MODEL_LOADS` and `WAYLAY_MODEL_SEED` ask for more, and for others.
     @Test(
       """
-      Thousands of loads with redirects, challenges, pauses and cancellations keep the contract and give each app its own \
-      answer
+      Thousands of loads with bodies, redirects, challenges, slow readers, pauses and cancellations keep the contract and \
+      give each app its own answer
       """,
       .heavy)
     func manyLoads() async throws {
@@ -26,6 +26,8 @@
       #expect(report.redirects > loads / 10)
       #expect(report.challenges > loads / 10)
       #expect(report.suspended > loads / 10)
+      #expect(report.uploads > loads / 10)
+      #expect(report.heldBack > loads / 100)
     }
 
     @Test("what canInit was asked about is not what the next object loads, however equal the URLs")

@@ -54,6 +54,8 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
   }
   open var countOfBytesReceived: Int64 { fatalError() }
   open var countOfBytesSent: Int64 { fatalError() }
+  /// https://developer.apple.com/documentation/foundation/urlsessiontask/countofbytesexpectedtosend
+  open var countOfBytesExpectedToSend: Int64 { fatalError() }
   open func cancel() { fatalError() }
   open var state: State { fatalError() }
   open var error: (any Error)? { fatalError() }
@@ -191,11 +193,5 @@ extension URLSessionDelegate {
   public func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {}
-}
-
-extension URLSessionTaskDelegate {
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {}
 }

@@ -125,10 +125,15 @@ extension Load {
 
   /// Runs the load up to the head of its last response, hop by hop.
   ///
-  /// - Parameter answer: The response to the first hop, where it is there already.
-  func respond(after answer: InterceptedResponse? = nil) async throws -> InterceptedResponse {
+  /// - Parameters:
+  ///   - answer: The response to the first hop, where it is there already.
+  ///   - body: The body of the first hop, in place of its own.
+  func respond(
+    after answer: InterceptedResponse? = nil, with body: MessageBody? = nil
+  ) async throws -> InterceptedResponse {
     let lineage = try Lineage.deeper(than: ownership.outer, by: registry.lineageEntry, load: self)
     var hop = first
+    if let body { hop.body = body }
     var selection = ownership.selection
     var request = hop.urlRequest
     var challenge: AnsweredChallenge?

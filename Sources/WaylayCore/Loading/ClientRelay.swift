@@ -15,13 +15,14 @@ final class ClientRelay: Sendable {
     case downloaded(DownloadFile)
     case finished
     case failed(URLError)
-    /// Apple platforms: the loading system follows the redirect with a new protocol object.
+    /// Apple platforms: the loading system follows the redirect with a new protocol object and stops this one, unless the
+    /// app refuses.
     case redirected(URLRequest, HTTPURLResponse)
 
     var isTerminal: Bool {
       switch self {
-      case .response, .data, .whole, .downloaded: false
-      case .finished, .failed, .redirected: true
+      case .response, .data, .whole, .downloaded, .redirected: false
+      case .finished, .failed: true
       }
     }
   }
@@ -177,6 +178,21 @@ final class ClientRelay: Sendable {
         try await stream(response)
       }
       load.end(response)
+    } catch let redirect as ClientRedirect {
+      await offer(redirect)
+    } catch {
+      post([Self.failure(error, of: load)])
+    }
+  }
+
+  /// Hands a redirect to the loading system, which stops this object when it follows; the app that refuses gets the
+  /// redirect itself.
+  private func offer(_ redirect: ClientRedirect) async {
+    load.end(redirect.response)
+    post([.redirected(redirect.request, redirect.response.head)])
+    do {
+      try await redirect.untilRefused()
+      try await stream(redirect.response)
     } catch {
       post([Self.failure(error, of: load)])
     }
@@ -190,10 +206,6 @@ final class ClientRelay: Sendable {
 
   /// The event of a failure, which ends the load.
   static func failure(_ error: any Error, of load: Load) -> Event {
-    if let redirect = error as? ClientRedirect {
-      load.end(redirect.response)
-      return .redirected(redirect.request, redirect.response.head)
-    }
     let failure = load.urlError(for: error)
     load.end(error: failure)
     return .failed(failure)
@@ -264,6 +276,8 @@ extension ClientRelay.State {
 struct ClientRedirect: Error {
   let request: URLRequest
   let response: InterceptedResponse
+  /// Returns when the app has refused the redirect; cancelled when the loading system follows it.
+  let untilRefused: @Sendable () async throws -> Void
 }
 
 /// The body of a load's last response: its end is the load's end, and so is its loss.

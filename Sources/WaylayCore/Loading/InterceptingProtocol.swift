@@ -111,7 +111,7 @@ class InterceptingProtocol: PlatformProtocol {
       ownership, client.id, body: client.body, isUpload: client.isUpload, hop: client.hop, delegate: client)
     load.report(.started)
     guard PlatformClient.canAnswerInline else {
-      relay(client, load) { try await load.respond() }
+      relay(client, load) { try await load.respond(with: client.prepare(for: load)) }
       return []
     }
     do {

@@ -18,9 +18,17 @@ extension URLSessionConfiguration {
   /// Header fields, timeouts, cookie and credential storage are those of the session: set them on the copy, as on any
   /// configuration, before you make the session.
   ///
-  /// Background configurations run outside the app's process and cannot be intercepted: on Apple platforms the system
-  /// does not ask, and the registry logs an error. On Linux background configurations do not exist.
+  /// Background sessions run outside the app's process, and no protocol class is asked there: to intercept the
+  /// configuration of one is a programming error, which stops the program. On Linux they do not exist.
+  ///
+  /// On watchOS protocol classes cannot define protocols, so sessions are not intercepted there: use direct loads, such
+  /// as ``InterceptorRegistry/data(for:)``.
+  /// https://developer.apple.com/documentation/foundation/urlprotocol
   public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
+    precondition(
+      identifier == nil,
+      "The requests of a background session cannot be intercepted: they would go out without this registry's chains. Use "
+        + "a configuration without an identifier.")
     let copy = copied
     // The installation keeps the copy itself, so that what is set on it from now on counts.
     let protocolClass = registry.makeProtocolClass(configuration: copy, followsSessions: true)

@@ -45,6 +45,9 @@ package final class BodyPipe: Sendable {
     return buffered
   }
 
+  /// Whether nothing waits for the reader.
+  package var isDrained: Bool { state.withLock { $0.chunks.isEmpty } }
+
   /// Ends the body. What was pushed before is still read.
   package func finish(
     _ result: Result<Void, any Error> = .success(()), trailers: HTTPFields = [:], metrics: LoadMetrics? = nil

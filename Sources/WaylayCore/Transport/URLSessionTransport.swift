@@ -23,6 +23,9 @@ public final class URLSessionTransport: Transport {
   private let exchanges = ExchangeTable()
   private let hasForeignClasses: Bool
   private let limits: MessageLimits
+  private let makeSession: MakeSession
+
+  package typealias MakeSession = @Sendable (URLSessionConfiguration, any URLSessionDelegate) -> URLSession
 
   /// Makes a transport, which opens its inner session on the first load.
   ///
@@ -30,8 +33,16 @@ public final class URLSessionTransport: Transport {
   ///   - configuration: The timeouts, proxies, TLS settings and connection limits of the inner session. Its storages
   ///     are not used.
   ///   - limits: The limits for heads, sent and received. They apply after the inner session has read a head.
-  public init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
+  public convenience init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
+    self.init(configuration: configuration, limits: limits) {
+      URLSession(configuration: $0, delegate: $1, delegateQueue: nil)
+    }
+  }
+
+  /// Makes a transport over an inner session of somebody's making, whose delegate is called one call at a time.
+  package init(configuration: URLSessionConfiguration, limits: MessageLimits, makeSession: @escaping MakeSession) {
     self.limits = limits
+    self.makeSession = makeSession
     let inner = configuration.copied
     inner.httpCookieStorage = nil
     inner.httpShouldSetCookies = false
@@ -60,10 +71,9 @@ public final class URLSessionTransport: Transport {
         url: request.url, requestID: request.id)
     }
     try request.checkFraming(limits)
-    let upload = try await PlatformExchange.Upload(request.body)
+    let upload = try await PlatformExchange.Upload(request)
     var urlRequest = request.untagged
-    // The session knows it: the body is data or a file by now.
-    urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+    urlRequest.setValue(upload.contentLength, forHTTPHeaderField: "Content-Length")
     urlRequest.setValue(nil, forHTTPHeaderField: "Transfer-Encoding")
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has
     // given another.
@@ -94,7 +104,7 @@ public final class URLSessionTransport: Transport {
   }
 
   private func openSession() -> URLSession {
-    configuration.withLock { URLSession(configuration: $0, delegate: exchanges, delegateQueue: nil) }
+    configuration.withLock { makeSession($0, exchanges) }
   }
 
   /// Makes the inner task. Under the lock, because making a task on an invalidated session ends the process.
@@ -103,8 +113,7 @@ public final class URLSessionTransport: Transport {
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: request.url) }
       let session = state.session ?? openSession()
       state.session = session
-      let task = exchange.upload.makeTask(
-        request, in: session, showsBody: exchange.showsBody, toForeignClasses: hasForeignClasses)
+      let task = exchange.upload.makeTask(request, in: session, for: exchange, toForeignClasses: hasForeignClasses)
       exchanges.add(exchange, for: task)
       return task
     }
@@ -125,6 +134,8 @@ final class Exchange: Sendable {
     var task: URLSessionTask?
     var pipe: BodyPipe?
     var isCancelled = false
+    /// The task is suspended, once, because the reader is slow.
+    var isHeld = false
     var requestBytesSent: Int64 = 0
   }
 
@@ -184,13 +195,13 @@ final class Exchange: Sendable {
     observer?.progressed()
     guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
     let fields: HTTPFields
-    do { fields = try HTTPFields(response, limits: limits) } catch { return refuse(error) }
+    do { fields = try HTTPFields(response, limits: limits) } catch { return fail(error) }
     let status = HTTPResponse.Status(code: min(max(response.statusCode, 0), 999))
     deliver(status: status, fields: fields, url: response.url, length: length(of: response, fields: fields))
   }
 
-  /// Ends an exchange whose response is not to be taken.
-  private func refuse(_ error: any Error) {
+  /// Ends an exchange whose request cannot be sent to its end, or whose response is not to be taken.
+  func fail(_ error: any Error) {
     let task = state.withLock { state in
       state.isCancelled = true
       return state.task
@@ -234,14 +245,29 @@ final class Exchange: Sendable {
   func received(_ data: Data) {
     observer?.progressed()
     let (pipe, task) = state.withLock { ($0.pipe, $0.task) }
-    guard let pipe, pipe.push(data) > PlatformExchange.highWater else { return }
-    task?.suspend()
+    guard let pipe, pipe.push(data) > PlatformExchange.highWater, let task else { return }
+    hold(task, for: pipe)
+  }
+
+  /// Suspends the task until the reader has taken everything; called by the session's delegate, one call at a time.
+  ///
+  /// Suspensions nest, and data may still arrive after one: there is never more than one, and each is undone once.
+  /// https://developer.apple.com/documentation/foundation/urlsessiontask/suspend()
+  private func hold(_ task: URLSessionTask, for pipe: BodyPipe) {
+    guard !state.withLock({ $0.isHeld }) else { return }
+    task.suspend()
+    state.withLock { $0.isHeld = true }
+    // A reader that has taken everything meanwhile has found nothing to resume, and sleeps.
+    if pipe.isDrained { resumeReading() }
   }
 
   private func resumeReading() {
     guard PlatformExchange.highWater < .max else { return }
-    let task = state.withLock { $0.task }
-    if task?.state == .suspended { task?.resume() }
+    let task = state.withLock { state -> URLSessionTask? in
+      defer { state.isHeld = false }
+      return state.isHeld ? state.task : nil
+    }
+    task?.resume()
   }
 
   /// The response is complete: the inner session says so, or asks for credentials, which is all we shall get from it.
@@ -298,14 +324,14 @@ extension Exchange {
 ///
 /// A session-level delegate, because data events do not reach a task-level one on Linux (U1).
 final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
-  private let exchanges = Locked<[Int: Exchange]>([:])
+  private let exchanges = Locked<[ObjectIdentifier: Exchange]>([:])
 
   func add(_ exchange: Exchange, for task: URLSessionTask) {
-    exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    exchanges.withLock { $0[ObjectIdentifier(task)] = exchange }
   }
 
   private subscript(task: URLSessionTask) -> Exchange? {
-    exchanges.withLock { $0[task.taskIdentifier] }
+    exchanges.withLock { $0[ObjectIdentifier(task)] }
   }
 
   func urlSession(
@@ -321,7 +347,7 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.ended(error)
+    exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.ended(error)
   }
 
   /// Redirects are the core's, hop by hop: an inner session would carry credentials to other hosts (U3).
@@ -337,6 +363,13 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     totalBytesExpectedToSend: Int64
   ) {
     self[task]?.sent(totalBytesSent)
+  }
+
+  /// A connection has to send the body again: after a challenge, or because a kept connection was lost.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    completionHandler(self[task].flatMap { $0.upload.newStream(for: $0) })
   }
 
   func urlSession(

@@ -10,6 +10,8 @@
     case afterStop, afterEnd
     case dataBeforeResponse, secondResponse, endWithoutResponse
     case redirectAfterResponse, wordAfterRedirect
+    /// The app has refused a redirect, and its task would wait for ever.
+    case silenceAfterRefusal
     case challengeAfterResponse, challengeWhileOneIsOutstanding, foreignChallengeWithdrawn, challengeNotWithdrawn
     case neverFreed
   }
@@ -61,14 +63,16 @@
       return true
     }
 
-    /// - Parameter isFailure: A failure needs no response; after a redirect it is how an object takes its leave.
+    /// The app does not follow: the object may say more.
+    mutating func refused() { phase = .loading }
+
+    /// - Parameter isFailure: A failure needs no response; after a redirect it is how an object may take its leave.
     mutating func end(isFailure: Bool) -> Bool {
       guard check(orElse: isFailure) else { return false }
       if hasOutstanding { note(.challengeNotWithdrawn) }
       if !isFailure, phase == .loading { note(.endWithoutResponse) }
-      let wasRedirected = phase == .redirected
       phase = .ended
-      return !wasRedirected
+      return true
     }
 
     mutating func ask(_ id: ObjectIdentifier) -> Bool {

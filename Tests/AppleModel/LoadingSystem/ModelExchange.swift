@@ -1,6 +1,7 @@
 #if !canImport(Darwin)
   import AppleCore
   import Foundation
+  import HTTPTypes
 
   /// A request of the run, and the answer that its app must see.
   struct ModelExchange: Sendable {
@@ -13,42 +14,94 @@
       case unauthorized, connection
       /// Fails; hangs until it is cancelled.
       case failing, silent
+      /// Sends a body, through redirects that keep it, over connections that are lost.
+      case upload
+      /// Gets more than a slow reader takes.
+      case flood
+
+      static let common: [Kind] = [
+        .whole, .chunks, .redirects, .unauthorized, .connection, .failing, .silent, .upload, .upload, .upload,
+      ]
+    }
+
+    /// What the app gives its request for a body.
+    enum Body: Sendable, CaseIterable {
+      /// Data, or a stream whose length it says: something the session could send twice.
+      case data, measured
+      /// A stream without a length, one that fails, and one that says the wrong length.
+      case stream, failing, wrong
+
+      var isKept: Bool { self == .data || self == .measured }
     }
 
     let number: Int
     let kind: Kind
     private let count: Int
+    /// Which of the sessions it is for.
+    let session: Int
+    private let body: Body
+    private let length: Int
+    /// Redirects that keep the body, and connections that are lost while it is sent.
+    private let (hops, lost): (Int, Int)
 
     init(_ number: Int, _ random: inout SplitMix) {
       self.number = number
-      kind = Kind.allCases.randomElement(using: &random) ?? .whole
+      kind = number % 100 == 50 ? .flood : Kind.common.randomElement(using: &random) ?? .whole
       count = Int.random(in: 1...4, using: &random)
+      session = Int.random(in: 0..<ModelRun.sessions, using: &random)
+      body = Body.allCases.randomElement(using: &random) ?? .data
+      length = Int.random(in: 1...200_000, using: &random)
+      hops = kind == .upload ? Int.random(in: 0...2, using: &random) : 0
+      lost = kind == .upload && Int.random(in: 0..<3, using: &random) == 0 ? 1 : 0
     }
+
+    private var bytes: Data { Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }) }
 
     /// Many requests have one URL, and differ by a header field.
     var request: URLRequest {
-      var request = URLRequest(url: URL(string: "https://model.test/\(kind)/\(count)") ?? URL(fileURLWithPath: "/"))
+      let path = "\(kind)/\(kind == .upload ? hops : count)"
+      var request = URLRequest(url: URL(string: "https://model.test/\(path)") ?? URL(fileURLWithPath: "/"))
       request.setValue("\(number)", forHTTPHeaderField: "X-Load")
-      request.setValue("\(count)", forHTTPHeaderField: "X-Challenges")
+      if kind == .connection { request.setValue("\(count)", forHTTPHeaderField: "X-Challenges") }
+      guard kind == .upload else { return request }
+      request.httpMethod = "POST"
+      if lost > 0 { request.setValue("\(lost)", forHTTPHeaderField: "X-Lost") }
+      switch body {
+      case .data: request.httpBody = bytes
+      case .measured, .stream: request.httpBodyStream = InputStream(data: bytes)
+      case .failing: request.httpBodyStream = FailingInput(after: length)
+      case .wrong: request.httpBodyStream = InputStream(data: bytes)
+      }
+      if body == .measured { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+      if body == .wrong { request.setValue("\(length + (length % 2 == 0 ? 1 : -1))", forHTTPHeaderField: "Content-Length") }
       return request
     }
 
     /// What is wrong with what the app saw of a load that was not cancelled.
     func difference(from outcome: Outcome, _ plan: AppPlan) -> String? {
       let code = (outcome.error as? URLError)?.code
+      if let response = outcome.response, response.value(forHTTPHeaderField: "X-Session") != "\(session)" {
+        return "another session answered"
+      }
       switch kind {
+      case .upload: return uploaded(outcome, plan)
+      case .flood:
+        let expected = Data((0..<48).flatMap { [UInt8](repeating: UInt8($0), count: 64 * 1024) })
+        return outcome.error == nil && outcome.body == expected
+          ? nil : "\(outcome.body.count) bytes came, with \(String(describing: outcome.error))"
       case .silent: return "a load that hangs has ended"
       case .failing: return code == .cannotConnectToHost ? nil : "ended with \(String(describing: outcome.error))"
       case .whole, .chunks:
         return difference(outcome, body: String(repeating: "load \(number);", count: count), hops: 1)
       case .redirects:
         guard plan.followsRedirects else {
-          return outcome.response?.statusCode == 302 && outcome.hops == 1 ? nil : "did not end at the redirect"
+          return outcome.response?.statusCode == 302 && outcome.hops == 1 && outcome.error == nil
+            ? nil : "did not end at the redirect, but with \(String(describing: outcome.error))"
         }
         return difference(outcome, body: "load \(number) hop \(count)", hops: count + 1)
       case .connection:
         guard plan.answer != .cancel else {
-          return code == .userCancelledAuthentication ? nil : "ended with \(String(describing: outcome.error))"
+          return code == .cancelled ? nil : "ended with \(String(describing: outcome.error))"
         }
         return difference(outcome, body: String(repeating: disposition(plan.answer), count: count), hops: 1)
       case .unauthorized:
@@ -60,6 +113,22 @@
         case .never: return "a challenge that nobody answers has ended"
         }
       }
+    }
+
+    /// What the server of an upload must have got, or why it got nothing.
+    private func uploaded(_ outcome: Outcome, _ plan: AppPlan) -> String? {
+      let cause = (outcome.error as? URLError)?.cause(as: WaylayError.self)?.code
+      if body == .failing || body == .wrong {
+        return cause == .bodyUnreadable ? nil : "a body that fails ended with \(outcome)"
+      }
+      // What was read once cannot be sent twice.
+      if !body.isKept, lost > 0 || hops > 0 {
+        return cause == .bodyConsumed ? nil : "a body that can be read once ended with \(outcome)"
+      }
+      if hops > 0, !plan.followsRedirects {
+        return outcome.response?.statusCode == 307 && outcome.error == nil ? nil : "did not end at the redirect"
+      }
+      return difference(outcome, body: "POST \(length) \(bytes.checksum)", hops: hops + 1)
     }
 
     private func disposition(_ answer: AppPlan.Answer) -> String {
@@ -85,7 +154,15 @@
 
   /// The server of the run.
   struct ModelAnswers: RequestInterceptor {
+    let session: Int
+
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      var response = try await answer(request, next)
+      if let name = HTTPField.Name("X-Session") { response.fields[name] = "\(session)" }
+      return response
+    }
+
+    private func answer(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
       let load = request.urlRequest.value(forHTTPHeaderField: "X-Load") ?? "?"
       let path = request.url.path.split(separator: "/")
       let count = path.dropFirst().first.flatMap { Int($0) } ?? 0
@@ -100,8 +177,11 @@
         }
         return InterceptedResponse(to: request, body: .stream(chunks))
       case "redirects":
+        // All hops are one load.
+        let id = "id=\(request.id)"
+        guard (request.url.query ?? id) == id else { return InterceptedResponse(to: request, body: .text("another id")) }
         guard count > 0 else { return InterceptedResponse(to: request, body: .text("load \(load) hop \(request.hop)")) }
-        return InterceptedResponse(to: request, status: .found, fields: [.location: "/redirects/\(count - 1)"])
+        return InterceptedResponse(to: request, status: .found, fields: [.location: "/redirects/\(count - 1)?\(id)"])
       case "unauthorized":
         guard request.fields[.authorization] != nil else {
           return InterceptedResponse(
@@ -114,9 +194,34 @@
       case "silent":
         try await Task.sleep(for: .seconds(3600))
         return InterceptedResponse(to: request)
+      case "flood":
+        var response = try await next(request)
+        response.body = .slowly(response.body)
+        return response
       default:
         return try await next(request)
       }
+    }
+  }
+
+  extension MessageBody {
+    /// The same bytes, to a reader that lets others go first.
+    static func slowly(_ body: MessageBody) -> MessageBody {
+      .stream(
+        AsyncThrowingStream<Data, any Error>(bufferingPolicy: .bufferingOldest(1)) { continuation in
+          let task = Task {
+            do {
+              for try await chunk in body {
+                for _ in 0..<20 { await Task.yield() }
+                while case .dropped = continuation.yield(chunk) { await Task.yield() }
+              }
+              continuation.finish()
+            } catch {
+              continuation.finish(throwing: error)
+            }
+          }
+          continuation.onTermination = { _ in task.cancel() }
+        })
     }
   }
 #endif

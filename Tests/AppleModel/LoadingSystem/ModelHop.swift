@@ -39,6 +39,16 @@
       }
     }
 
+    /// The app does not follow the redirect, and the time in which an object is stopped that is followed is up.
+    func refused() {
+      onRunLoop {
+        self.contract.withLock { $0.refused() }
+        if let object = self.object { ModelPatience.end(for: object) }
+      }
+    }
+
+    func note(_ violation: Violation) { contract.withLock { $0.note(violation) } }
+
     /// Stops the object on its thread, at the latest when its load has ended; then it is let go.
     func stop(_ then: @escaping @Sendable () -> Void) {
       onRunLoop {

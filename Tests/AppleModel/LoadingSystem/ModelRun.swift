@@ -11,6 +11,9 @@
       package var redirects = 0
       package var challenges = 0
       package var suspended = 0
+      /// What servers of the inner sessions were sent, and how often a task of theirs was suspended and resumed.
+      package var uploads = 0
+      package var heldBack = 0
       /// What went wrong, with the number of the load.
       package var failures: [String] = []
     }
@@ -18,6 +21,7 @@
     private let loads: Int
     private let seed: UInt64
     private let atOnce = 24
+    static let sessions = 2
 
     package init(loads: Int, seed: UInt64) {
       self.loads = loads
@@ -25,29 +29,38 @@
     }
 
     package func callAsFunction() async -> Report {
-      let registry = InterceptorRegistry(transport: ModelTransport()) { ModelAnswers() }
-      let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
-      let ours = (configuration.protocolClasses ?? []).prefix(1).compactMap { $0 as? URLProtocol.Type }
-      let system = AppleLoadingSystem(ours)
-      let report = await withTaskGroup(of: Report.self) { group in
+      let ledger = InnerSession.Ledger()
+      let registries = (0..<Self.sessions).map { number in
+        InterceptorRegistry(transport: InnerSession.transport(InnerSession.Server(), ledger)) {
+          ModelAnswers(session: number)
+        }
+      }
+      let systems = registries.map { registry in
+        let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
+        return AppleLoadingSystem((configuration.protocolClasses ?? []).prefix(1).compactMap { $0 as? URLProtocol.Type })
+      }
+      var report = await withTaskGroup(of: Report.self) { group in
         var report = Report()
         for number in 0..<loads {
           if number >= atOnce, let done = await group.next() { report.add(done) }
-          group.addTask { await Self.load(number, seed: seed, system) }
+          group.addTask { await Self.load(number, seed: seed, systems) }
         }
         for await done in group { report.add(done) }
         return report
       }
-      registry.invalidate()
+      for registry in registries { registry.invalidate() }
+      report.uploads = ledger.received.filter { $0.path.hasPrefix("/upload") }.count
+      report.heldBack = ledger.suspensions
+      if ledger.deepest > 1 { report.failures.append("suspensions were nested") }
       return report
     }
 
     /// One load, and whether its app saw what its server said.
-    private static func load(_ number: Int, seed: UInt64, _ system: AppleLoadingSystem) async -> Report {
+    private static func load(_ number: Int, seed: UInt64, _ systems: [AppleLoadingSystem]) async -> Report {
       var random = SplitMix(state: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
       let exchange = ModelExchange(number, &random)
       let plan = AppPlan(for: exchange, &random)
-      let outcome = await system.load(exchange.request, plan)
+      let outcome = await systems[exchange.session].load(exchange.request, plan)
       var report = Report(loads: 1)
       report.cancelled = outcome.wasCancelled ? 1 : 0
       report.redirects = max(0, outcome.hops - 1)
@@ -62,7 +75,7 @@
   }
 
   extension ModelRun.Report {
-    mutating func add(_ other: Self) {
+    fileprivate mutating func add(_ other: Self) {
       loads += other.loads
       cancelled += other.cancelled
       redirects += other.redirects
@@ -79,6 +92,9 @@
       questions = Int.random(in: 1...3, using: &random)
       answer = Answer.allCases.randomElement(using: &random) ?? .credential
       followsRedirects = Int.random(in: 0..<8, using: &random) > 0
+      loader = Loader.allCases.randomElement(using: &random) ?? .kind
+      form = Form.allCases.randomElement(using: &random) ?? .delegate
+      hasLengthField = Bool.random(using: &random)
       if exchange.kind == .silent || Int.random(in: 0..<3, using: &random) == 0 {
         cancelsAt = exchange.kind == .silent ? 0 : Int.random(in: 0..<6, using: &random)
         cancelling = exchange.kind == .silent ? .atOnce : Cancelling.allCases.randomElement(using: &random) ?? .inside

@@ -7,6 +7,11 @@
   package struct AppPlan: Sendable {
     package enum Answer: Sendable, CaseIterable { case credential, twice, without, cancel, byDefault, reject, never }
     package enum Cancelling: Sendable, CaseIterable { case inside, elsewhere, atOnce }
+    /// What the loading system does about a refused redirect: ends the task with it by itself; waits for the object's
+    /// response, without end; or does that, and takes a failure of the object for the task's.
+    package enum Loader: Sendable, CaseIterable { case kind, hanging, failing }
+    /// What kind of task the app has made.
+    package enum Form: Sendable, CaseIterable { case delegate, handler, download }
 
     package init() {}
 
@@ -17,6 +22,10 @@
     package var suspendsAt: Int?
     package var answer = Answer.credential
     package var followsRedirects = true
+    package var loader = Loader.kind
+    package var form = Form.delegate
+    /// Whether the length of a body is in the request, where its app knows it, or with the task alone.
+    package var hasLengthField = true
     /// How often `canInit` is asked before an object is made, each time on another thread.
     package var questions = 1
     package var seed: UInt64 = 0
@@ -56,6 +65,11 @@
       var events = 0
       var isCancelled = false
       var isDone = false
+      /// The redirect that the app has refused, while its response is waited for.
+      var refused: URLResponse?
+      /// What a completion handler gets, and the file of a download.
+      var collected = Data()
+      var file: URL?
     }
 
     private let system: AppleLoadingSystem
@@ -80,12 +94,31 @@
       } onCancel: {
         done.settle(.failure(CancellationError()))
       }
-      let (outcome, hops) = state.withLock { ($0.outcome, $0.hops) }
+      var (outcome, hops, collected, file) = state.withLock { ($0.outcome, $0.hops, $0.collected, $0.file) }
+      outcome.body += collected
+      if let file {
+        outcome.body += (try? Data(contentsOf: file)) ?? Data()
+        try? FileManager.default.removeItem(at: file)
+      }
       return (outcome, hops)
+    }
+
+    /// A protocol class sees any body as a stream.
+    private func streaming(_ request: URLRequest) -> URLRequest {
+      var request = request
+      let field = request.value(forHTTPHeaderField: "Content-Length")
+      // Of a request that a redirect has made the loading system knows no more than that says.
+      let isFirst = state.withLock { $0.hops.isEmpty }
+      let length = field.flatMap { Int($0) } ?? (isFirst ? request.httpBody?.count : nil)
+      if let data = request.httpBody { request.httpBodyStream = InputStream(data: data) }
+      guard request.httpBodyStream != nil, let length else { return request }
+      request.setValue(plan.hasLengthField ? "\(length)" : nil, forHTTPHeaderField: "Content-Length")
+      return RequestProperty.setting([ModelPatience.length: plan.hasLengthField ? nil : length], in: request)
     }
 
     /// Asks the classes, and starts an object of the one that takes the request.
     private func begin(_ request: URLRequest) async {
+      let request = streaming(request)
       guard let protocolClass = await system.protocolClass(for: request, asking: plan.questions) else {
         return finish { $0.error = URLError(.unsupportedURL) }
       }
@@ -162,19 +195,50 @@
       }
       if number == plan.suspendsAt { suspend() }
       switch event {
-      case .response(let response): state.withLock { $0.outcome.response = response as? HTTPURLResponse }
-      case .data(let data): state.withLock { $0.outcome.body += data }
+      case .response(let response):
+        state.withLock { state in
+          state.outcome.response = response as? HTTPURLResponse
+          state.refused = nil
+        }
+      case .data(let data): receive(data)
       case .withdrawn: break
       case .challenge(let challenge): answer(challenge, hop)
       case .redirected(let request, let response):
-        guard plan.followsRedirects else {
-          state.withLock { $0.outcome.response = response as? HTTPURLResponse }
-          return hop.stop { self.finish { _ in } }
+        guard !plan.followsRedirects else { return hop.stop { Task { await self.begin(request) } } }
+        guard plan.loader == .kind else {
+          state.withLock { $0.refused = response }
+          return hop.refused()
         }
-        hop.stop { Task { await self.begin(request) } }
-      case .ended(let error):
-        state.withLock { $0.outcome.error = error }
+        state.withLock { $0.outcome.response = response as? HTTPURLResponse }
         hop.stop { self.finish { _ in } }
+      case .ended(let error):
+        let isSilent = state.withLock { state in
+          if state.refused == nil || plan.loader == .failing { state.outcome.error = error }
+          return state.refused != nil && plan.loader == .hanging
+        }
+        if isSilent { hop.note(.silenceAfterRefusal) }
+        hop.stop { self.finish { _ in } }
+      }
+    }
+
+    /// The body on its way to a delegate, a completion handler or a file.
+    private func receive(_ data: Data) {
+      switch plan.form {
+      case .delegate: state.withLock { $0.outcome.body += data }
+      case .handler: state.withLock { $0.collected += data }
+      case .download:
+        let url = state.withLock { state -> URL in
+          let url = state.file ?? FileManager.default.temporaryDirectory.appendingPathComponent("model-\(UUID())")
+          state.file = url
+          return url
+        }
+        if !FileManager.default.fileExists(atPath: url.path) {
+          _ = FileManager.default.createFile(atPath: url.path, contents: nil)
+        }
+        guard let handle = try? FileHandle(forWritingTo: url) else { return }
+        _ = try? handle.seekToEnd()
+        try? handle.write(contentsOf: data)
+        try? handle.close()
       }
     }
 

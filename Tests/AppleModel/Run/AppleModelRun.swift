@@ -19,7 +19,8 @@ struct AppleModelRun: AsyncParsableCommand {
       let report = await ModelRun(loads: loads, seed: seed)()
       print(
         "seed \(seed): \(report.loads) loads, \(report.cancelled) cancelled, \(report.redirects) redirects, "
-          + "\(report.challenges) challenges, \(report.suspended) suspended, \(report.failures.count) failures")
+          + "\(report.challenges) challenges, \(report.suspended) suspended, \(report.uploads) uploads, "
+          + "\(report.heldBack) held back, \(report.failures.count) failures")
       for failure in report.failures.prefix(20) { print(failure) }
       if !report.failures.isEmpty { throw ExitCode.failure }
     #endif

@@ -10,6 +10,26 @@
     /// `canInit` and the making of the object have nothing to do with each other here (P6): the object decides when it
     /// starts.
     final var ownership: Installation.Ownership?
+
+    /// The length of the body that the loading system expects to send; 0 and -1 stand for unknown.
+    /// https://developer.apple.com/documentation/foundation/urlsessiontask/countofbytesexpectedtosend
+    final var expectedBodyLength: Int64? {
+      task.flatMap { $0.countOfBytesExpectedToSend > 0 ? $0.countOfBytesExpectedToSend : nil }
+    }
+
+    /// Waits until the app must have refused a redirect: nobody is told, but an object whose redirect is followed is
+    /// stopped, and this wait is then cancelled.
+    ///
+    /// Without a response after a refusal a task never ends (OHHTTPStubs issue 174, netfox issue 178, radar 19860450). One
+    /// that comes before the loading system has stopped the object may be taken in place of the redirect (OHHTTPStubs
+    /// issue 230), so it waits for a second in which the task is not suspended, and leaves the client's thread free.
+    final func untilRefused() async throws {
+      var wasSuspended = true
+      while wasSuspended || task?.state == .suspended {
+        wasSuspended = task?.state == .suspended
+        try await Task.sleep(for: .seconds(1))
+      }
+    }
   }
 
   /// The thread that `startLoading` was called on, and the modes of its run loop: where the client may be called.

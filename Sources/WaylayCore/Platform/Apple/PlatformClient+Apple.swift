@@ -38,8 +38,11 @@
     let hop: Int
     let id: InterceptedRequest.ID
 
-    /// An upload's body arrives as `httpBodyStream`, whatever it was made from.
-    let body: MessageBody
+    /// An upload's body arrives as `httpBodyStream`, whatever it was made from. Changed before the chain runs alone, by
+    /// ``prepare(for:)``.
+    private(set) var body: MessageBody
+    /// The longest body that is taken into memory, in bytes.
+    private static let longestInMemory: Int64 = 4 << 20
     /// A task does not say whose it is here: the settings are those of the configuration when the first request was
     /// made.
     let context: LoadContext
@@ -53,8 +56,26 @@
       id = RedirectTag.id(of: loader.request) ?? .next()
       context = installation.context
       body =
-        loader.request.httpBody.map { .data($0) } ?? loader.request.httpBodyStream.map { .stream(reading: $0) }
-        ?? .empty
+        loader.request.httpBody.map { .data($0) }
+        ?? loader.request.httpBodyStream.map { .stream(reading: $0, length: loader.bodyLength) } ?? .empty
+    }
+
+    /// The body that the chain runs with.
+    ///
+    /// One of a known, moderate length is read into memory: then it can be sent again, after a redirect, a challenge or
+    /// a lost connection, and by a task that knows its length. Any other stays a stream, because its end may be written
+    /// only after the response's head was read.
+    func prepare(for load: Load) async throws -> MessageBody {
+      guard body.inMemory == nil, let length = body.length, length <= Self.longestInMemory else { return body }
+      var data = Data()
+      for try await chunk in body {
+        load.touch()
+        data.append(chunk)
+        guard data.count <= length else { break }
+      }
+      guard data.count == length else { throw MessageBody.wrongLength(Int64(data.count), declared: length) }
+      body = .data(data)
+      return body
     }
 
     // `Task.immediate` needs macOS 26 and iOS 26, and nothing here waits for it.
@@ -114,9 +135,10 @@
       case .finished: client.urlProtocolDidFinishLoading(loader)
       case .failed(let error): client.urlProtocol(loader, didFailWithError: error)
       case .redirected(let request, let head):
-        // The loading system makes another protocol object for the new request; this one ends as the Read Me's does.
+        // The loading system makes another protocol object for the new request and stops this one. The Read Me's fails at
+        // once, which an app that refuses the redirect may see in place of the response.
+        questions?.close(isTelling: true)
         client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: head)
-        client.urlProtocol(loader, didFailWithError: CocoaError(.userCancelled))
       }
     }
   }
@@ -124,6 +146,11 @@
   extension InterceptingProtocol {
     /// A load that is over before it begins is not started here.
     var isCancelled: Bool { false }
+
+    /// The length of the request's body, where the app or the loading system says it.
+    fileprivate var bodyLength: Int64? {
+      request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64(decimal: $0) } ?? expectedBodyLength
+    }
   }
 
   extension InterceptedResponse {
@@ -162,8 +189,18 @@
     /// Redirects are the loading system's: it asks the app's delegate and starts the next hop with a protocol object of
     /// its own.
     func redirect(to request: URLRequest, after response: InterceptedResponse) async throws -> URLRequest? {
+      var request = request
+      // One that makes a GET of another method goes without the body.
+      if request.httpMethod == loader.request.httpMethod, !body.isEmpty {
+        if let reader = body.consumedBy {
+          throw MessageBody.consumed(by: reader, wantedBy: "a redirect that keeps the body")
+        }
+        if body.inMemory == nil { request.httpBodyStream = loader.request.httpBodyStream }
+        if let length = body.length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+      }
       throw ClientRedirect(
-        request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response)
+        request: RedirectTag.tagged(request, hop: hop + 1, id: id, from: loader.request), response: response
+      ) { try await self.loader.untilRefused() }
     }
 
     func newBody() async throws -> MessageBody? { nil }

@@ -25,45 +25,107 @@
 
     /// A request body in the form the inner session can send: a stream is read as the connection takes it.
     struct Upload: Sendable {
-      private let body: MessageBody
-      private let pump = Locked<Task<Void, Never>?>(nil)
+      private struct Sending {
+        var pump: Task<Void, Never>?
+        /// Kept as long as the exchange: without it the stream would end, as if it were complete.
+        var writer: StreamWriter?
+      }
 
-      init(_ body: MessageBody) async throws {
-        self.body = body
+      private let body: MessageBody
+      /// What the head says of a body that is sent as a stream.
+      private let length: Int64?
+      private let sending = Locked(Sending())
+
+      init(_ request: InterceptedRequest) async throws {
+        body = request.body
+        length = request.declaredLength
+      }
+
+      /// The session knows the length of data and files, and that of a stream by this field alone: without one the body
+      /// goes out in chunks.
+      /// https://developer.apple.com/documentation/foundation/urlrequest/httpbodystream
+      var contentLength: String? {
+        body.isEmpty || body.inMemory != nil || body.fileURL != nil ? nil : length.map { "\($0)" }
       }
 
       /// A protocol class sees any body as a stream here, whatever task it came from.
       func makeTask(
-        _ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool
+        _ request: URLRequest, in session: URLSession, for exchange: Exchange, toForeignClasses: Bool
       ) -> URLSessionTask {
         if body.isEmpty { return session.dataTask(with: request) }
         if let data = body.inMemory { return session.uploadTask(with: request, from: data) }
         if let file = body.fileURL { return session.uploadTask(with: request, fromFile: file) }
         var request = request
-        request.httpBodyStream = openStream()
+        request.httpBodyStream = openStream(for: exchange)
         return session.dataTask(with: request)
       }
 
-      private func openStream() -> InputStream? {
+      /// The body once more, where it can be read once more.
+      /// https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate/urlsession(_:task:neednewbodystream:)
+      func newStream(for exchange: Exchange) -> InputStream? {
+        if let data = body.inMemory { return InputStream(data: data) }
+        if let file = body.fileURL { return InputStream(url: file) }
+        if body.isReplayable { return openStream(for: exchange) }
+        exchange.fail(
+          MessageBody.consumed(by: body.consumedBy ?? "the transport", wantedBy: "the connection, to send it again,"))
+        return nil
+      }
+
+      private func openStream(for exchange: Exchange) -> InputStream? {
         let (input, output) = Stream.boundPair(bufferSize: MessageBody.chunkSize)
         guard let output else { return input }
         let writer = StreamWriter(output)
-        let task = Task { [body] in
+        let pump = Task { [self, weak exchange] in
           do {
-            for try await chunk in body { try await writer.write(chunk) }
-            writer.close()
+            if try await copy(to: writer) { writer.close() }
           } catch {
-            writer.close()
+            // Not closed: what has been sent would be taken for all of it.
+            if !Task.isCancelled { exchange?.fail(error) }
           }
         }
-        pump.withLock { $0 = task }
+        let former = sending.withLock { sending in
+          defer { sending = Sending(pump: pump, writer: writer) }
+          return sending
+        }
+        former.pump?.cancel()
         return input
+      }
+
+      /// Writes the body, and checks its length against the one that the head says.
+      ///
+      /// - Returns: Whether all of it was written. The session ends the reading where an answer has come early, or where
+      ///   it begins again.
+      private func copy(to writer: StreamWriter) async throws -> Bool {
+        var count: Int64 = 0
+        for try await chunk in body {
+          count += Int64(chunk.count)
+          if let length, count > length { throw MessageBody.wrongLength(count, declared: length) }
+          guard await writer.write(chunk) else { return false }
+        }
+        if let length, count < length { throw MessageBody.wrongLength(count, declared: length) }
+        return true
       }
 
       /// Ends the reading of the body.
       func discard() {
-        pump.withLock { $0 }?.cancel()
+        sending.withLock { $0.pump }?.cancel()
       }
+    }
+  }
+
+  extension InterceptedRequest {
+    /// The length of the body: what it knows itself, or what its field says.
+    fileprivate var declaredLength: Int64? {
+      body.length ?? fields[.contentLength].flatMap { Int64(decimal: $0) }
+    }
+  }
+
+  extension MessageBody {
+    static func wrongLength(_ count: Int64, declared: Int64) -> WaylayError {
+      WaylayError(
+        .bodyUnreadable,
+        "the request's body is \(count < declared ? "shorter" : "longer") than declared: \(declared) bytes were declared. "
+          + "Declare the actual length, or none.")
     }
   }
 
@@ -78,21 +140,27 @@
       queue.async { self.output.open() }
     }
 
-    func write(_ data: Data) async throws {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        queue.async { continuation.resume(with: Result { try self.writeAll(data) }) }
+    deinit {
+      output.close()
+    }
+
+    /// Whether the reader has room for all of it; not when it reads no more.
+    func write(_ data: Data) async -> Bool {
+      await withCheckedContinuation { continuation in
+        queue.async { continuation.resume(returning: self.writeAll(data)) }
       }
     }
 
-    private func writeAll(_ data: Data) throws {
-      try data.withUnsafeBytes { buffer in
-        guard let base = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+    private func writeAll(_ data: Data) -> Bool {
+      data.withUnsafeBytes { buffer in
+        guard let base = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return true }
         var written = 0
         while written < buffer.count {
           let count = output.write(base + written, maxLength: buffer.count - written)
-          guard count > 0 else { throw output.streamError ?? URLError(.networkConnectionLost) }
+          guard count > 0 else { return false }
           written += count
         }
+        return true
       }
     }
 

@@ -2,6 +2,9 @@
   import Foundation
 
   extension PlatformClient: LoadDelegate {
+    /// Never called where a chain may answer inline: the body is the app's own data, file or stream.
+    func prepare(for load: Load) -> MessageBody { body }
+
     /// Who is asked: the delegate named in an `async` call, else the task's, else the session's.
     private var delegate: (any URLSessionTaskDelegate)? {
       if case .caller(let delegate?) = listener { return delegate }

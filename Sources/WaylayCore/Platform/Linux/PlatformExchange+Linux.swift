@@ -32,7 +32,11 @@
 
       private let form: Form
 
-      init(_ body: MessageBody) async throws {
+      /// The session knows it: the body is data or a file by now.
+      var contentLength: String? { nil }
+
+      init(_ request: InterceptedRequest) async throws {
+        let body = request.body
         if let data = body.inMemory {
           form = data.isEmpty ? .none : .data(data)
         } else if let url = body.fileURL {
@@ -76,9 +80,10 @@
       /// Makes the task. A protocol class beneath ours is to see what it would see without us: a body in the request
       /// where the app has put one, and none of an upload task (P9).
       func makeTask(
-        _ request: URLRequest, in session: URLSession, showsBody: Bool, toForeignClasses: Bool
+        _ request: URLRequest, in session: URLSession, for exchange: Exchange, toForeignClasses: Bool
       ) -> URLSessionTask {
         var request = request
+        let showsBody = exchange.showsBody
         switch form {
         case .none: return session.dataTask(with: request)
         case .data(let data) where showsBody:
@@ -91,6 +96,9 @@
         case .file(let url), .spooled(let url): return session.uploadTask(with: request, fromFile: url)
         }
       }
+
+      /// A session on Linux sends no body again.
+      func newStream(for exchange: Exchange) -> InputStream? { nil }
 
       /// Removes the temporary file.
       func discard() {

@@ -7,9 +7,33 @@
   /// What a protocol class of ours is in the model; the initialiser is `required` on Linux.
   class PlatformProtocol: URLProtocol {
     final var ownership: Installation.Ownership?
+    fileprivate let patience = Promise<Void>()
+
+    /// What a task would expect to send.
+    final var expectedBodyLength: Int64? { (RequestProperty.value(ModelPatience.length, of: request) as? Int).map { Int64($0) } }
+
+    /// Waits until the model says that the time is up.
+    final func untilRefused() async throws {
+      try await withTaskCancellationHandler {
+        try await patience.value()
+      } onCancel: { [patience] in
+        patience.settle(.failure(CancellationError()))
+      }
+    }
 
     required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
       super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+  }
+
+  /// What the model says to a protocol object beside the calls of `URLProtocol`.
+  package enum ModelPatience {
+    /// The property of a request that says what its task expects to send.
+    package static let length = "model.length"
+
+    /// The time in which a redirect would have been followed is up.
+    package static func end(for object: URLProtocol) {
+      (object as? PlatformProtocol)?.patience.settle(.success(()))
     }
   }
 
@@ -93,7 +117,10 @@
   }
 
   extension Stream {
-    /// Nothing in the model uploads a stream over a session.
-    static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) { (nil, nil) }
+    /// Foundation on Linux has no such pair.
+    static func boundPair(bufferSize: Int) -> (input: InputStream?, output: OutputStream?) {
+      let buffer = PairBuffer(capacity: bufferSize)
+      return (PairInput(buffer), PairOutput(buffer))
+    }
   }
 #endif

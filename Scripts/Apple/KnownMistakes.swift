@@ -1,4 +1,4 @@
-// Five mistakes for `Scripts/apple.sh`, which expects an error on each of the marked lines and no other.
+// Six mistakes for `Scripts/apple.sh`, which expects an error on each of the marked lines and no other.
 import Foundation
 
 final class Overriding: URLProtocol {
@@ -23,4 +23,11 @@ final class Optionality: URLProtocol {
 
 final class Loader: URLProtocol {
   override class func canInit(with request: NSURLRequest) -> Bool { true }  // mistake
+}
+
+func closed(_ policy: HTTPCookie.AcceptPolicy) -> Bool {
+  switch policy {  // mistake
+  case .always, .onlyFromMainDocumentDomain: true
+  case .never: false
+  }
 }

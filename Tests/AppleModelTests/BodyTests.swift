@@ -1,0 +1,232 @@
+#if !canImport(Darwin)
+  import AppleCore
+  import AppleModel
+  import Foundation
+  import FoundationNetworking
+  import Testing
+
+  /// What the server of the inner session gets of the bodies that an app gives its tasks.
+  @Suite("Bodies on Apple platforms, against the model", .timeLimit(.minutes(10)))
+  struct BodyTests {
+    private let ledger = InnerSession.Ledger()
+
+    private func outcome(
+      of request: URLRequest, _ plan: AppPlan = AppPlan(), @InterceptorBuilder _ links: () -> [any RequestInterceptor] = { [Pass()] }
+    ) async throws -> Outcome {
+      let registry = InterceptorRegistry(transport: InnerSession.transport(InnerSession.Server(), ledger), interceptors: links)
+      defer { registry.invalidate() }
+      let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
+      let ours = try #require(configuration.protocolClasses?.first as? URLProtocol.Type)
+      let outcome = await AppleLoadingSystem([ours]).load(request, plan)
+      #expect(outcome.violations.isEmpty)
+      return outcome
+    }
+
+    private func post(_ path: String, fields: [String: String] = [:]) throws -> URLRequest {
+      var request = URLRequest(url: try #require(URL(string: "https://model.test/" + path)))
+      request.httpMethod = "POST"
+      for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+      return request
+    }
+
+    @Test("a POST through 307 sends its body again, with its length", arguments: [true, false])
+    func redirected(hasLengthField: Bool) async throws {
+      var request = try post("upload/2")
+      request.httpBody = Data(repeating: 1, count: 1000)
+      var plan = AppPlan()
+      plan.hasLengthField = hasLengthField
+      #expect(try await outcome(of: request, plan).response?.statusCode == 200)
+      #expect(ledger.received.map(\.body.count) == [1000, 1000, 1000])
+      #expect(ledger.received.map(\.contentLength) == ["1000", "1000", "1000"])
+    }
+
+    @Test("a stream that was sent fails at a 307, rather than going out empty")
+    func consumed() async throws {
+      var request = try post("upload/1")
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 1000))
+      let error = try #require(try await outcome(of: request).error as? URLError)
+      #expect(error.cause(as: WaylayError.self)?.code == .bodyConsumed)
+      #expect(ledger.received.count == 1)
+    }
+
+    @Test("a stream that nobody has read goes on to where an interceptor redirects")
+    func unread() async throws {
+      var request = try post("moved/1")
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 1000))
+      let outcome = try await outcome(of: request) { Moved() }
+      #expect(outcome.response?.statusCode == 200)
+      #expect(ledger.received.map(\.body.count) == [1000])
+    }
+
+    @Test("a body of 4 MiB is data to the chain, and one byte more is a stream; both are sent with their length")
+    func limit() async throws {
+      for (count, isData) in [(4 << 20, true), (4 << 20 + 1, false)] {
+        var request = try post("upload/0", fields: ["Content-Length": "\(count)"])
+        request.httpBodyStream = InputStream(data: Data(count: count))
+        let seen = Locked<Bool?>(nil)
+        let outcome = try await outcome(of: request) { Look { body in seen.withLock { $0 = body.inMemory != nil } } }
+        #expect(outcome.response?.statusCode == 200)
+        #expect(seen.withLock { $0 } == isData)
+        #expect(ledger.received.last?.contentLength == "\(count)")
+        #expect(ledger.received.last?.body.count == count)
+      }
+    }
+
+    @Test("a stream of unknown length is sent in chunks")
+    func chunked() async throws {
+      var request = try post("upload/0")
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 100_000))
+      #expect(try await outcome(of: request).response?.statusCode == 200)
+      #expect(ledger.received.map(\.contentLength) == [nil])
+      #expect(ledger.received.map(\.body.count) == [100_000])
+    }
+
+    @Test("an upload whose stream fails never looks complete", arguments: [0, 1, 70_000, 1_000_000])
+    func failing(after count: Int) async throws {
+      var request = try post("upload/0")
+      request.httpBodyStream = FailingInput(after: count)
+      let error = try #require(try await outcome(of: request).error as? URLError)
+      #expect(error.cause(as: WaylayError.self)?.code == .bodyUnreadable)
+      #expect(ledger.received.isEmpty)
+    }
+
+    @Test("a stream that is longer or shorter than its length never looks complete", arguments: [-1, 1])
+    func wrongLength(difference: Int) async throws {
+      for count in [1000, 5 << 20] {
+        var request = try post("upload/0", fields: ["Content-Length": "\(count + difference)"])
+        request.httpBodyStream = InputStream(data: Data(count: count))
+        let error = try #require(try await outcome(of: request).error as? URLError)
+        #expect(error.cause(as: WaylayError.self)?.code == .bodyUnreadable)
+        #expect(ledger.received.isEmpty)
+      }
+    }
+
+    @Test("a kept connection that is lost gets the body again, where it can be read again")
+    func lost() async throws {
+      let fields = ["X-Lost": "2"]
+      var request = try post("upload/0", fields: fields)
+      request.httpBody = Data(repeating: 1, count: 1000)
+      #expect(try await outcome(of: request).response?.statusCode == 200)
+      let replayed = try await outcome(of: try post("upload/0", fields: fields)) { Replay(count: 300_000) }
+      #expect(replayed.response?.statusCode == 200)
+      #expect(ledger.received.map(\.body.count) == [1000, 300_000])
+      request = try post("upload/0", fields: fields)
+      request.httpBodyStream = InputStream(data: Data(repeating: 1, count: 1000))
+      let error = try #require(try await outcome(of: request).error as? URLError)
+      #expect(error.cause(as: WaylayError.self)?.code == .bodyConsumed)
+    }
+
+    @Test("a body whose end is written only after the head was read does not wait for its end")
+    func afterHead() async throws {
+      let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+      let registry = InterceptorRegistry(transport: InnerSession.transport(InnerSession.Server(), ledger))
+      let url = try #require(URL(string: "https://model.test/early"))
+      var request = URLRequest(url: url)
+      request.httpMethod = "POST"
+      let response = try await registry.load(request, body: .stream(chunks))
+      continuation.yield(Data("after the head".utf8))
+      continuation.finish()
+      #expect(String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self) == "after the head")
+      registry.invalidate()
+    }
+
+    @Test(
+      "an app that refuses a redirect gets it as its response, whatever the loading system does with the object",
+      arguments: AppPlan.Loader.allCases)
+    func refused(_ loader: AppPlan.Loader) async throws {
+      var plan = AppPlan()
+      plan.followsRedirects = false
+      plan.loader = loader
+      var request = try post("upload/1")
+      request.httpBody = Data(repeating: 1, count: 10)
+      let outcome = try await outcome(of: request, plan)
+      #expect(outcome.response?.statusCode == 307)
+      #expect(outcome.error == nil)
+      #expect(outcome.hops == 1)
+    }
+  }
+
+  @Suite("Back pressure on Apple platforms, against the model", .timeLimit(.minutes(10)))
+  struct BackPressureTests {
+    private func body(_ server: InnerSession.Server, _ ledger: InnerSession.Ledger) async throws -> MessageBody {
+      let registry = InterceptorRegistry(transport: InnerSession.transport(server, ledger))
+      return try await registry.load(URLRequest(url: try #require(URL(string: "https://model.test/flood")))).body
+    }
+
+    @Test("64 MiB reach a reader that takes 5 ms for each chunk, and no suspension is left or nested")
+    func slowReader() async throws {
+      var server = InnerSession.Server()
+      server.flood = 1024
+      let ledger = InnerSession.Ledger()
+      var count = 0
+      for try await chunk in try await body(server, ledger) {
+        count += chunk.count
+        // The reader's own time is what the test is about.
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      #expect(count == 64 << 20)
+      #expect(ledger.suspensions > 8)
+      #expect(ledger.deepest == 1)
+      #expect(ledger.suspensions - ledger.resumptions <= 1)
+    }
+
+    @Test("a reader that has taken everything while the task was being suspended is not left asleep")
+    func drainedMeanwhile() async throws {
+      let isSuspending = Promise<Void>()
+      let hasRead = DispatchSemaphore(value: 0)
+      var server = InnerSession.Server()
+      server.late = 0
+      server.onSuspend = {
+        isSuspending.settle(.success(()))
+        _ = hasRead.wait(timeout: .now() + 60)
+      }
+      let ledger = InnerSession.Ledger()
+      let body = try await body(server, ledger)
+      try await isSuspending.value()
+      var count = 0
+      for try await chunk in body {
+        count += chunk.count
+        hasRead.signal()
+      }
+      #expect(count == 48 * 64 * 1024)
+      #expect(ledger.suspensions > 0)
+    }
+  }
+
+  private struct Pass: RequestInterceptor {
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      try await next(request)
+    }
+  }
+
+  private struct Look: RequestInterceptor {
+    let look: @Sendable (MessageBody) -> Void
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      look(request.body)
+      return try await next(request)
+    }
+  }
+
+  private struct Moved: RequestInterceptor {
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      guard request.url.path.hasPrefix("/moved") else { return try await next(request) }
+      return InterceptedResponse(to: request, status: .temporaryRedirect, fields: [.location: "/upload/0"])
+    }
+  }
+
+  private struct Replay: RequestInterceptor {
+    let count: Int
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      var request = request
+      request.body = .stream {
+        AsyncStream { [count] continuation in
+          for _ in 0..<count / 1000 { continuation.yield(Data(repeating: 2, count: 1000)) }
+          continuation.finish()
+        }
+      }
+      return try await next(request)
+    }
+  }
+#endif

@@ -94,9 +94,9 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Foundation NIOCore NIOPosix NIOHTTP1; do
+  for name in Glibc CoreFoundation Darwin Dispatch Foundation Network NIOCore NIOPosix NIOHTTP1; do
     # The enums of a framework are open: a switch over one needs an @unknown default. C has structs, and NIO is no framework.
-    case "$name" in Dispatch | Foundation | CoreFoundation) kind=-enable-library-evolution ;; *) kind= ;; esac
+    case "$name" in Dispatch | Foundation | CoreFoundation | Network) kind=-enable-library-evolution ;; *) kind= ;; esac
     # shellcheck disable=SC2086
     compile "$floor" -emit-module $kind -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
       "$standIns/$name"/*.swift

@@ -11,9 +11,10 @@
     private let ledger = InnerSession.Ledger()
 
     private func outcome(
-      of request: URLRequest, _ plan: AppPlan = AppPlan(), @InterceptorBuilder _ links: () -> [any RequestInterceptor] = { [Pass()] }
+      of request: URLRequest, _ plan: AppPlan = AppPlan(),
+      @InterceptorBuilder _ links: () -> [any RequestInterceptor] = { [Pass()] }
     ) async throws -> Outcome {
-      let registry = InterceptorRegistry(transport: InnerSession.transport(InnerSession.Server(), ledger), interceptors: links)
+      let registry = InterceptorRegistry(transport: InnerSession.transport(InnerSession.Server(), ledger), links)
       defer { registry.invalidate() }
       let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
       let ours = try #require(configuration.protocolClasses?.first as? URLProtocol.Type)
@@ -157,15 +158,20 @@
     func slowReader() async throws {
       var server = InnerSession.Server()
       server.flood = 1024
+      let isSuspending = Promise<Void>()
+      server.onSuspend = { isSuspending.settle(.success(())) }
       let ledger = InnerSession.Ledger()
+      let body = try await body(server, ledger)
+      // However busy the machine is, the server is ahead once.
+      try await isSuspending.value()
       var count = 0
-      for try await chunk in try await body(server, ledger) {
+      for try await chunk in body {
         count += chunk.count
         // The reader's own time is what the test is about.
         try await Task.sleep(for: .milliseconds(5))
       }
       #expect(count == 64 << 20)
-      #expect(ledger.suspensions > 8)
+      #expect(ledger.suspensions > 0)
       #expect(ledger.deepest == 1)
       #expect(ledger.suspensions - ledger.resumptions <= 1)
     }

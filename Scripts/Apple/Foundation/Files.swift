@@ -35,7 +35,8 @@ open class OutputStream: Stream {
 
 /// https://developer.apple.com/documentation/foundation/filehandle
 open class FileHandle: NSObject {
-  public class var standardError: FileHandle { fatalError() }
+  /// https://developer.apple.com/documentation/foundation/filehandle/standarderror
+  open class var standardError: FileHandle { fatalError() }
   public init(fileDescriptor fd: Int32, closeOnDealloc closeopt: Bool) { fatalError() }
   public convenience init(forReadingFrom url: URL) throws { fatalError() }
   public convenience init(forWritingTo url: URL) throws { fatalError() }

@@ -141,7 +141,10 @@ extension BodyPipe.State {
         chunks = []
         buffered = 0
       }
-      return Step(result: .success(chunks.count == 1 ? chunks[0] : Data(chunks.joined())), isDrained: end == nil)
+      guard chunks.count > 1 else { return Step(result: .success(chunks[0]), isDrained: end == nil) }
+      var whole = Data(capacity: buffered)
+      for chunk in chunks { whole.append(chunk) }
+      return Step(result: .success(whole), isDrained: end == nil)
     }
     return end.map { Step(result: $0.map { nil }) }
   }

@@ -206,8 +206,9 @@ final class Exchange: Sendable {
       state.isCancelled = true
       return state.task
     }
-    if let task { PlatformClient.leavingQueue { task.cancel() } }
+    // First, or the session may say that the task was cancelled.
     end(throwing: error)
+    if let task { PlatformClient.leavingQueue { task.cancel() } }
   }
 
   /// A foreign protocol class may answer with something that is not HTTP.
@@ -367,7 +368,8 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
 
   /// A connection has to send the body again: after a challenge, or because a kept connection was lost.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     completionHandler(self[task].flatMap { $0.upload.newStream(for: $0) })
   }

@@ -1,23 +1,28 @@
 // See HostListKey.swift.
 #if Cryptography
   import Foundation
+#endif
 
-  /// The last good signed list of an app, kept across launches, with its rules in force.
-  ///
-  /// ```swift
-  /// let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
-  /// let rewriter = HostRewriter(rules: list.source)
-  ///
-  /// // Whenever the app has downloaded a list, over whatever connection:
-  /// try list.update(with: file)
-  /// ```
-  ///
-  /// A list that is forged, older than the current one, or expired is rejected: ``update(with:)`` throws, and the last
-  /// good list stays in force. The serial number and the stored list outlive the process, so that an
-  /// old list is rejected after a launch too.
-  ///
-  /// Use one object per file: two that write to the same file may each lose what the other has seen.
-  public final class TrustedHostList: Sendable {
+/// The last good signed list of an app, kept across launches, with its rules in force.
+///
+/// ```swift
+/// let list = try TrustedHostList(keys: keys, storedAt: folder.appendingPathComponent("hosts.json"), whenExpired: .keep)
+/// let rewriter = HostRewriter(rules: list.source)
+///
+/// // Whenever the app has downloaded a list, over whatever connection:
+/// try list.update(with: file)
+/// ```
+///
+/// A list that is forged, older than the current one, or expired is rejected: ``update(with:)`` throws, and the last
+/// good list stays in force. The serial number and the stored list outlive the process, so that an
+/// old list is rejected after a launch too.
+///
+/// Use one object per file: two that write to the same file may each lose what the other has seen.
+#if !Cryptography
+  @available(*, unavailable, message: "Signed lists of hosts: enable the trait Cryptography of the package waylay.")
+#endif
+public final class TrustedHostList: Sendable {
+  #if Cryptography
     private struct State {
       var list: SignedHostList?
       /// The highest that was ever accepted; the list it came with may be lost.
@@ -168,9 +173,5 @@
         }
       }
     }
-  }
-#else
-  /// The rules of signed lists, which need the package trait `Cryptography`, as `SignedHostList` and `HostListKey` do.
-  @available(*, unavailable, message: "Signed lists of hosts: enable the trait Cryptography of the package waylay.")
-  public enum TrustedHostList {}
-#endif
+  #endif
+}

@@ -55,7 +55,12 @@
       lost = kind == .upload && Int.random(in: 0..<3, using: &random) == 0 ? 1 : 0
     }
 
-    private var bytes: Data { Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }) }
+    private var bytes: Data {
+      let pattern = Data((0..<251).map { UInt8(truncatingIfNeeded: $0 &+ number) })
+      var bytes = Data(capacity: length + pattern.count)
+      while bytes.count < length { bytes.append(pattern) }
+      return bytes.prefix(length)
+    }
 
     /// Many requests have one URL, and differ by a header field.
     var request: URLRequest {
@@ -73,7 +78,9 @@
       case .wrong: request.httpBodyStream = InputStream(data: bytes)
       }
       if body == .measured { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-      if body == .wrong { request.setValue("\(length + (length % 2 == 0 ? 1 : -1))", forHTTPHeaderField: "Content-Length") }
+      if body == .wrong {
+        request.setValue("\(length + (length % 2 == 0 ? 1 : -1))", forHTTPHeaderField: "Content-Length")
+      }
       return request
     }
 
@@ -86,7 +93,7 @@
       switch kind {
       case .upload: return uploaded(outcome, plan)
       case .flood:
-        let expected = Data((0..<48).flatMap { [UInt8](repeating: UInt8($0), count: 64 * 1024) })
+        let expected = (0..<48).reduce(into: Data()) { $0.append(Data(repeating: $1, count: 64 * 1024)) }
         return outcome.error == nil && outcome.body == expected
           ? nil : "\(outcome.body.count) bytes came, with \(String(describing: outcome.error))"
       case .silent: return "a load that hangs has ended"
@@ -162,7 +169,9 @@
       return response
     }
 
-    private func answer(_ request: InterceptedRequest, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    private func answer(
+      _ request: InterceptedRequest, _ next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse {
       let load = request.urlRequest.value(forHTTPHeaderField: "X-Load") ?? "?"
       let path = request.url.path.split(separator: "/")
       let count = path.dropFirst().first.flatMap { Int($0) } ?? 0
@@ -179,7 +188,9 @@
       case "redirects":
         // All hops are one load.
         let id = "id=\(request.id)"
-        guard (request.url.query ?? id) == id else { return InterceptedResponse(to: request, body: .text("another id")) }
+        guard (request.url.query ?? id) == id else {
+          return InterceptedResponse(to: request, body: .text("another id"))
+        }
         guard count > 0 else { return InterceptedResponse(to: request, body: .text("load \(load) hop \(request.hop)")) }
         return InterceptedResponse(to: request, status: .found, fields: [.location: "/redirects/\(count - 1)?\(id)"])
       case "unauthorized":

@@ -37,7 +37,8 @@
       }
       let systems = registries.map { registry in
         let configuration = URLSessionConfiguration.ephemeral.intercepted(by: registry)
-        return AppleLoadingSystem((configuration.protocolClasses ?? []).prefix(1).compactMap { $0 as? URLProtocol.Type })
+        return AppleLoadingSystem(
+          (configuration.protocolClasses ?? []).prefix(1).compactMap { $0 as? URLProtocol.Type })
       }
       var report = await withTaskGroup(of: Report.self) { group in
         var report = Report()

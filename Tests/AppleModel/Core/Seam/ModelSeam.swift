@@ -10,7 +10,9 @@
     fileprivate let patience = Promise<Void>()
 
     /// What a task would expect to send.
-    final var expectedBodyLength: Int64? { (RequestProperty.value(ModelPatience.length, of: request) as? Int).map { Int64($0) } }
+    final var expectedBodyLength: Int64? {
+      (RequestProperty.value(ModelPatience.length, of: request) as? Int).map { Int64($0) }
+    }
 
     /// Waits until the model says that the time is up.
     final func untilRefused() async throws {

@@ -32,6 +32,9 @@ public struct pthread_mutexattr_t {
   public init() {}
 }
 
+public var S_IWGRP: mode_t { fatalError() }
+public var S_IWOTH: mode_t { fatalError() }
+@discardableResult public func usleep(_ microseconds: UInt32) -> Int32 { fatalError() }
 public func pthread_mutex_init(_: UnsafeMutablePointer<pthread_mutex_t>!, _: UnsafePointer<pthread_mutexattr_t>?) -> Int32 { fatalError() }
 @discardableResult public func pthread_mutex_lock(_: UnsafeMutablePointer<pthread_mutex_t>!) -> Int32 { fatalError() }
 @discardableResult public func pthread_mutex_unlock(_: UnsafeMutablePointer<pthread_mutex_t>!) -> Int32 { fatalError() }

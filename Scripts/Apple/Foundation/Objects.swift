@@ -33,6 +33,8 @@ open class NSNumber: NSObject, @unchecked Sendable {
   public init(value: Int) { fatalError() }
   public init(value: Double) { fatalError() }
   open var boolValue: Bool { fatalError() }
+  /// https://developer.apple.com/documentation/foundation/nsnumber/objctype
+  open var objCType: UnsafePointer<CChar> { fatalError() }
   open var intValue: Int { fatalError() }
   open var int64Value: Int64 { fatalError() }
   open var doubleValue: Double { fatalError() }

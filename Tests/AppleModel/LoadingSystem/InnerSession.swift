@@ -11,6 +11,8 @@
     /// The length that its head says; none for a body that comes in chunks.
     package var contentLength: String?
     package var body: Data
+    /// Whether the app's body cannot be complete.
+    package var isBroken = false
   }
 
   /// An inner session for the Apple half: it calls its delegate on a queue of its own, as Apple's does, reads the bodies
@@ -236,6 +238,7 @@
       var received = Received(
         method: request.httpMethod ?? "GET", path: request.url?.path ?? "", load: field("X-Load") ?? "",
         contentLength: field("Content-Length"), body: Data())
+      received.isBroken = field("X-Broken") != nil
       // A kept connection may be lost while the request is sent, some times.
       for lost in 0...(field("X-Lost").flatMap { Int($0) } ?? 0) {
         if lost > 0, case .stream(let former) = body {

@@ -71,6 +71,7 @@
       guard kind == .upload else { return request }
       request.httpMethod = "POST"
       if lost > 0 { request.setValue("\(lost)", forHTTPHeaderField: "X-Lost") }
+      if body == .failing || body == .wrong { request.setValue("1", forHTTPHeaderField: "X-Broken") }
       switch body {
       case .data: request.httpBody = bytes
       case .measured, .stream: request.httpBodyStream = InputStream(data: bytes)
@@ -209,6 +210,19 @@
         var response = try await next(request)
         response.body = .slowly(response.body)
         return response
+      case "upload":
+        // A link may send bytes of its own, which can be read again.
+        guard request.urlRequest.value(forHTTPHeaderField: "X-Lost") != nil, let bytes = request.body.inMemory else {
+          return try await next(request)
+        }
+        var replayed = request
+        replayed.body = .stream {
+          AsyncStream { continuation in
+            continuation.yield(bytes)
+            continuation.finish()
+          }
+        }
+        return try await next(replayed)
       default:
         return try await next(request)
       }

@@ -52,6 +52,7 @@
       for registry in registries { registry.invalidate() }
       report.uploads = ledger.received.filter { $0.path.hasPrefix("/upload") }.count
       report.heldBack = ledger.suspensions
+      if ledger.received.contains(where: \.isBroken) { report.failures.append("a body that failed looked complete") }
       if ledger.deepest > 1 { report.failures.append("suspensions were nested") }
       return report
     }

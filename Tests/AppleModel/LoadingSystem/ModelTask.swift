@@ -111,7 +111,9 @@
       let isFirst = state.withLock { $0.hops.isEmpty }
       let length = field.flatMap { Int($0) } ?? (isFirst ? request.httpBody?.count : nil)
       if let data = request.httpBody { request.httpBodyStream = InputStream(data: data) }
-      guard request.httpBodyStream != nil, let length else { return request }
+      guard request.httpBodyStream != nil, let length else {
+        return RequestProperty.setting([ModelPatience.length: nil], in: request)
+      }
       request.setValue(plan.hasLengthField ? "\(length)" : nil, forHTTPHeaderField: "Content-Length")
       return RequestProperty.setting([ModelPatience.length: plan.hasLengthField ? nil : length], in: request)
     }

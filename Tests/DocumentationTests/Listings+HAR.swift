@@ -26,6 +26,7 @@ private func redacting(archive: HAR) {
   redaction.show("sort_key")
   let shareable = redaction.redacted(archive)
   _ = shareable
+  print(redaction.report(archive))
   print(redaction.redacted(archive).entries[0].request.curlCommand())
 }
 

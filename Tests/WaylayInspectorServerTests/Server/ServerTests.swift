@@ -1,11 +1,13 @@
 #if InspectorServer
   import Foundation
+  import NIOCore
   import TestOrigin
   import TestSupport
   import Testing
   import WaylayCore
   import WaylayInspector
-  import WaylayInspectorServer
+
+  @testable import WaylayInspectorServer
 
   @Suite(.timeLimit(.minutes(10)))
   struct ServerTests {
@@ -25,6 +27,13 @@
         url, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\(fields)\r\n")
     }
 
+    /// A busy machine may take its time between a connection and its request.
+    private var patient: ConnectionLimits {
+      var limits = ConnectionLimits()
+      limits.headTime = .minutes(5)
+      return limits
+    }
+
     private func quiet(_ change: (inout InspectorServer.Options) -> Void = { _ in }) -> InspectorServer.Options {
       var options = InspectorServer.Options()
       options.logger = nil
@@ -34,7 +43,7 @@
 
     @Test("the page is served to who has its URL, and says what a browser may do with it")
     func page() async throws {
-      let server = InspectorServer(Inspector(), options: quiet())
+      let server = InspectorServer(Inspector(), options: quiet(), limits: patient)
       let url = try await server.start()
       #expect(server.url == url)
       #expect(try await server.start() == url)
@@ -55,7 +64,7 @@
     @Test("anybody else is told nothing, not even whether the token was right")
     func others() async throws {
       let inspector = Inspector()
-      let server = InspectorServer(inspector, options: quiet())
+      let server = InspectorServer(inspector, options: quiet(), limits: patient)
       let url = try await server.start()
       let token = url.pathComponents[1]
       var answers: Set<String> = []
@@ -79,7 +88,7 @@
 
     @Test("one page more than may listen is told so")
     func listeners() async throws {
-      let server = InspectorServer(Inspector(), options: quiet { $0.listeners = 1 })
+      let server = InspectorServer(Inspector(), options: quiet { $0.listeners = 1 }, limits: patient)
       let url = try await server.start()
       let path = "/\(url.pathComponents[1])/events"
       let socket = try await openEvents(url)
@@ -108,12 +117,12 @@
     @Test("it stops with pages open, frees its port, and has another token when it starts again")
     func stopping() async throws {
       let inspector = Inspector()
-      let first = InspectorServer(inspector, options: quiet())
+      let first = InspectorServer(inspector, options: quiet(), limits: patient)
       let url = try await first.start()
       let port = UInt16(try #require(url.port))
       async let stream = get(url, "/\(url.pathComponents[1])/events")
       // A second server cannot have the port, and says which.
-      let other = InspectorServer(inspector, options: quiet { $0.port = port })
+      let other = InspectorServer(inspector, options: quiet { $0.port = port }, limits: patient)
       let error = await #expect(throws: InspectorServerError.self) { _ = try await other.start() }
       #expect(error?.code == .cannotListen)
       #expect(error?.message.contains("\(port)") == true)
@@ -130,7 +139,7 @@
 
     @Test("it serves until the task that runs it is cancelled")
     func cancelling() async throws {
-      let server = InspectorServer(Inspector(), options: quiet())
+      let server = InspectorServer(Inspector(), options: quiet(), limits: patient)
       let (urls, ready) = AsyncStream.makeStream(of: URL.self)
       let task = Task { try await server.run { ready.yield($0) } }
       for await url in urls {

@@ -22,7 +22,7 @@ extension URLSessionConfiguration {
   /// configuration of one is a programming error, which stops the program. On Linux they do not exist.
   ///
   /// On watchOS protocol classes cannot define protocols, so sessions are not intercepted there: use direct loads, such
-  /// as ``InterceptorRegistry/data(for:)``.
+  /// as ``InterceptorRegistry/data(for:upTo:)``.
   /// https://developer.apple.com/documentation/foundation/urlprotocol
   public func intercepted(by registry: InterceptorRegistry) -> URLSessionConfiguration {
     precondition(

@@ -24,7 +24,7 @@ struct SeedTests {
       let count = try await site.archive.seed(from: folder.url, as: site.origin.url("/guide"))
       #expect(count == 6)
       #expect(site.archive.counters.misses == 0 && site.archive.counters.stored == 6)
-      await site.origin.stop()
+      try await site.origin.stopListening()
       let home = try await site.get("/guide/")
       #expect(home.text == "home" && home["Content-Type"] == "text/html; charset=utf-8")
       #expect(try await site.get("/guide/index.html").text == "home")

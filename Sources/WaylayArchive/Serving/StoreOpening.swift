@@ -155,8 +155,9 @@ enum SharedStores {
     var stores: [ObjectIdentifier: (store: DiskStore, users: Int)] = [:]
     /// The paths that somebody opens just now.
     var busy: Set<String> = []
-    /// How many are being closed.
+    /// How many are being closed, and how many ever were.
     var closing = 0
+    var closings = 0
   }
 
   private static let state = Locked(State())
@@ -172,13 +173,13 @@ enum SharedStores {
     var refusal: any Error = ArchiveError(.locked, "the archive in \(path) is being opened: try again.")
     for _ in 0..<mostWaits {
       // One that is just being closed is free in a moment.
-      let isClosing = state.withLock { $0.closing > 0 }
+      let (isClosing, closings) = state.withLock { ($0.closing > 0, $0.closings) }
       if begin(path) {
         defer { end(path) }
         do {
           return try openNow(directory, path, options, secret)
         } catch let error as ArchiveError where error.code == .locked {
-          guard isClosing || state.withLock({ $0.closing > 0 }) else { throw error }
+          guard isClosing || state.withLock({ $0.closings != closings }) else { throw error }
           refusal = error
         }
       }
@@ -246,6 +247,7 @@ enum SharedStores {
       state.stores[id] = nil
       // Who opens the directory next waits until it is closed.
       state.closing += 1
+        state.closings += 1
       return (store, true)
     }
   }

@@ -247,7 +247,7 @@ enum SharedStores {
       state.stores[id] = nil
       // Who opens the directory next waits until it is closed.
       state.closing += 1
-        state.closings += 1
+      state.closings += 1
       return (store, true)
     }
   }

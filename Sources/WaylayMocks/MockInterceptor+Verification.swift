@@ -34,18 +34,9 @@ extension MockInterceptor {
         .invalidCount, "waitForRequest(count: \(count)): there is nothing to wait for. Use a count of at least 1.",
         location: location)
     }
-    return try await withThrowingTaskGroup(of: MockRequest?.self) { group in
-      group.addTask { try await self.request(count, matching: pattern) }
-      group.addTask {
-        try await clock.sleep(for: timeout)
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let request = try await group.next() ?? nil else {
-        throw self.missing(count, pattern, timeout, location)
-      }
-      return request
-    }
+    guard let request = try await clock.value(within: timeout, of: { try await self.request(count, matching: pattern) })
+    else { throw missing(count, pattern, timeout, location) }
+    return request
   }
 
   /// Waits for requests with the given method for the given URL.

@@ -119,24 +119,14 @@ public final class MockClock: Clock, Sendable {
   /// - Throws: `MockError.sleepersMissing` after the timeout; `CancellationError` when the task is cancelled, for
   ///   example by a test's time limit.
   public func waitForSleepers(_ count: Int = 1, timeout: Duration = .seconds(60)) async throws {
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask {
-        try await self.sleepersAreThere(count)
-        return true
-      }
-      group.addTask {
-        try await Task.sleep(for: timeout)
-        return false
-      }
-      defer { group.cancelAll() }
-      guard try await group.next() == true else {
-        throw MockError(
-          .sleepersMissing,
-          """
-          \(sleepers) of \(count) sleepers slept on the mock's clock within \(timeout). Check that the code was \
-          started and waits on this clock, and that the clock is not automatic.
-          """)
-      }
+    guard try await ContinuousClock().value(within: timeout, of: { try await self.sleepersAreThere(count) }) != nil
+    else {
+      throw MockError(
+        .sleepersMissing,
+        """
+        \(sleepers) of \(count) sleepers slept on the mock's clock within \(timeout). Check that the code was \
+        started and waits on this clock, and that the clock is not automatic.
+        """)
     }
   }
 
@@ -169,5 +159,22 @@ extension MockClock.State {
     let count = sleepers.count
     defer { waiters.removeAll { $0.count <= count } }
     return waiters.filter { $0.count <= count }.map(\.promise)
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// The result of work, or `nil` if it takes longer than that: the work is then cancelled.
+  func value<Result: Sendable>(
+    within limit: Duration, of work: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result? {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await self.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
   }
 }

@@ -49,7 +49,7 @@ extension MockScope {
       if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) }
     }
     for message in stray { IssueReport.report(message, at: mock.location) }
-    let remark = sharedRemark
+    let remark = sharedRemark ?? ""
     var printed = isPrinted ? error.flatMap(Self.miss) : nil
     for issue in mock.issues + (cassette?.issues ?? []) {
       switch issue.kind {
@@ -57,11 +57,10 @@ extension MockScope {
       case .unused where error != nil || !late.isEmpty: continue
       case .unmatched where printed?.message == issue.message, .usedUp where printed?.message == issue.message:
         printed = nil
-      case .unused:
-        let message = issue.message + (remark ?? "")
-        IssueReport.report(message, severity: issue.isWarning ? .warning : .error, at: issue.location)
       case .unmatched where missesAtTest, .usedUp where missesAtTest: IssueReport.report(issue.message)
-      default: IssueReport.report(issue.message, severity: issue.isWarning ? .warning : .error, at: issue.location)
+      default:
+        let message = issue.kind == .unused ? issue.message + remark : issue.message
+        IssueReport.report(message, severity: issue.isWarning ? .warning : .error, at: issue.location)
       }
     }
   }

@@ -33,8 +33,11 @@ let package = Package(
     .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
     .library(name: "WaylayInspector", targets: ["WaylayInspector"]),
     .library(name: "WaylayInspectorServer", targets: ["WaylayInspectorServer"]),
+    .library(name: "WaylayInterceptors", targets: ["WaylayInterceptors"]),
     .library(name: "WaylayMocks", targets: ["WaylayMocks"]),
     .library(name: "WaylayTesting", targets: ["WaylayTesting"]),
+    .library(name: "WaylayTunnel", targets: ["WaylayTunnel"]),
+    .library(name: "WaylayWebView", targets: ["WaylayWebView"]),
     // Not named like its target: where letter case does not count, a module `waylay` would be `Waylay`.
     .executable(name: "waylay", targets: ["WaylayTool"]),
   ],
@@ -43,9 +46,13 @@ let package = Package(
   traits: [
     .trait(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
-      enabledTraits: ["Cryptography", "InspectorServer"]),
-    .trait(name: "Cryptography", description: "Encrypted archives and signed lists of hosts, by swift-crypto"),
+      enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
+    .trait(
+      name: "Cryptography", description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
+    .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
+    .trait(name: "Tracing", description: "Spans of requests for swift-distributed-tracing"),
+    .trait(name: "Tunnel", description: "The product WaylayTunnel, by swift-nio"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -53,11 +60,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
@@ -72,7 +83,8 @@ let package = Package(
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE", "README.md",
         "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
         "Sources/WaylayCredentials", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
-        "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Sources/WaylayTool", "Tests",
+        "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Sources/WaylayTool",
+        "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
       ],
       sources: ["Sources/Waylay"],
       swiftSettings: settings),
@@ -98,6 +110,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
+        .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
       ],
       swiftSettings: settings),
     // The names that carry credentials. No product.
@@ -107,7 +120,7 @@ let package = Package(
     .target(
       name: "WaylayHosts",
       dependencies: [
-        "WaylayCore", "WaylayCredentials",
+        "WaylayCore", "WaylayCredentials", "WaylayHAR",
         crypto,
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -123,6 +136,19 @@ let package = Package(
       ],
       // Scripts/page.sh puts these into a Swift file: a library then has its page without a bundle.
       exclude: ["Page/Readable"],
+      swiftSettings: settings),
+    // Ready-made links, written with what is public of the core.
+    .target(
+      name: "WaylayInterceptors",
+      dependencies: [
+        "WaylayCore", "WaylayCredentials",
+        .product(
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+      ],
       swiftSettings: settings),
     .target(
       name: "WaylayMocks",
@@ -145,6 +171,21 @@ let package = Package(
       swiftSettings: settings),
     // Messages of the core as entries of an HTTP archive, and back: for whatever records and plays back. No product.
     .target(name: "WaylayRecording", dependencies: ["WaylayCore", "WaylayHAR"], swiftSettings: settings),
+    .target(
+      name: "WaylayTunnel",
+      dependencies: [
+        "WaylayCore", "WaylayHosts",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
+        .product(
+          name: "NIOTransportServices", package: "swift-nio-transport-services",
+          condition: .when(platforms: [.macOS, .iOS, .tvOS, .visionOS], traits: ["Tunnel"])),
+      ],
+      swiftSettings: settings),
+    // Archived and answered pages in a WKWebView. Empty where there is none.
+    .target(name: "WaylayWebView", dependencies: ["WaylayCore"], swiftSettings: settings),
     // For test targets alone: the umbrella does not re-export it.
     .target(
       name: "WaylayTesting",
@@ -159,7 +200,7 @@ let package = Package(
       name: "WaylayTool",
       dependencies: [
         "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector",
-        "WaylayInspectorServer", "WaylayMocks",
+        "WaylayInspectorServer", "WaylayMocks", "WaylayTunnel",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"])),
         crypto,
@@ -329,6 +370,17 @@ let package = Package(
       dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks"],
       swiftSettings: settings),
     .testTarget(
+      name: "WaylayInterceptorsTests",
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayInterceptors", "WaylayMocks",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "WaylayMocksTests",
       dependencies: [
         "TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayMocks",
@@ -339,6 +391,14 @@ let package = Package(
     .testTarget(
       name: "WaylayRecordingTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayRecording"], swiftSettings: settings),
+    .testTarget(
+      name: "WaylayTunnelTests",
+      dependencies: [
+        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", "WaylayTunnel",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "WaylayToolTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks", "WaylayTool"],

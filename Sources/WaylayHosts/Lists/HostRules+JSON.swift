@@ -1,4 +1,5 @@
 import Foundation
+package import WaylayHAR
 
 extension HostRules {
   /// Parses a JSON list of rules, as an app downloads it from its server.
@@ -20,41 +21,33 @@ extension HostRules {
   /// - Throws: `HostError.invalidRule` with the zero-based index of the entry, and its host; such a list is
   ///   rejected as a whole.
   public init(json: Data) throws {
-    try self.init(entries: JSONList(json).entries("rules"))
+    try self.init(entries: HostListDocument(json).entries("rules"))
   }
 
-  init(entries: [Any]) throws {
+  init(entries: [JSONValue]) throws {
     try self.init(entries.enumerated().map { try Self.rule($0.element, number: $0.offset) })
   }
 
-  private static func rule(_ entry: Any, number: Int) throws -> HostRule {
-    guard let members = entry as? [String: Any] else {
+  private static func rule(_ entry: JSONValue, number: Int) throws -> HostRule {
+    guard let members = entry.object else {
       throw HostError(
         .invalidRule, "entry \(number) is not an object: write {\"host\": \"api.example.com\", \"addresses\": […]}.")
     }
-    guard let host = members["host"] as? String else {
+    guard let host = members["host"]?.string else {
       throw HostError(.invalidRule, "entry \(number) has no \"host\", or one that is not a string.")
     }
     func invalid(_ problem: String, _ underlying: (any Error)? = nil) -> HostError {
       HostError(.invalidRule, "entry \(number) (\"\(host)\"): \(problem)", host: host, underlying: underlying)
     }
-    let (listed, excluded) = (members["addresses"], members["exclude"])
-    if members.count > 1 + (listed == nil ? 0 : 1) + (excluded == nil ? 0 : 1),
-      let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min()
-    {
+    if let unknown = members.keys.filter({ !["host", "addresses", "exclude"].contains($0) }).min() {
       throw invalid("\"\(unknown)\" is unknown: a rule has \"host\", \"addresses\" and \"exclude\".")
     }
-    let isExclusion: Bool
-    switch excluded {
-    case nil: isExclusion = false
-    case let value as NSNumber where value.isBoolean: isExclusion = value.boolValue
-    default: throw invalid("\"exclude\" must be true or false.")
+    guard let isExclusion = members["exclude"].map(\.bool) ?? false else {
+      throw invalid("\"exclude\" must be true or false.")
     }
-    let addresses: [String]
-    switch listed {
-    case nil: addresses = []
-    case let values as [String]: addresses = values
-    default: throw invalid("\"addresses\" must be an array of strings.")
+    let listed = members["addresses"].map(\.array) ?? []
+    guard let listed, case let addresses = listed.compactMap(\.string), addresses.count == listed.count else {
+      throw invalid("\"addresses\" must be an array of strings.")
     }
     guard !isExclusion || addresses.isEmpty else { throw invalid("an excluded host has no addresses.") }
     do {
@@ -65,44 +58,43 @@ extension HostRules {
   }
 }
 
-extension NSNumber {
-  /// Whether it is `true` or `false` in JSON, rather than 1 or 0, which a cast to `Bool` takes as well.
-  fileprivate var isBoolean: Bool { String(cString: objCType) == "c" }
-}
-
 /// The top level of a list: an object, some of whose members are wanted.
-struct JSONList {
+package struct HostListDocument {
   /// More than any list of hosts needs, and little enough to be parsed at once.
   static let maximumSize = 16 << 20
 
-  private let members: [String: Any]
+  private let members: [String: JSONValue]
 
-  init(_ data: Data) throws {
-    guard data.count <= Self.maximumSize else {
-      throw HostError(
-        .invalidRule, "the list has \(data.count) bytes, and the limit is \(Self.maximumSize).")
-    }
-    let value: Any
-    do {
-      value = try JSONSerialization.jsonObject(with: data)
-    } catch {
-      throw HostError(.invalidRule, "the list is not JSON: \(Self.reason(error))", underlying: error)
-    }
-    guard let members = value as? [String: Any] else {
+  package init(_ data: Data) throws { try self.init(Self.json(data)) }
+
+  package init(_ json: JSONValue) throws {
+    guard let members = json.object else {
       throw HostError(.invalidRule, "the list is not a JSON object: write {\"rules\": […]}.")
     }
     self.members = members
   }
 
-  func entries(_ name: String) throws -> [Any] {
-    guard let entries = members[name] as? [Any] else {
+  package static func json(_ data: Data) throws -> JSONValue {
+    guard data.count <= maximumSize else {
+      throw HostError(.invalidRule, "the list has \(data.count) bytes, and the limit is \(maximumSize).")
+    }
+    do { return try JSONValue(reading: data) } catch {
+      throw HostError(.invalidRule, "the list is not JSON: \(error)", underlying: error)
+    }
+  }
+
+  /// Whether it is the envelope of a signed list.
+  package var isSigned: Bool { members["payload"] != nil }
+
+  package func entries(_ name: String) throws -> [JSONValue] {
+    guard let entries = members[name]?.array else {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not an array.")
     }
     return entries
   }
 
   func text(_ name: String) throws -> String {
-    guard let text = members[name] as? String else {
+    guard let text = members[name]?.string else {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a string.")
     }
     return text
@@ -110,15 +102,9 @@ struct JSONList {
 
   /// A whole number, not negative.
   func number(_ name: String) throws -> UInt64 {
-    guard let number = members[name] as? NSNumber, !number.isBoolean, let value = UInt64(exactly: number.doubleValue),
-      value <= 1 << 53
-    else {
+    guard let number = members[name]?.int, let value = UInt64(exactly: number), value <= 1 << 53 else {
       throw HostError(.invalidRule, "\"\(name)\" is missing, or is not a whole number from 0 to 2^53.")
     }
     return value
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    (error as NSError).userInfo["NSDebugDescription"] as? String ?? "\(error.redacted)"
   }
 }

@@ -1,6 +1,7 @@
 // See HostListKey.swift.
 #if Cryptography
   import Foundation
+  import WaylayHAR
 
   /// A list of rules with a signature, a serial number and an expiry date, which an app may load from an untrusted
   /// server.
@@ -50,7 +51,7 @@
           .listForged,
           "no trusted key signed the list. Its keys: \(named.isEmpty ? "none" : named); trusted keys: \(trusted).")
       }
-      let payload = try JSONList(envelope.payload)
+      let payload = try HostListDocument(envelope.payload)
       serial = try payload.number("serial")
       let text = try payload.text("expires")
       guard let date = try? Date(text, strategy: .iso8601) else {
@@ -80,9 +81,8 @@
       let signatures = try signers.map {
         ["key": $0.key.name, "signature": try $0.signature(for: context + payload).base64EncodedString()]
       }
-      let file = try JSONSerialization.data(
-        withJSONObject: ["payload": payload.base64EncodedString(), "signatures": signatures],
-        options: [.sortedKeys, .withoutEscapingSlashes])
+      let envelope: JSONValue = ["payload": .init(payload.base64EncodedString()), "signatures": .init(signatures)]
+      let file = Data(envelope.description.utf8)
       _ = try SignedHostList(file, keys: signers.map(\.key))
       return file
     }
@@ -93,14 +93,14 @@
       let signatures: [(key: String, bytes: Data)]
 
       init(_ file: Data) throws {
-        let list = try JSONList(file)
+        let list = try HostListDocument(file)
         guard let payload = Data(base64Encoded: try list.text("payload")) else {
           throw HostError(.invalidRule, "\"payload\" is not Base64.")
         }
         self.payload = payload
         signatures = try list.entries("signatures").compactMap { entry in
-          guard let members = entry as? [String: Any], let key = members["key"] as? String,
-            let bytes = (members["signature"] as? String).flatMap({ Data(base64Encoded: $0) })
+          guard let key = entry["key"]?.string,
+            let bytes = entry["signature"]?.string.flatMap({ Data(base64Encoded: $0) })
           else { return nil }
           return (key, bytes)
         }

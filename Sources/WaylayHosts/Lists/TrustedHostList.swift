@@ -155,7 +155,7 @@ public final class TrustedHostList: Sendable {
         (isThere, loss) = (true, error)
       }
       do {
-        if let contents = try file?.read(upTo: JSONList.maximumSize) {
+        if let contents = try file?.read(upTo: HostListDocument.maximumSize) {
           isThere = true
           list = try SignedHostList(contents, keys: keys)
         }

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Foundation
   import WaylayCore
+  import WaylayHAR
   import WaylayHosts
 
   /// `waylay hosts`.
@@ -39,8 +40,7 @@
         throw ToolFailure(
           .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
       }
-      let members = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-      guard members?["payload"] != nil else {
+      guard try HostListDocument(data).isSigned else {
         guard trust.key.isEmpty else {
           throw ToolFailure(
             .failed, "hosts.listForged", "\(path) is not signed, but a key was given: its origin cannot be verified.")
@@ -139,15 +139,9 @@
           throw ToolFailure(
             .files, "file.unreadable", "\(path) cannot be read: \((error as NSError).localizedDescription)")
         }
-        guard data.count <= 16 << 20, let json = try? JSONSerialization.jsonObject(with: data) else {
-          throw ToolFailure(.failed, "hosts.invalidRule", "\(path) is not a list of hosts in JSON.")
-        }
-        if json is [Any] { return data }
-        guard let members = json as? [String: Any], let rules = members["rules"] as? [Any] else {
-          throw ToolFailure(
-            .failed, "hosts.invalidRule", "\(path) has no \"rules\", or they are not an array: write {\"rules\": […]}.")
-        }
-        return try JSONSerialization.data(withJSONObject: rules, options: [.sortedKeys, .withoutEscapingSlashes])
+        let json = try HostListDocument.json(data)
+        guard json.array == nil else { return data }
+        return Data(JSONValue(.array(try HostListDocument(json).entries("rules"))).description.utf8)
       }
 
       private struct Report: Encodable {

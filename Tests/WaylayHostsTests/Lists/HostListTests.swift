@@ -47,7 +47,7 @@ struct HostListTests {
       (#"{"rules": ["a.example"]}"#, "entry 0 is not an object"),
       (#"{"rules": {}}"#, "\"rules\" is missing, or is not an array"),
       (#"["a.example"]"#, "not a JSON object"),
-      (#"{"rules": ["#, "not JSON"),
+      ("{\"rules\": [\n  tru\n]}", "not JSON: line 2, column 3: expected true"),
       ("", "not JSON"),
     ])
   func mistakes(text: String, message: String) {

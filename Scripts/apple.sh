@@ -8,9 +8,9 @@
 # How: the toolchain's modules (the standard library, FoundationEssentials, …) and those of the packages that Waylay uses are copied, and the
 # triple that a module file names as its own is overwritten by Apple's, so that the compiler takes them. With them comes what they say of
 # availability: `Task.immediate` needs macOS 26 here, as it does there. The toolchain's `Foundation`, `FoundationNetworking`, `Dispatch` and
-# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch` and `CoreFoundation` are the stand-ins, and so are the modules of
-# swift-nio. So `canImport(Darwin)` and
-# `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
+# `Glibc` are not among them: `Foundation`, `Darwin`, `Dispatch`, `CoreFoundation`, `Network`, `WebKit` and `NIOTransportServices` are the
+# stand-ins. So `canImport(Darwin)` and `os(macOS)` are true, and `canImport(FoundationNetworking)` and `os(Linux)` are false, as on a Mac.
+# A package of which Linux and Apple build different sources is as Linux builds it: swift-nio, and swift-crypto, which is CryptoKit there.
 #
 # It proves that it can fail: six known mistakes give six errors, each of four mistakes put back into the sources is found, and so is a method of a
 # delegate that is in none of its protocols.
@@ -22,14 +22,18 @@ sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
 libraries="WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayInspector WaylayInspectorServer WaylayMocks
-  WaylayTesting Waylay"
+  WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 # What no floor is checked for; said at the end.
 unchecked="WaylayTool, tour, hijack-lab, offline-reader, the tests and what they are made of (ArgumentParser, XCTest, swift-nio with TLS and HTTP/2,
   swift-certificates), visionOS and Mac Catalyst"
 floors=${*:-macosx13.0 ios16.0 watchos9.0 tvos16.0}
 # What Waylay uses of other packages, with what these need; built for Linux.
-packages="HTTPTypes Logging DequeModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
-  IssueReporting IssueReportingTestSupport"
+packages="HTTPTypes Logging DequeModule HeapModule OrderedCollections InternalCollectionsUtilities ContainersPreview Crypto CryptoBoringWrapper
+  IssueReporting IssueReportingTestSupport RawStructuredFieldValues CoreMetrics Metrics Tracing Instrumentation ServiceContextModule Atomics
+  NIOCore NIOPosix NIOHTTP1 NIOConcurrencyHelpers _NIODataStructures _NIOBase64"
+# The C of these packages: nothing of it is seen by what imports them.
+empty="CDispatch _FoundationCShims CoreFoundation _foundation_unicode CNIOLinux CNIODarwin CNIOWindows CNIOWASI CNIOFreeBSD CNIOOpenBSD CNIOPosix
+  CNIOAtomics CNIOLLHTTP _AtomicsShims"
 
 [ "$(uname)" = Linux ] || { echo "The check is for Linux; on a Mac the compiler checks when it builds."; exit 0; }
 work=$(mktemp -d)
@@ -38,7 +42,8 @@ toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")/lib/sw
 info=$(swiftc -print-target-info)
 linux=$(sed -n 's/.*"moduleTriple" *: *"\(.*\)".*/\1/p' <<<"$info" | head -1)
 features=$(sed -n 's/.*enableUpcomingFeature("\(.*\)").*/-enable-upcoming-feature \1/p' Package.swift)
-features+=" -D Cryptography -D InspectorServer"
+# All traits, as everywhere in this package.
+features+=" $(sed -n 's/^ *\(\.trait(\)*name: "\([A-Za-z]*\)", description:.*/-D \2/p' Package.swift | tr '\n' ' ')"
 
 for module in $packages; do
   [ -f "$built/$module.swiftmodule" ] || { echo "$module has not been built: run swift build --enable-all-traits --build-tests first" >&2; exit 2; }
@@ -79,7 +84,7 @@ prepare() {
   # The headers of Linux are not those of Apple: the C modules that lead to them are empty here.
   cp -R "$toolchain/shims" "$place/resources/shims"
   sed -i.bak '/LibcOverlayShims.h/,/export/d' "$place/resources/shims/module.modulemap"
-  for name in CDispatch _FoundationCShims CoreFoundation _foundation_unicode; do
+  for name in $empty; do
     printf 'module %s {}\n' "$name" >>"$place/resources/shims/module.modulemap"
   done
   for module in "$toolchain"/linux/*.swiftmodule; do
@@ -94,12 +99,13 @@ prepare() {
     done
   done
   for name in $packages; do copy_module "$built/$name.swiftmodule" "$place/modules/$name.swiftmodule" "$triple"; done
-  for name in Glibc CoreFoundation Darwin Dispatch Foundation Network NIOCore NIOPosix NIOHTTP1; do
+  for name in Glibc CoreFoundation Darwin Dispatch Foundation Network WebKit NIOTransportServices; do
+    case "$floor.$name" in watchos*.NIOTransportServices | watchos*.WebKit | tvos*.WebKit) continue ;; esac
     # The enums of a framework are open: a switch over one needs an @unknown default. C has structs, and NIO is no framework.
-    case "$name" in Dispatch | Foundation | CoreFoundation | Network) kind=-enable-library-evolution ;; *) kind= ;; esac
+    case "$name" in Dispatch | Foundation | CoreFoundation | Network | WebKit) kind=-enable-library-evolution ;; *) kind= ;; esac
     # shellcheck disable=SC2086
     compile "$floor" -emit-module $kind -experimental-skip-all-function-bodies -module-name "$name" -o "$place/modules/$name.swiftmodule" \
-      "$standIns/$name"/*.swift
+      -suppress-warnings "$standIns/$name"/*.swift
   done
 }
 
@@ -133,7 +139,7 @@ check_floor "$first"
 known_mistakes "$first"
 # The others on two cores.
 export -f check_floor check_library prepare compile copy_module folder_of triple_of
-export root sources built standIns libraries packages work toolchain linux features
+export root sources built standIns libraries packages empty work toolchain linux features
 rest=$(tr ' ' '\n' <<<"$floors" | sed 1d)
 [ -z "$rest" ] || xargs -P 2 -I FLOOR bash -euo pipefail -c 'check_floor FLOOR' <<<"$rest"
 echo "Not checked:" $unchecked

@@ -109,12 +109,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     get { fatalError() }
     set { fatalError() }
   }
-  /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/proxyconfigurations-6o3fe
-  @available(macOS 14.0, iOS 17.0, watchOS 10.0, tvOS 17.0, *)
-  open var proxyConfigurations: [AnyObject] {
-    get { fatalError() }
-    set { fatalError() }
-  }
   open var httpShouldUsePipelining: Bool {
     get { fatalError() }
     set { fatalError() }

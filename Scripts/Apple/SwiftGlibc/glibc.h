@@ -1,4 +1,4 @@
-// What the inlinable code of FoundationEssentials uses of glibc, for `Scripts/apple.sh`: never linked. Own work.
+// What the inlinable code of FoundationEssentials and the layouts of swift-nio use of glibc, for `Scripts/apple.sh`: never linked. Own work.
 
 #include <stddef.h>
 
@@ -6,3 +6,33 @@ int memcmp(const void *, const void *, size_t);
 void *memcpy(void *, const void *, size_t);
 void *memmove(void *, const void *, size_t);
 void *memset(void *, int, size_t);
+
+struct in_addr {
+  unsigned int s_addr;
+};
+
+struct in6_addr {
+  unsigned char bytes[16];
+};
+
+struct sockaddr {
+  unsigned short sa_family;
+  char sa_data[14];
+};
+
+struct sockaddr_in {
+  unsigned short sin_family;
+  unsigned short sin_port;
+  struct in_addr sin_addr;
+};
+
+struct sockaddr_in6 {
+  unsigned short sin6_family;
+  unsigned short sin6_port;
+  struct in6_addr sin6_addr;
+};
+
+struct sockaddr_un {
+  unsigned short sun_family;
+  char sun_path[108];
+};

@@ -142,7 +142,7 @@ extension MockInterceptor {
     public var unmatched: MockResponse?
     /// The clock that delayed answers wait on. With a ``MockClock`` they take no time.
     public var clock: any Clock<Duration>
-    /// The same seed loses the same packets of a ``MockNetwork``; `nil` loses different ones each time.
+    /// The same seed loses the same packets of a `NetworkProfile`; `nil` loses different ones each time.
     public var seed: UInt64?
     /// The maximum number of bytes to read of a request's body; a longer body fails its load.
     public var bodyLimit: Int

@@ -182,7 +182,7 @@ struct ResultTypesTests {
 
   // MARK: Mocks
 
-  private func stub(at url: some URLPatternConvertible, _ fault: MockFault.TLSFailure) -> Stub {
+  private func stub(at url: some URLPatternConvertible, _ fault: NetworkFault.TLSFailure) -> Stub {
     Stub(.get, url, .fault(.tls(fault)))
   }
 

@@ -43,9 +43,9 @@ extension InterceptedRequest {
       RequestTag.strip(&bare)
       if let body = bare.takeBody() { storage.body = body }
       let parts = Parts(bare)
-      let allowsHedging = storage.options.allowsHedging
+      let (allowsHedging, deadline) = (storage.options.allowsHedging, storage.options.deadline)
       (storage.method, storage.url, storage.options) = (parts.method, parts.url, parts.options)
-      storage.options.allowsHedging = allowsHedging
+      (storage.options.allowsHedging, storage.options.deadline) = (allowsHedging, deadline)
       (storage.source, storage.defect) = (bare, parts.defect)
       storage.fields.become(parts.fields)
       storage.isProjected = true

@@ -32,6 +32,8 @@ public struct InterceptedRequest: Sendable {
     var body: MessageBody
     var attempt = 1
     var hop = 0
+    /// Where the load began, where that is another URL.
+    var firstURL: URL?
     var notes: [ObjectIdentifier: any Sendable] = [:]
     /// The request of the loading system that this one was made from, with what has no name here.
     var source: URLRequest?
@@ -60,7 +62,7 @@ public struct InterceptedRequest: Sendable {
     func copy() -> Storage {
       let parts = Parts(method: method, url: url, fields: fields, options: options, source: source, defect: defect)
       let copy = Storage(id: id, context: context, parts: parts, body: body)
-      (copy.attempt, copy.hop, copy.notes) = (attempt, hop, notes)
+      (copy.attempt, copy.hop, copy.firstURL, copy.notes) = (attempt, hop, firstURL, notes)
       (copy.isProjected, copy.lineage, copy.observer) = (isProjected, lineage, observer)
       return copy
     }
@@ -132,6 +134,13 @@ public struct InterceptedRequest: Sendable {
     get { storage.hop }
     set { unique.hop = newValue }
   }
+
+  /// The URL that the load began with, before any redirect.
+  public var firstURL: URL { storage.firstURL ?? storage.url }
+
+  /// Whether the request goes to the origin (scheme, host and port) that the load began with. A redirect may have led
+  /// elsewhere, to a place that a server has chosen.
+  public var isFirstOrigin: Bool { storage.firstURL?.hasSameOrigin(as: url) ?? true }
 
   /// The context of the load: cookie and credential storage, timeouts, additional header fields.
   public var context: LoadContext { storage.context }
@@ -245,6 +254,16 @@ extension InterceptedRequest {
     ///
     /// The 60 s that a `URLRequest` reports when nobody has set its timeout count as `nil`.
     public var timeout: TimeInterval?
+    /// When the whole load has to be over, with its redirects, its retries and the reading of its body: it fails then
+    /// with `WaylayError.timedOut`. Set it in the first interceptor; it holds for all later hops and attempts, and can
+    /// only be made earlier. `nil` for the session's `timeoutIntervalForResource` alone.
+    ///
+    /// ```swift
+    /// Intercept(request: { $0.options.deadline = $0.options.deadline ?? .now + .seconds(10) })
+    /// ```
+    ///
+    /// An interceptor that waits, such as `Retry`, looks whether it is worth it.
+    public var deadline: ContinuousClock.Instant?
     /// Whether to send stored cookies and to store those of the response.
     public var handlesCookies = true
     /// The networks the load may use, for transports that can distinguish them.

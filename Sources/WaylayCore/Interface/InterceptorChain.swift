@@ -46,6 +46,9 @@ extension InterceptorChain {
     if let last = interceptors.dropLast().first(where: { ($0 as? any FinalInterceptor)?.isFinal ?? false }) {
       problems.append("has interceptors behind \(last.name), which lets nothing through to them: put it last")
     }
+    for case let link as any OrderChecking in interceptors {
+      problems += link.problems(in: self).map { "has \(link.name), which \($0)" }
+    }
     return problems
   }
 }

@@ -39,6 +39,8 @@ public struct LoadEvent: Sendable {
     public static let started = Kind(description: "started")
     /// A redirect is being followed; the event carries the redirect's status.
     public static let redirected = Kind(description: "redirected")
+    /// An interceptor called `next` again: a retry, or an attempt beside a slow one.
+    public static let retried = Kind(description: "retried")
     /// The head of the last response arrived.
     public static let responded = Kind(description: "responded")
     /// The body was read to its end.

@@ -128,6 +128,21 @@ extension InlineAnswering {
   }
 }
 
+/// An interceptor that knows what is wrong with a chain it stands in, such as another one that belongs before it.
+///
+/// ```swift
+/// extension Sign: OrderChecking {
+///   func problems(in chain: InterceptorChain) -> [String] {
+///     chain.interceptors.last is Self ? [] : ["is followed by others, which may change what it has signed"]
+///   }
+/// }
+/// ```
+public protocol OrderChecking: RequestInterceptor {
+  /// What is wrong, as what follows the interceptor's name. It is reported when a chain is registered: to the
+  /// registry's logger, or without one to standard error.
+  func problems(in chain: InterceptorChain) -> [String]
+}
+
 /// An interceptor that can refuse WebSocket tasks.
 ///
 /// No chain handles a WebSocket task: it bypasses interception. An interceptor whose promises such a task would break

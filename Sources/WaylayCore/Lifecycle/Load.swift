@@ -15,6 +15,8 @@ final class Load: Sendable {
     /// The failure that travels up the chain, and the link it began in.
     var failure: (error: any Error, link: String?)?
     var clock: IdleClock
+    /// When all of it has to be over, as the earliest that an interceptor has said.
+    var deadline: ContinuousClock.Instant?
     var onFailure: (@Sendable (WaylayError) -> Void)?
     /// The links of the hop under way.
     var selection: ChainIndex.Selection?
@@ -214,6 +216,8 @@ extension Load {
       withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
     }
     request.hop = hop.number
+    if let origin, origin != request.url { request.storage.firstURL = origin }
+    if let deadline = state.withLock({ $0.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }
     if selection != nil { request.tag(with: lineage) }

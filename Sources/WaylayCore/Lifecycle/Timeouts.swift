@@ -7,6 +7,10 @@ struct IdleClock {
   /// Whether the load waits for somebody else: an interceptor, a server. While the app is slow to read, it does not.
   var isWaiting = true
   var isPaused = false
+  /// Interceptors that wait on purpose.
+  var waits = 0
+  /// When all of it has to be over, if an interceptor has said so.
+  var deadline = UInt64.max
 }
 
 extension Load {
@@ -42,6 +46,35 @@ extension Load {
     }
   }
 
+  /// Runs a wait of an interceptor that is not the request's idle time.
+  func waiting<Value>(_ wait: () async throws -> Value) async rethrows -> Value {
+    let begin = now
+    state.withLock { state in
+      state.clock.waits += 1
+      state.clock.lastActivity = begin
+    }
+    defer {
+      let end = now
+      state.withLock { state in
+        state.clock.waits -= 1
+        state.clock.lastActivity = end
+      }
+    }
+    return try await wait()
+  }
+
+  /// Has the whole load be over by then, unless it has to be earlier.
+  func end(by deadline: ContinuousClock.Instant) {
+    let (left, now) = (ContinuousClock.now.duration(to: deadline), now)
+    let isEarlier = state.withLock { state in
+      if let known = state.deadline, known <= deadline { return false }
+      state.deadline = deadline
+      state.clock.deadline = now.saturating(adding: Self.nanoseconds(max(left.inSeconds, 1e-9)))
+      return state.isWatched
+    }
+    if isEarlier { registry.watch.look(at: self) }
+  }
+
   /// Puts the load under its timeouts and the registry's control.
   ///
   /// - Parameter fail: Called at most once: for a timeout, or when the registry is invalidated; not after the load's
@@ -66,10 +99,10 @@ extension Load {
     let resource = Self.nanoseconds(context.resourceTimeout)
     return state.withLock { state -> UInt64? in
       let clock = state.clock
-      let resourceDeadline = clock.startedAt.saturating(adding: resource)
+      let resourceDeadline = min(clock.startedAt.saturating(adding: resource), clock.deadline)
       guard resourceDeadline > now else { return nil }
       let idleDeadline =
-        clock.isWaiting && !clock.isPaused
+        clock.isWaiting && !clock.isPaused && clock.waits == 0
         ? clock.lastActivity.saturating(adding: idle) : now.saturating(adding: idle)
       guard idleDeadline > now else { return nil }
       return min(idleDeadline, resourceDeadline)
@@ -87,17 +120,19 @@ extension Load {
 
   /// Fails the load, because nothing happened for too long, or the whole of it took too long.
   func expire() {
-    let (innermost, isTransferring, hasAnswered, startedAt) = state.withLock {
-      ($0.innermost, $0.transfers > 0, $0.hasAnswered, $0.clock.startedAt)
+    let (innermost, isTransferring, hasAnswered, clock) = state.withLock {
+      ($0.innermost, $0.transfers > 0, $0.hasAnswered, $0.clock)
     }
-    let isOverall = startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
+    let isOverall = clock.startedAt.saturating(adding: Self.nanoseconds(context.resourceTimeout)) <= now
     let waitingFor = isTransferring || hasAnswered ? nil : innermost?.link.name
     let place =
       if let waitingFor { "\(waitingFor) was running" } else if hasAnswered {
         "the response's body was being read"
       } else { "the transport was waiting for an answer" }
     let reason =
-      if isOverall {
+      if clock.deadline <= now {
+        "the load was not over by its deadline, while \(place): make it shorter, or set a later options.deadline."
+      } else if isOverall {
         """
         the whole load took longer than \(Self.text(context.resourceTimeout)) s, while \(place): make it shorter, or \
         raise the configuration's timeoutIntervalForResource.
@@ -159,6 +194,17 @@ final class LoadWatch: Sendable {
     return isAccepted
   }
 
+  /// Looks at a load that may be over its time, or have another deadline than before.
+  func look(at load: Load, _ now: UInt64? = nil) {
+    guard let deadline = load.nextDeadline(now: now ?? clock.now()) else {
+      remove(load)
+      return load.expire()
+    }
+    state.withLock { state in
+      if state.loads[load.id] != nil { arm(for: deadline, &state) }
+    }
+  }
+
   func remove(_ load: Load) {
     state.withLock { _ = $0.loads.removeValue(forKey: load.id) }
   }
@@ -187,17 +233,7 @@ final class LoadWatch: Sendable {
       state.wakeUp = .max
       return Array(state.loads.values)
     }
-    for load in loads {
-      guard let deadline = load.nextDeadline(now: now) else {
-        remove(load)
-        load.expire()
-        continue
-      }
-      state.withLock { state in
-        guard state.loads[load.id] != nil else { return }
-        arm(for: deadline, &state)
-      }
-    }
+    for load in loads { look(at: load, now) }
   }
 }
 

@@ -83,7 +83,11 @@ final class Turn: @unchecked Sendable {
     }
     try Task.checkCancellation()
     var request = request
-    if call > 1 { request.attempt += call - 1 }
+    if call > 1 {
+      request.attempt += call - 1
+      load.report(.retried)
+    }
+    if let deadline = request.options.deadline { load.end(by: deadline) }
     try load.check(request, from: link)
     if let screened { load.withhold(from: &request, before: screened, by: link.name) }
     if let reader = request.body.consumedBy {
@@ -102,6 +106,18 @@ extension InterceptorChain.Next {
     case .closure(let load): try await load(request)
     case .turn(let turn): try await turn.proceed(request)
     }
+  }
+
+  /// Waits on purpose, for a turn or before another attempt: the time is not the request's idle time. A deadline holds
+  /// all the same.
+  ///
+  /// ```swift
+  /// try await next.waiting { try await Task.sleep(for: .seconds(2)) }
+  /// return try await next(request)
+  /// ```
+  public func waiting<Value>(_ wait: () async throws -> Value) async rethrows -> Value {
+    guard case .turn(let turn) = target else { return try await wait() }
+    return try await turn.load.waiting(wait)
   }
 
   /// Sends `request` down the rest of the chain, even after `startLoading` has returned, for background work such as a

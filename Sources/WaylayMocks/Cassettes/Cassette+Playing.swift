@@ -66,8 +66,8 @@ extension Cassette {
     if total > head { timing.total = total }
     guard timing.pacesBody || failure != nil else { return response }
     let length = track.entry.response.body.data.count
-    let pace = timing.pace(stopwatch, length: Int64(length), MockRandom(seed: 0))
-    let fault = failure.map { MockFault.Body(bytes: length, ending: .error($0)) }
+    let pace = timing.pace(stopwatch, length: Int64(length), SeededRandom(seed: 0))
+    let fault = failure.map { NetworkFault.Body(bytes: length, ending: .error($0)) }
     response.body = PacedBody.body(response.body, pace: pace, fault: fault)
     return response
   }

@@ -212,7 +212,7 @@ package struct MockEnvironment: Sendable {
   /// What delays wait on.
   package let clock: any Clock<Duration>
   /// What decides which packets are lost.
-  package let random: MockRandom
+  package let random: SeededRandom
   /// Where the closures of stubs run; `nil` for the load's own task.
   package let context: TaskContext?
 
@@ -225,7 +225,7 @@ package struct MockEnvironment: Sendable {
   package init(clock: any Clock<Duration> = ContinuousClock(), seed: UInt64? = nil, context: TaskContext? = nil) {
     self.context = context
     self.clock = clock
-    random = MockRandom(seed: seed ?? .random(in: .min ... .max))
+    random = SeededRandom(seed: seed ?? .random(in: .min ... .max))
   }
 
   /// Runs code of a stub's author.
@@ -250,32 +250,5 @@ package struct MockEnvironment: Sendable {
         "the stub's closure threw \(error.redacted). To fail a load on purpose, return .error(…) or throw a URLError.",
         underlying: error)
     }
-  }
-}
-
-/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-/// number generators", 2014).
-package final class MockRandom: Sendable {
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
-  private let generator: Locked<Generator>
-
-  package init(seed: UInt64) {
-    generator = Locked(Generator(state: seed))
-  }
-
-  /// A number from 0 up to, and without, 1.
-  package func unit() -> Double {
-    generator.withLock { Double.random(in: 0..<1, using: &$0) }
   }
 }

@@ -44,7 +44,7 @@ extension MockResponse {
   /// Stub(.get, "/prices", .events([.init("41"), .init("42", event: "price")], every: .seconds(1)).fault(.stalledAtEnd))
   /// ```
   ///
-  /// A real server keeps the stream open: add ``MockFault/stalledAtEnd`` for that.
+  /// A real server keeps the stream open: add `NetworkFault.stalledAtEnd` for that.
   public static func events(_ events: [ServerSentEvent], every pause: Duration? = nil) -> MockResponse {
     var response = MockResponse.eventStream(.stream { Elements(list: events.map(\.encoded)) }).pausing(pause)
     for event in events { response.note(event.defect) }

@@ -28,7 +28,7 @@ public struct MockResponse: Sendable {
   enum Content: Sendable {
     case message(Message)
     case error(any Error)
-    case failure(MockFault.Failure)
+    case failure(NetworkFault.Failure)
     case never
     case passThrough
   }
@@ -59,7 +59,7 @@ public struct MockResponse: Sendable {
   var credentials: MockCredentials?
   var servesRanges = false
   /// What happens to the body on its way.
-  var bodyFault: MockFault?
+  var bodyFault: NetworkFault?
 
   /// What is wrong with the response, independent of any request: a status of 99, a delay below zero. It fails every
   /// load.

@@ -6,14 +6,14 @@ import WaylayMocks
 
 @Suite("Faults", .timeLimit(.minutes(5))) struct FaultTests {
   struct Case: Sendable, CustomTestStringConvertible {
-    let fault: MockFault
+    let fault: NetworkFault
     let code: URLError.Code
     let phase: TransportError.Phase
     /// What of the body comes before it fails; `nil` for no head.
     let body: String?
     var testDescription: String { fault.description }
 
-    init(_ fault: MockFault, _ code: URLError.Code, _ phase: TransportError.Phase, _ body: String? = nil) {
+    init(_ fault: NetworkFault, _ code: URLError.Code, _ phase: TransportError.Phase, _ body: String? = nil) {
       self.fault = fault
       self.code = code
       self.phase = phase

@@ -192,10 +192,10 @@ import WaylayMocks
   @Test(
     "a network adds its latency both ways, the time of the upload, and that of the body",
     arguments: [
-      (MockNetwork.threeG, 0, 97_500, 1200.0), (.threeG, 41_250, 0, 1200),
-      (MockNetwork(latency: .milliseconds(10), downstream: 100, upstream: 50), 50, 100, 2020),
+      (NetworkProfile.threeG, 0, 97_500, 1200.0), (.threeG, 41_250, 0, 1200),
+      (NetworkProfile(latency: .milliseconds(10), downstream: 100, upstream: 50), 50, 100, 2020),
     ])
-  func networks(network: MockNetwork, sent: Int, received: Int, milliseconds: Double) async throws {
+  func networks(network: NetworkProfile, sent: Int, received: Int, milliseconds: Double) async throws {
     let clock = MockClock(isAutomatic: true)
     var request = URLRequest.mocked("POST")
     request.httpBody = Data(count: sent)
@@ -206,13 +206,13 @@ import WaylayMocks
 
   @Test("lost packets are sent again after a timeout, as the seed has it")
   func loss() async throws {
-    func time(_ network: MockNetwork, seed: UInt64) async throws -> Double {
+    func time(_ network: NetworkProfile, seed: UInt64) async throws -> Double {
       let clock = MockClock(isAutomatic: true)
       let response = try await MockResponse.data(Data(count: 146_000)).network(network).direct(clock: clock, seed: seed)
       _ = try await response.body.collect(upTo: 146_000)
       return clock.now.offset.inMilliseconds
     }
-    let wifi = MockNetwork("Wi-Fi", latency: .milliseconds(1), downstream: 5_000_000, upstream: 4_125_000)
+    let wifi = NetworkProfile("Wi-Fi", latency: .milliseconds(1), downstream: 5_000_000, upstream: 4_125_000)
     let without = try await time(wifi, seed: 1)
     let lossy = try await time(wifi.loss(0.2), seed: 1)
     // About 20 of 100 packets, 200 ms each.
@@ -230,7 +230,7 @@ import WaylayMocks
       MockResponse.text("xy").delay(.seconds(Int64.max)),
       .text("xy").bandwidth(bytesPerSecond: .leastNonzeroMagnitude),
       .text("xy").total(.seconds(Int64.max)), .chunks(["x", "y"], every: .seconds(Int64.max)),
-      .text("xy").network(MockNetwork(latency: .seconds(Int64.max), downstream: 1e-300, upstream: 1e300)),
+      .text("xy").network(NetworkProfile(latency: .seconds(Int64.max), downstream: 1e-300, upstream: 1e300)),
     ] {
       #expect(try await response.direct().text == "xy")
     }

@@ -1,15 +1,16 @@
-public import Foundation
+import Foundation
 
 /// A network failure of an exchange, by the phase in which it happens.
+///
+/// Mocks answer with one, and `Conditions` has live traffic fail by one:
 ///
 /// ```swift
 /// Stub(.get, "/users", .fault(.offline))
 /// Stub(.get, "/photo", .file(photo).fault(.connectionReset(afterBytes: 1000)))
 /// ```
 ///
-/// A fault is thrown as the `TransportError` that a real transport throws, with the phase and the number of bytes sent,
-/// so that interceptors before the mock see a realistic error; the app gets a `URLError` with the failing URL. For
-/// other codes, use `MockResponse.error(_:)`.
+/// A fault is thrown as the ``TransportError`` that a real transport throws, with the phase and the number of bytes
+/// sent, so that interceptors see a realistic error; the app gets a `URLError` with the failing URL.
 ///
 /// | fault | the app's `URLError` code | phase | anything sent |
 /// |---|---|---|---|
@@ -27,16 +28,22 @@ public import Foundation
 /// | ``truncated(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``malformedChunk(afterBytes:)`` | `networkConnectionLost`, after the head | receiving | yes |
 /// | ``stalled(afterBytes:)``, ``stalledAtEnd`` | none: the body stalls | receiving | yes |
-public struct MockFault: Sendable, CustomStringConvertible {
+public struct NetworkFault: Sendable, CustomStringConvertible {
   /// How an exchange fails.
-  struct Failure: Sendable {
-    let code: URLError.Code
-    let phase: TransportError.Phase
+  package struct Failure: Sendable {
+    package let code: URLError.Code
+    package let phase: TransportError.Phase
     let message: String
     var cause: ErrorCode<TransportError>?
 
+    package init(
+      code: URLError.Code, phase: TransportError.Phase, message: String, cause: ErrorCode<TransportError>? = nil
+    ) {
+      (self.code, self.phase, self.message, self.cause) = (code, phase, message, cause)
+    }
+
     /// The error that a transport throws; only once it receives has it sent the request.
-    func error(for request: InterceptedRequest) -> TransportError {
+    package func error(for request: InterceptedRequest) -> TransportError {
       let sent: Int64? =
         switch phase {
         case .unknown: nil
@@ -47,29 +54,33 @@ public struct MockFault: Sendable, CustomStringConvertible {
     }
   }
 
-  enum Stage: Sendable {
+  package enum Stage: Sendable {
     case head
     case body(afterBytes: Int)
   }
 
   /// What happens to a body.
-  struct Body: Sendable {
-    enum Ending: Sendable {
+  package struct Body: Sendable {
+    package enum Ending: Sendable {
       case error(TransportError)
       case stall
     }
 
-    let bytes: Int
+    package let bytes: Int
     let ending: Ending
+
+    package init(bytes: Int, ending: Ending) {
+      (self.bytes, self.ending) = (bytes, ending)
+    }
   }
 
   /// The fault's name.
   public let description: String
-  let stage: Stage
+  package let stage: Stage
   /// `nil` for one that only stops.
-  let failure: Failure?
+  package let failure: Failure?
   /// Whether the head promises more bytes than come.
-  var promisesMore = false
+  package private(set) var promisesMore = false
 
   private init(
     _ name: String, _ code: URLError.Code, _ phase: TransportError.Phase, afterBytes bytes: Int? = nil,
@@ -88,79 +99,85 @@ public struct MockFault: Sendable, CustomStringConvertible {
   }
 
   /// What is wrong with it, if anything is.
-  var defect: MockError? {
+  package var defect: String? {
     guard case .body(let bytes) = stage, bytes < 0 else { return nil }
-    return MockError(
-      .invalidResponse, "the fault \(description) begins after a negative number of bytes: use 0 or more.")
+    return "the fault \(description) begins after a negative number of bytes: use 0 or more."
+  }
+
+  /// The error that a request fails with in place of a response; `nil` for a fault that follows the head.
+  public func error(for request: InterceptedRequest) -> TransportError? {
+    guard case .head = stage else { return nil }
+    return failure?.error(for: request)
   }
 
   /// What happens to the body of a response to `request`.
-  func body(for request: InterceptedRequest) -> Body? {
+  package func body(for request: InterceptedRequest) -> Body? {
     guard case .body(let bytes) = stage else { return nil }
     return Body(bytes: bytes, ending: failure.map { .error($0.error(for: request)) } ?? .stall)
   }
 }
 
-extension MockFault {
+extension NetworkFault {
   // MARK: Before anything is sent
 
   /// The device has no network.
-  public static let offline = MockFault("offline", .notConnectedToInternet, .connecting, "the device has no network.")
+  public static let offline = NetworkFault(
+    "offline", .notConnectedToInternet, .connecting, "the device has no network.")
 
   /// The DNS server does not know the host.
-  public static let hostNotFound = MockFault(
+  public static let hostNotFound = NetworkFault(
     "hostNotFound", .cannotFindHost, .resolving, "the DNS server knows no such host.")
 
   /// The DNS server does not respond.
-  public static let nameLookupFailed = MockFault(
+  public static let nameLookupFailed = NetworkFault(
     "nameLookupFailed", .dnsLookupFailed, .resolving, "the DNS server did not respond.")
 
   /// Nothing listens on the server's port.
-  public static let connectionRefused = MockFault(
+  public static let connectionRefused = NetworkFault(
     "connectionRefused", .cannotConnectToHost, .connecting, "the server refused the connection.", cause: .refused)
 
   /// The server does not respond to the first packet. The fault fails at once: add a `delay(_:)` for the wait.
-  public static let connectTimedOut = MockFault(
+  public static let connectTimedOut = NetworkFault(
     "connectTimedOut", .timedOut, .connecting, "the server did not respond in time.")
 
   /// The TLS handshake fails.
-  public static func tls(_ failure: TLSFailure) -> MockFault {
-    MockFault("tls(\(failure))", failure.code, .securing, failure.message)
+  public static func tls(_ failure: TLSFailure) -> NetworkFault {
+    NetworkFault("tls(\(failure))", failure.code, .securing, failure.message)
   }
 
   // MARK: Before the head
 
   /// The response does not arrive in time. The fault fails at once: add a `delay(_:)` for the wait, or use
-  /// ``MockResponse/never`` to let the load's own timeout end it.
-  public static let timedOut = MockFault("timedOut", .timedOut, .receiving, "the response did not arrive in time.")
+  /// a response that never comes to let the load's own timeout end it.
+  public static let timedOut = NetworkFault("timedOut", .timedOut, .receiving, "the response did not arrive in time.")
 
   /// The server resets the connection before it responds.
-  public static let connectionReset = MockFault(
+  public static let connectionReset = NetworkFault(
     "connectionReset", .networkConnectionLost, .receiving, "the connection was reset before the response arrived.")
 
   /// The server closes the connection without sending a byte.
-  public static let emptyResponse = MockFault(
+  public static let emptyResponse = NetworkFault(
     "emptyResponse", .networkConnectionLost, .receiving, "the server closed the connection without a response.")
 
   /// The response is not HTTP. The code is that of the transport on Linux; Apple's loading system says
   /// `cannotParseResponse`.
-  public static let malformedResponse = MockFault(
+  public static let malformedResponse = NetworkFault(
     "malformedResponse", .badServerResponse, .receiving, "the response is not HTTP.")
 
   // MARK: After the head
 
   /// The head and the given number of body bytes arrive, then the connection is reset. With a shorter body, it is reset
   /// at the body's end.
-  public static func connectionReset(afterBytes bytes: Int) -> MockFault {
-    MockFault(
+  public static func connectionReset(afterBytes bytes: Int) -> NetworkFault {
+    NetworkFault(
       "connectionReset(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
       "the connection was reset after \(bytes) bytes of the body.")
   }
 
   /// The body ends after the given number of bytes, though `Content-Length` announces more: the length of the whole
   /// body, or at least one byte more.
-  public static func truncated(afterBytes bytes: Int) -> MockFault {
-    var fault = MockFault(
+  public static func truncated(afterBytes bytes: Int) -> NetworkFault {
+    var fault = NetworkFault(
       "truncated(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
       "the body ended after \(bytes) bytes, before its announced length.")
     fault.promisesMore = true
@@ -168,15 +185,15 @@ extension MockFault {
   }
 
   /// After the given number of body bytes, invalid chunk data arrives in a chunked body.
-  public static func malformedChunk(afterBytes bytes: Int = 0) -> MockFault {
-    MockFault(
+  public static func malformedChunk(afterBytes bytes: Int = 0) -> NetworkFault {
+    NetworkFault(
       "malformedChunk(afterBytes: \(bytes))", .networkConnectionLost, .receiving, afterBytes: bytes,
       "a chunk without a length followed \(bytes) bytes of the body.")
   }
 
   /// After the given number of body bytes nothing more arrives, until the load is cancelled or times out.
-  public static func stalled(afterBytes bytes: Int) -> MockFault {
-    MockFault(stalledAfter: bytes)
+  public static func stalled(afterBytes bytes: Int) -> NetworkFault {
+    NetworkFault(stalledAfter: bytes)
   }
 
   /// The body arrives completely, and the server keeps it open, like one that pushes events.
@@ -192,7 +209,7 @@ extension InterceptedRequest {
   }
 }
 
-extension MockFault {
+extension NetworkFault {
   /// A reason why a TLS handshake fails. A struct, so that new reasons can be added.
   public struct TLSFailure: Hashable, Sendable, CustomStringConvertible {
     /// The reason's name.
@@ -231,62 +248,5 @@ extension MockFault {
     public static let plainTextForbidden = TLSFailure(
       "plainTextForbidden", .appTransportSecurityRequiresSecureConnection,
       "the system does not allow connections without TLS.")
-  }
-}
-
-extension MockResponse {
-  /// A failure with the given code, thrown like a transport does: with the phase that belongs to the code.
-  ///
-  /// ```swift
-  /// Stub(.post, "/orders", .error(.networkConnectionLost))
-  /// ```
-  public static func error(_ code: URLError.Code) -> MockResponse {
-    MockResponse(.failure(MockFault.Failure(code: code, phase: .of(code), message: "a stub failed the load.")))
-  }
-
-  /// A failure with the given error, thrown unchanged. If it is not a `URLError`, it reaches the app as the underlying
-  /// error of one.
-  public static func error(_ error: any Error) -> MockResponse {
-    MockResponse(.error(error))
-  }
-
-  /// A network failure. A fault after the head follows an empty response with the status 200.
-  public static func fault(_ fault: MockFault) -> MockResponse {
-    MockResponse(.message(Message())).fault(fault)
-  }
-
-  /// No response, until the load is cancelled or times out.
-  public static var never: MockResponse { MockResponse(.never) }
-
-  /// The same response, failing: instead of arriving, or while its body arrives.
-  public func fault(_ fault: MockFault) -> MockResponse {
-    with { copy in
-      copy.note(fault.defect)
-      switch (fault.stage, fault.failure) {
-      case (.head, let failure?): copy.content = .failure(failure)
-      default: copy.bodyFault = fault
-      }
-    }
-  }
-}
-
-extension TransportError.Phase {
-  /// How far an exchange has come that fails with `code`.
-  fileprivate static func of(_ code: URLError.Code) -> TransportError.Phase {
-    switch code {
-    case .cannotFindHost, .dnsLookupFailed: .resolving
-    case .notConnectedToInternet, .cannotConnectToHost, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-      .connecting
-    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-      .serverCertificateHasUnknownRoot,
-      .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
-      .appTransportSecurityRequiresSecureConnection:
-      .securing
-    case .timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse, .zeroByteResource,
-      .cannotDecodeRawData,
-      .cannotDecodeContentData:
-      .receiving
-    default: .unknown
-    }
   }
 }

@@ -2,6 +2,8 @@ import Foundation
 
 /// The simulated conditions of a network: latency, bandwidth and packet loss.
 ///
+/// Mocks answer as over one, and `Conditions` slows live traffic down to one:
+///
 /// ```swift
 /// Stub(.get, "/photo.jpg", .file(photo).network(.threeG))
 /// ```
@@ -13,7 +15,7 @@ import Foundation
 /// first contact. The request body itself is not slowed down, only the response to it.
 ///
 /// The values for 3G are those of Apple's Network Link Conditioner.
-public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
+public struct NetworkProfile: Sendable, Hashable, CustomStringConvertible {
   /// The network's name.
   public let description: String
   /// The latency of a packet, each way.
@@ -44,43 +46,53 @@ public struct MockNetwork: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// 3G: 780 kbit/s down, 330 up, 100 ms each way.
-  public static let threeG = MockNetwork("3G", latency: .milliseconds(100), downstream: 97_500, upstream: 41_250)
+  public static let threeG = NetworkProfile("3G", latency: .milliseconds(100), downstream: 97_500, upstream: 41_250)
 
   /// The same network with the given fraction of packets lost, from 0 to 1.
-  public func loss(_ part: Double) -> MockNetwork {
+  public func loss(_ part: Double) -> NetworkProfile {
     var copy = self
     copy.loss = part
     return copy
   }
 
   /// What is wrong with it, if anything is.
-  var defect: MockError? {
-    guard latency >= .zero else {
-      return MockError(.invalidTiming, "the network \(description) has a latency below zero.")
-    }
+  package var defect: String? {
+    guard latency >= .zero else { return "the network \(description) has a latency below zero." }
     if let mistake = Self.bandwidthDefect(downstream) ?? Self.bandwidthDefect(upstream) { return mistake }
     guard (0...1).contains(loss) else {
-      return MockError(
-        .invalidTiming, "the network \(description) loses \(loss) of its packets: use a fraction from 0 to 1.")
+      return "the network \(description) loses \(loss) of its packets: use a fraction from 0 to 1."
     }
     return nil
   }
 
-  static func bandwidthDefect(_ bytesPerSecond: Double) -> MockError? {
+  package static func bandwidthDefect(_ bytesPerSecond: Double) -> String? {
     guard !(bytesPerSecond.isFinite && bytesPerSecond > 0) else { return nil }
-    return MockError(
-      .invalidTiming, "a bandwidth of \(bytesPerSecond) bytes per second is invalid: use a positive number.")
+    return "a bandwidth of \(bytesPerSecond) bytes per second is invalid: use a positive number."
+  }
+
+  /// Waits until the first byte of the response to a request would arrive; where every packet is lost, until the task
+  /// is cancelled.
+  ///
+  /// - Parameters:
+  ///   - request: The request, whose body takes its time to be sent.
+  ///   - clock: The clock that time passes on.
+  public func waitForFirstByte(
+    of request: InterceptedRequest, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws {
+    guard loss < 1 else { try await Never.comes() }
+    let random = SeededRandom(seed: .random(in: .min ... .max))
+    try await Stopwatch(clock).sleep(until: timeToFirstByte(sending: request.body.length ?? 0, random))
   }
 
   /// From sending a request with a body of so many bytes to the first byte of its response.
-  func timeToFirstByte(sending bytes: Int64, _ random: MockRandom) -> Duration {
+  package func timeToFirstByte(sending bytes: Int64, _ random: SeededRandom) -> Duration {
     let sending = Duration.ofSeconds(Double(max(0, bytes)) / upstream)
     let lost = lostTime(of: bytes.addingReportingOverflow(Self.segment).partialValue, random)
     return (latency.upToAYear * 2 + sending + lost).upToAYear
   }
 
   /// What losses add to the time of so many bytes.
-  func lostTime(of bytes: Int64, _ random: MockRandom) -> Duration {
+  func lostTime(of bytes: Int64, _ random: SeededRandom) -> Duration {
     guard loss > 0, loss < 1, bytes > 0 else { return .zero }
     let segments = (bytes - 1) / Self.segment + 1
     // Beyond that, the average is as good as the draw.

@@ -1,0 +1,72 @@
+import Foundation
+public import HTTPTypes
+
+/// An interceptor that makes an error of a response with a status of 400 or more, for code that looks at errors alone.
+///
+/// ```swift
+/// let registry = InterceptorRegistry { ValidateStatus() }
+///
+/// do {
+///   return try await session.data(from: url).0
+/// } catch let error as URLError {
+///   if let refusal = error.cause(as: StatusError.self) { print(refusal.status, String(decoding: refusal.body, as: UTF8.self)) }
+///   throw error
+/// }
+/// ```
+///
+/// Put it first: what stands before it sees no such responses. A challenge (401) is an error too, so the session's
+/// credentials do not answer it.
+public struct ValidateStatus: RequestInterceptor {
+  /// Makes the interceptor.
+  public init() {}
+
+  /// Passes the request on.
+  ///
+  /// - Throws: A `URLError` with the code `badServerResponse`, and ``StatusError`` beneath.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    let response = try await next(request)
+    guard response.status.code >= 400 else { return response }
+    var body = Data()
+    do {
+      for try await chunk in response.body {
+        body.append(chunk.prefix(StatusError.mostBytes - body.count))
+        if body.count == StatusError.mostBytes { break }
+      }
+    } catch  where !(error is CancellationError) {
+      // What has come of the body says more than why the rest has not.
+    }
+    let error = StatusError(
+      status: response.status, fields: response.fields, body: body, url: response.url, requestID: request.id)
+    throw URLError(
+      .badServerResponse,
+      userInfo: [
+        NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message,
+        NSURLErrorFailingURLErrorKey: response.url,
+      ])
+  }
+}
+
+/// A response whose status says that the request failed, as ``ValidateStatus`` makes an error of it.
+public struct StatusError: LoadError {
+  /// The status.
+  public let status: HTTPResponse.Status
+  /// The response's header fields.
+  public let fields: HTTPFields
+  /// The first KiB of the body.
+  public let body: Data
+  /// The URL that responded.
+  public let url: URL?
+  /// The load that failed.
+  public let requestID: InterceptedRequest.ID?
+
+  /// The status.
+  public var code: HTTPResponse.Status { status }
+  /// The status in words. Neither fields nor body: they may say anything.
+  public var message: String { "the server answered with the status \(status): see StatusError.body for what it says." }
+  /// There is none.
+  public var underlying: (any Error)? { nil }
+
+  static let mostBytes = 1024
+}

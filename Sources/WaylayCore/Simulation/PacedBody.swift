@@ -1,0 +1,191 @@
+import Foundation
+
+extension MessageBody {
+  /// The same body as it arrives over a network, and ends by a fault; it can be read once.
+  ///
+  /// - Parameters:
+  ///   - network: How fast it arrives; `nil` for at once.
+  ///   - fault: What happens to it on the way.
+  ///   - request: The request that it answers.
+  ///   - clock: The clock that time passes on.
+  public func arriving(
+    over network: NetworkProfile?, failing fault: NetworkFault? = nil, for request: InterceptedRequest,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) -> MessageBody {
+    let pace = Pace(
+      stopwatch: Stopwatch(clock), start: .zero, bytesPerSecond: network?.downstream, network: network,
+      random: SeededRandom(seed: .random(in: .min ... .max)))
+    return PacedBody.body(self, pace: pace, fault: fault?.body(for: request))
+  }
+}
+
+/// When the bytes of one body are due.
+package struct Pace: Sendable {
+  let stopwatch: Stopwatch
+  /// When the head was there.
+  let start: Duration
+  /// When the body ends, at the earliest.
+  let end: Duration?
+  let bytesPerSecond: Double?
+  let pause: Duration?
+  let network: NetworkProfile?
+  let random: SeededRandom
+
+  package init(
+    stopwatch: Stopwatch, start: Duration, end: Duration? = nil, bytesPerSecond: Double?, pause: Duration? = nil,
+    network: NetworkProfile?, random: SeededRandom
+  ) {
+    (self.stopwatch, self.start, self.end, self.bytesPerSecond) = (stopwatch, start, end, bytesPerSecond)
+    (self.pause, self.network, self.random) = (pause, network, random)
+  }
+
+  /// How many bytes come at once: what fits into 50 ms, so that a body trickles as it does on a wire.
+  var pieceSize: Int {
+    guard let bytesPerSecond else { return .max }
+    return Int(min(max(bytesPerSecond / 20, 1), 65_536))
+  }
+}
+
+extension Duration {
+  private static var year: Duration { .seconds(365 * 24 * 60 * 60) }
+
+  /// The duration, or a year: longer ones overflow in the clocks of the system.
+  package var upToAYear: Duration { min(self, Self.year) }
+
+  package var inSeconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+
+  /// A duration of so many seconds; not a number, and more than a year, count as a year.
+  package static func ofSeconds(_ seconds: Double) -> Duration {
+    guard seconds < year.inSeconds else { return year }
+    return .seconds(max(0, seconds))
+  }
+}
+
+/// A body that arrives over time, and may be incomplete.
+package final class PacedBody: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  private var chunks: MessageBody.AsyncIterator
+  private let pace: Pace
+  private let fault: NetworkFault.Body?
+  private let pieceSize: Int
+  /// What of the source's last chunk has not been handed out.
+  private var rest = Data()
+  private var sent = 0
+  private var chunkCount = 0
+  /// What pauses and losses have cost so far.
+  private var lag = Duration.zero
+
+  private init(_ source: MessageBody, _ pace: Pace, _ fault: NetworkFault.Body?) {
+    chunks = source.makeAsyncIterator()
+    self.pace = pace
+    self.fault = fault
+    pieceSize = pace.pieceSize
+  }
+
+  /// The body as it comes over a wire.
+  package static func body(_ source: MessageBody, pace: Pace, fault: NetworkFault.Body?) -> MessageBody {
+    let paced = PacedBody(source, pace, fault)
+    return .relaying(source, length: fault == nil ? source.length : nil) { try await paced.next() }
+  }
+
+  private func next() async throws -> Data? {
+    let left = fault.map { max(0, $0.bytes - sent) } ?? .max
+    guard left > 0 else { return try await end() }
+    if rest.isEmpty {
+      guard let chunk = try await chunks.next() else { return try await end() }
+      rest = chunk
+      chunkCount += 1
+      if chunkCount > 1, let pause = pace.pause { lag += pause.upToAYear }
+    }
+    let piece = rest.prefix(min(left, pieceSize))
+    rest = rest.dropFirst(piece.count)
+    sent += piece.count
+    try await waitForDueTime(of: piece.count)
+    return piece
+  }
+
+  /// Waits until the bytes up to here have come.
+  private func waitForDueTime(of count: Int) async throws {
+    if let network = pace.network { lag += network.lostTime(of: Int64(count), pace.random) }
+    let sending = pace.bytesPerSecond.map { Duration.ofSeconds(Double(sent) / $0) } ?? .zero
+    try await pace.stopwatch.sleep(until: (pace.start + sending + lag).upToAYear)
+  }
+
+  private func end() async throws -> Data? {
+    switch fault?.ending {
+    case .error(let error)?: throw error
+    case .stall?: try await Never.comes()
+    case nil:
+      if let end = pace.end { try await pace.stopwatch.sleep(until: end) }
+      return nil
+    }
+  }
+}
+
+extension Never {
+  /// Waits until the task is cancelled; nothing is left behind.
+  package static func comes() async throws -> Never {
+    let promise = Promise<Void>()
+    try await withTaskCancellationHandler {
+      try await promise.value()
+    } onCancel: {
+      promise.settle(.failure(CancellationError()))
+    }
+    throw CancellationError()
+  }
+}
+
+/// The time since a response began, on any clock.
+package struct Stopwatch: Sendable {
+  /// The time that has passed.
+  package let elapsed: @Sendable () -> Duration
+  private let wait: @Sendable (Duration) async throws -> Void
+
+  /// Starts.
+  package init(_ clock: any Clock<Duration>) {
+    self.init(opening: clock)
+  }
+
+  private init<C: Clock<Duration>>(opening clock: C) {
+    let start = clock.now
+    elapsed = { start.duration(to: clock.now) }
+    wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+  }
+
+  /// Waits until so much time has passed since the start, if it has not yet.
+  package func sleep(until offset: Duration) async throws {
+    try Task.checkCancellation()
+    guard offset > elapsed() else { return }
+    try await wait(offset)
+  }
+}
+
+/// A source of random numbers that one seed determines: SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
+/// number generators", 2014).
+package final class SeededRandom: Sendable {
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  private let generator: Locked<Generator>
+
+  package init(seed: UInt64) {
+    generator = Locked(Generator(state: seed))
+  }
+
+  /// A number from 0 up to, and without, 1.
+  package func unit() -> Double {
+    generator.withLock { Double.random(in: 0..<1, using: &$0) }
+  }
+}

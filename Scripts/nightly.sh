@@ -67,7 +67,7 @@ har_reader() {
   rm -rf "$folder"
 }
 
-# Twenty mistakes put into the Apple half, each of which its model has to find.
+# Twenty mistakes in the Apple half, each of which its model has to find.
 apple_mutants() { python3 Tests/AppleModel/mutants.py; }
 
 for job in "${@:-${jobs[@]}}"; do

@@ -8,7 +8,7 @@ import Testing
 struct ProgramTests {
   @Test("stress: loads of all kinds side by side, without a fault")
   func stress() async throws {
-    let (code, output) = try await Program("stress").run(["--loads", "4000"])
+    let (code, output) = try await Program("stress").run(["--loads", "\(Sizes.of(4000, small: 800))"])
     #expect(code == 0, "\(output)")
     #expect(output.contains("wrong answers        0"))
     #expect(output.hasSuffix("No faults.\n"))
@@ -37,10 +37,11 @@ struct ProgramTests {
     """,
     .enabled(if: Platform.hasCurl, "only CurlTransport has routes"))
   func hijacks() async throws {
-    let (code, output) = try await Program("hijack-lab").run(["--runs", "20", "--without-times"])
+    let runs = Sizes.of(20, small: 5)
+    let (code, output) = try await Program("hijack-lab").run(["--runs", "\(runs)", "--without-times"])
     #expect(code == 0, "\(output)")
     #expect(output.contains("plain URLSession     Welcome to the hotel"))
-    #expect(output.components(separatedBy: "20 of 20 answered").count == 3)
+    #expect(output.components(separatedBy: "\(runs) of \(runs) answered").count == 3)
     #expect(output.contains("leaks                0"))
   }
 
@@ -48,14 +49,20 @@ struct ProgramTests {
     "exits: no process crashes that ends while connections with TLS are open, however it ends",
     .enabled(if: Platform.hasCurl, "the loading system's own"))
   func exits() async throws {
-    let (code, output) = try await Program("exits").run(["--runs", "\(Sizes.of(1250, small: 12))"])
+    let (code, output) = try await Program("exits").run(["--runs", "\(Sizes.of(1250, small: 5))"])
     #expect(code == 0, "\(output)")
     #expect(output.components(separatedBy: " 0 of them wrong").count == 9)
   }
 
   @Test(
     "inspector-sizes: an inspector takes the memory that its account says, and not more than it may",
-    arguments: [["search", "--exchanges", "10000"], ["bodies", "--loads", "2000", "--bytes", "200000000"]])
+    arguments: [
+      ["search", "--exchanges", "\(Sizes.of(10_000, small: 1000))"],
+      [
+        "bodies", "--loads", "\(Sizes.of(2000, small: 200))", "--bytes", "\(Sizes.of(200_000_000, small: 12_000_000))",
+        "--room", "\(Sizes.of(64 << 20, small: 4 << 20))",
+      ],
+    ])
   func inspectorSizes(arguments: [String]) async throws {
     // How long a search takes is not asked here.
     let limit = arguments[0] == "search" ? ["--limit", "600"] : []
@@ -82,7 +89,7 @@ struct ProgramTests {
 
   @Test("archive-torture: what kill -9 leaves of an archive is whole")
   func torture() async throws {
-    let (code, output) = try await Program("archive-torture").run(["--kills", "20"])
+    let (code, output) = try await Program("archive-torture").run(["--kills", "\(Sizes.of(20, small: 6))"])
     #expect(code == 0, "\(output)")
     #expect(output.hasSuffix("No faults.\n"))
   }
@@ -90,16 +97,19 @@ struct ProgramTests {
   @Test(
     "hostile-origin: whatever a server makes up, an app sees what may be made of it, and an archive keeps nothing else")
   func hostileOrigin() async throws {
+    let exchanges = Sizes.of(2000, small: 400)
     // Another seed each time, unless the environment has one: a failure says which.
-    let (code, output) = try await Program("hostile-origin").run(["--exchanges", "2000"])
-    #expect(output.contains("exchanges            2000"), "\(output)")
+    let (code, output) = try await Program("hostile-origin").run(["--exchanges", "\(exchanges)"])
+    #expect(output.contains("exchanges            \(exchanges)"), "\(output)")
     #expect(!output.contains("descriptors stayed open") && !output.contains("resident memory grew"), "\(output)")
     #expect(code == 0, "\(output)")
   }
 
   @Test("stress: hits, misses, validations, collapses and cancels through one archive, without a fault")
   func stressArchive() async throws {
-    let (code, output) = try await Program("stress").run(["--loads", "4000", "--only", "archive"])
+    let (code, output) = try await Program("stress").run([
+      "--loads", "\(Sizes.of(4000, small: 800))", "--only", "archive",
+    ])
     #expect(code == 0, "\(output)")
     #expect(output.contains("wrong answers        0"))
   }

@@ -160,7 +160,7 @@ struct RedactionShapeTests {
   @Test("is JSON as it was, with the same names, and holds no secret", arguments: 0..<4)
   func json(part: UInt64) throws {
     var source = Source(random: Numbers(state: part))
-    for _ in 0..<Sizes.of(2500, small: 60) {
+    for _ in 0..<Sizes.of(2500, small: 25) {
       let value: JSONValue = ["known": .init(source.json()), "api_keys": .init(source.secrets)]
       for isPretty in [false, true] {
         var writer = JSONWriter(isPretty: isPretty, escapesMarkup: isPretty)
@@ -177,7 +177,7 @@ struct RedactionShapeTests {
   @Test("is a form as it was", arguments: ["application/x-www-form-urlencoded", ""])
   func forms(type: String) {
     var source = Source(random: Numbers(state: 7))
-    for _ in 0..<Sizes.of(5000, small: 100) {
+    for _ in 0..<Sizes.of(5000, small: 40) {
       let items = (0..<4).map { _ in (source.pick(Source.names), source.text()) } + source.secrets.map { ("token", $0) }
       let body = items.map { "\(Plantings.escaped($0))=\(Plantings.escaped($1))" }.joined(separator: "&")
       let text = redacted(body, type)
@@ -195,7 +195,7 @@ struct RedactionShapeTests {
   @Test("is XML as it was: the same tags, attributes and sections", arguments: ["application/xml", ""])
   func xml(type: String) throws {
     var source = Source(random: Numbers(state: 11))
-    for _ in 0..<Sizes.of(5000, small: 150) {
+    for _ in 0..<Sizes.of(5000, small: 60) {
       let secrets = source.secrets.map { "<token>\(Plantings.entities($0))</token>" }.joined()
       let body = "<?xml version=\"1.0\"?><r>\(source.xml())\(secrets)</r>"
       let text = redacted(body, type)

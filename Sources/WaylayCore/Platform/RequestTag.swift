@@ -5,6 +5,8 @@ import Foundation
 /// On Linux it travels in `mainDocumentURL`, the one field of a request that survives into a protocol and reaches no
 /// wire (P7); on Apple platforms in a property of the request. It begins with a random number of this process, so that
 /// neither an app's data nor a server can make one.
+///
+/// A file of its own, because both platforms' halves use it.
 enum RequestTag {
   /// 128 random bits, so that a tag cannot be guessed.
   private static let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()

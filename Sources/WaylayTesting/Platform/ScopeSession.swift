@@ -1,3 +1,4 @@
+// A file of its own for its condition on the platform.
 #if canImport(FoundationNetworking)
   import Foundation
 

@@ -7,10 +7,11 @@ extension InspectorSizes {
     static let configuration = CommandConfiguration(abstract: "Load bodies, and see what an inspector keeps of them.")
     @Option(help: "How many loads.") var loads = 100_000
     @Option(help: "The bytes of all bodies together.") var bytes = 10 << 30
+    @Option(help: "How many bytes the inspector may keep.") var room = Inspector.Limits().bytes
     @Option(help: "How much memory may come to that of the bare process, in megabytes.") var limit = 256
 
     func run() async throws {
-      let inspector = Inspector()
+      let inspector = Inspector(limits: Inspector.Limits(bytes: room))
       let (size, piece) = (max(1, bytes / loads), 16 << 10)
       let registry = InterceptorRegistry {
         inspector

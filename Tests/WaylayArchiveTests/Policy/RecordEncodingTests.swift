@@ -82,7 +82,7 @@ struct RecordEncodingTests {
         cachePolicy: .returnCacheDataElseLoad),
     ]
     var accepted = 0
-    for round in 0..<Sizes.of(200_000, small: 20_000) {
+    for round in 0..<Sizes.of(200_000, small: 6_000) {
       var bytes = samples[round % samples.count]
       for _ in 0..<Int.random(in: 1...4, using: &numbers) {
         let index = Int.random(in: 0..<bytes.count, using: &numbers)
@@ -105,10 +105,10 @@ struct RecordEncodingTests {
         responseTime: now)
       _ = policy.receive(response, for: request, decision, records: [record])
     }
-    #expect(accepted > Sizes.of(1000, small: 100))
+    #expect(accepted > Sizes.of(1000, small: 30))
   }
 
-  @Test("Header values that nobody would write never trap: 20 000 of them", .heavy)
+  @Test("Header values that nobody would write never trap", .heavy)
   func headers() {
     var numbers = Numbers(state: 9)
     let words = [
@@ -123,7 +123,7 @@ struct RecordEncodingTests {
     ]
     let policy = PolicyCache().policy
     let now = CacheTime(seconds: 1_795_262_400)
-    for round in 0..<20_000 {
+    for round in 0..<Sizes.of(20_000, small: 4000) {
       func value() -> String {
         (0..<Int.random(in: 0...6, using: &numbers)).map { _ in words.randomElement(using: &numbers) ?? "" }.joined()
       }

@@ -9,7 +9,7 @@
   /// What belongs to a whole process, each in a process of its own.
   @Suite("CurlTransport, looked at from outside", .timeLimit(.minutes(10)))
   struct CurlProcessTests {
-    @Test("takes 1 GiB through a slow reader in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+    @Test("takes a large body through a slow reader in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func download() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -17,7 +17,7 @@
         origin.keepsLog = false
         let registry = InterceptorRegistry(configuration: .ephemeral) { Link.pass() }
         _ = try await registry.data(for: URLRequest(url: origin.url("/bytes/8000000")))
-        let size = 1 << 30
+        let size = Sizes.of(1 << 30, small: 128 << 20)
         let before = Process.residentBytes
         let response = try await registry.load(URLRequest(url: origin.url("/bytes/\(size)")))
         var received = 0
@@ -36,11 +36,11 @@
       }
     }
 
-    @Test("sends 1 GiB from a file in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+    @Test("sends a large file in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
     func upload() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
-        let size = 1 << 30
+        let size = Sizes.of(1 << 30, small: 128 << 20)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString)")
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)
@@ -77,7 +77,7 @@
         await withTaskGroup(of: Void.self) { group in
           for worker in 0..<32 {
             group.addTask {
-              for number in stride(from: worker, to: 2_100, by: 32) {
+              for number in stride(from: worker, to: Sizes.of(2_100, small: 640), by: 32) {
                 if let fault = await Self.misfortune(number, mixed, origin) { wrong.add(fault) }
               }
             }

@@ -44,6 +44,8 @@ final class RawClient: Sendable {
     self.state = state
     channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: isReading)
+      // One that does not read is full soon.
+      .channelOption(.socketOption(.so_rcvbuf), value: isReading ? 1 << 20 : 1 << 16)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Collector(state)) }
       }

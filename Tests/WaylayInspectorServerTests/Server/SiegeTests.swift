@@ -140,7 +140,7 @@
     func stalled() async throws {
       let inspector = Inspector()
       let body = String(repeating: "a", count: 60_000)
-      for number in 0..<300 { inspector.add(Traffic.exchange(number, "https://a.test/\(number)", body: body)) }
+      for number in 0..<120 { inspector.add(Traffic.exchange(number, "https://a.test/\(number)", body: body)) }
       try await withServer(inspector, listeners: 1, { $0.stallTime = .milliseconds(300) }) { url in
         let client = try await RawClient(url, isReading: false)
         try await client.send(head(url, "/events"))
@@ -218,11 +218,11 @@
           Process.limit()
           func threads() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
           let inspector = Inspector()
-          for number in 0..<100 {
+          for number in 0..<20 {
             inspector.add(Traffic.exchange(number, "https://a.test/", body: String(repeating: "a", count: 60_000)))
           }
           var before = (descriptors: 0, threads: 0)
-          for round in 0..<12 {
+          for round in 0..<7 {
             var options = InspectorServer.Options()
             options.logger = nil
             let server = InspectorServer(inspector, options: options)

@@ -23,7 +23,7 @@ struct ParallelTests {
     await #expect(processExitsWith: .success) {
       Process.limit()
       var wrong = 0
-      for round in 0..<Sizes.of(100, small: 20) {
+      for round in 0..<Sizes.of(100, small: 8) {
         let meeting = Meeting(of: 200)
         wrong += await withTaskGroup { group in
           for number in 0..<200 {

@@ -20,7 +20,7 @@ struct FaultTests {
     "and each entry is whole or absent, what was flushed is there, and none is lost to a read", .heavy,
     arguments: FaultSession.allCases)
   func everyCall(session: FaultSession) async throws {
-    let outcome = await run(session, stride: 13).everyCall()
+    let outcome = await run(session, stride: 26).everyCall()
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")
     #expect(outcome.tried >= 20 || environment["WAYLAY_FAULT_CALL"] != nil)
   }
@@ -29,7 +29,7 @@ struct FaultTests {
     "and what a kill, or a loss of power, leaves at any call has all that was flushed", .heavy,
     arguments: FaultSession.allCases)
   func everyMoment(session: FaultSession) async throws {
-    let outcome = await run(session, stride: 4).everyMoment()
+    let outcome = await run(session, stride: 8).everyMoment()
     #expect(outcome.found.isEmpty, "\(outcome.found.joined(separator: "\n"))")
     #expect(outcome.tried >= 40 || environment["WAYLAY_FAULT_CALL"] != nil)
     guard environment["WAYLAY_FAULTS"] == "all" else { return }

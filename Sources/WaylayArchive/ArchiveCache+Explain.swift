@@ -106,7 +106,7 @@ extension CacheDecision {
     case .serve(let answer): answer.isStale ? "answer with something stale" : "answer from the archive"
     case .serveAndRevalidate: "answer with something stale, and validate it in the background"
     case .forward:
-      addedFields.isEmpty
+      validating.isEmpty && !isCompleting
         ? "ask the network" : isCompleting ? "ask the network for the rest" : "ask the network whether it is still good"
     case .gatewayTimeout: "answer 504: only-if-cached"
     case .unavailable: "fail: no network allowed"

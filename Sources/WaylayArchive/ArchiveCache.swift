@@ -165,7 +165,7 @@ final class ArchiveEngine: Sendable {
   let modes: Locked<ArchiveCache.Modes>
   let reporter: ArchiveReporter
   let opening: StoreOpening
-  let flights = Flights<FlightKey>()
+  let flights = Flights()
   let background = BackgroundWork<ArchiveKey>()
   let records = RecordCache()
   let cookies = ReceivedCookies()

@@ -3,35 +3,60 @@ import Foundation
 /// The requests that are on their way to the network, by what they are for.
 ///
 /// The first load for a key leads; those that come while it waits for the head, or reads the body, follow it.
-final class Flights<Key: Hashable & Sendable>: Sendable {
+final class Flights: Sendable {
   /// What a load that comes to a key is to do.
   enum Role: Sendable {
     /// Go to the network, and settle the flight.
     case lead(Flight)
     /// Wait for the flight.
     case follow(Flight)
+    /// Go to the network, and wait for nobody.
+    case alone
   }
 
-  private let flights = Locked<[Key: Flight]>([:])
+  private struct State {
+    var flights: [FlightKey: Flight] = [:]
+    /// Those whose last answer was for nobody else, and when it came.
+    var alone: [FlightKey: CacheTime] = [:]
+  }
 
-  func join(_ key: Key) -> Role {
-    flights.withLock { flights in
-      if let flight = flights[key] { return .follow(flight) }
-      let flight = Flight()
-      flights[key] = flight
+  private let state = Locked(State())
+  /// How long it is remembered that an answer was for nobody else, in milliseconds, and of how many.
+  private static let memory: UInt64 = 60_000
+  private static let mostAlone = 1024
+
+  func join(_ key: FlightKey, _ now: CacheTime) -> Role {
+    state.withLock { state in
+      var all = key
+      all.variant = nil
+      if let then = state.alone[all] {
+        if now.milliseconds.subtractingSaturating(then.milliseconds).magnitude < Self.memory { return .alone }
+        state.alone[all] = nil
+      }
+      if let flight = state.flights[key] { return .follow(flight) }
+      let flight = Flight(key)
+      state.flights[key] = flight
       return .lead(flight)
     }
   }
 
+  /// Notes whether the answers to loads of a key, in whatever variant, are for others too.
+  func note(_ key: FlightKey, isShared: Bool, _ now: CacheTime) {
+    state.withLock { state in
+      if !isShared, state.alone.count >= Self.mostAlone { state.alone = [:] }
+      state.alone[key] = isShared ? nil : now
+    }
+  }
+
   /// Takes a flight off the list: the next load leads another.
-  func end(_ flight: Flight, for key: Key) {
-    flights.withLock { flights in if flights[key] === flight { flights[key] = nil } }
+  func end(_ flight: Flight) {
+    state.withLock { state in if state.flights[flight.key] === flight { state.flights[flight.key] = nil } }
   }
 
   /// Takes whatever is under way for some keys off the list: it was asked for before something changed.
-  func close(where isMeant: (Key) -> Bool) {
-    flights.withLock { flights in
-      for key in flights.keys.filter(isMeant) { flights[key] = nil }
+  func close(where isMeant: (FlightKey) -> Bool) {
+    state.withLock { state in
+      for key in state.flights.keys.filter(isMeant) { state.flights[key] = nil }
     }
   }
 }
@@ -60,7 +85,10 @@ final class Flight: Sendable {
     var isStreaming = false
   }
 
+  let key: FlightKey
   private let state = Locked(State())
+
+  init(_ key: FlightKey) { self.key = key }
 
   /// Whether the body is on its way: then the flight ends with it.
   var isStreaming: Bool {

@@ -25,10 +25,7 @@ extension ArchivePolicy {
     // The bytes are the same ones, whatever the new head says about them.
     fresh.flags.remove(.decoded)
     fresh.flags.formUnion(record.flags.intersection([.decoded, .hadCookies]))
-    if !record.users.isEmpty, let user = user(of: request), !Self.isForEverybody(ResponseDirectives(merged)) {
-      // The origin has confirmed it for this user too.
-      fresh.users = Self.adding([user], to: record.users)
-    } else if request.userCookies == nil {
+    if request.userCookies == nil || !record.users.isEmpty && !Self.isForEverybody(ResponseDirectives(merged)) {
       fresh.users = record.users
     }
     if fresh.vary == record.vary { fresh.requests = Self.adding(fresh.requests, to: record.requests) }

@@ -16,8 +16,12 @@ extension ArchivePolicy {
         return complete(request, records[selected], selected, method, plan, reason)
       }
     } else {
-      Self.addConditions(
-        &decision, records, records.indices.filter { Self.canBeValidated(records[$0], for: request, method) })
+      // What is another user's is not offered: an origin with one tag for everybody would confirm it for this one.
+      var memo = DigestMemo()
+      let offered = records.indices.filter {
+        Self.canBeValidated(records[$0], for: request, method) && isForUser(records[$0], request, &memo)
+      }
+      Self.addConditions(&decision, records, offered)
     }
     return decision
   }
@@ -64,6 +68,8 @@ extension ArchivePolicy {
       let own = request.value(of: "cache-control").map { "\($0), no-cache" }
       decision.addedFields[values: .cacheControl] = [own ?? "no-cache"]
       decision.addedFields[values: .pragma] = ["no-cache"]
+    } else if plan.asksForValidation, request.value(of: "cache-control") == nil {
+      decision.addedFields[values: .cacheControl] = ["max-age=0"]
     }
     return decision
   }
@@ -82,6 +88,9 @@ extension ArchivePolicy {
     _ response: Response, for request: CacheRequest, _ decision: CacheDecision, records: [CacheRecord],
     options: CacheOptions = CacheOptions()
   ) -> ResponseOutcome {
+    if Self.hasUncoveredBody(request, options) {
+      return ResponseOutcome(.network, ArchiveReason(.method, ruling: "body"))
+    }
     let now = response.responseTime
     let method = options.isKeyedByBody ? .get : request.method
     if response.status == 304, !decision.validating.isEmpty {

@@ -240,7 +240,7 @@ extension ArchivePolicy {
     if Self.isForEverybody(directives) || !hasUser { return false }
     if directives.isNoCache || directives.isNoStore { return true }
     switch lifetime.source {
-    case .maxAge, .expires, .heuristic: return lifetime.seconds == 0 || response.fields.contains(.setCookie)
+    case .maxAge, .expires, .heuristic: return lifetime.seconds == 0 || response.fields.contains { $0.name.setsCookie }
     default: return true
     }
   }

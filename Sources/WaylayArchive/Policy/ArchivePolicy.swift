@@ -29,9 +29,10 @@ extension ArchivePolicy {
   ) -> CacheDecision {
     let plan = Plan(request, options)
     let method = options.isKeyedByBody ? .get : request.method
-    guard method == .get || method == .head else {
-      return plan.mayLoad
-        ? CacheDecision(.forward, ArchiveReason(.method)) : CacheDecision(plan.refusal, ArchiveReason(.method))
+    let isUncovered = Self.hasUncoveredBody(request, options)
+    guard method == .get || method == .head, !isUncovered else {
+      let reason = ArchiveReason(.method, ruling: isUncovered ? "body" : nil)
+      return CacheDecision(plan.mayLoad ? .forward : plan.refusal, reason)
     }
     guard plan.mayAnswer else {
       return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, ruling: plan.ruling))
@@ -66,6 +67,12 @@ extension ArchivePolicy {
     return decision
   }
 
+  /// Whether a request has a body that its key does not cover: two such requests may ask for different things under one
+  /// URL, so nothing is given to them and nothing is taken from them.
+  static func hasUncoveredBody(_ request: CacheRequest, _ options: CacheOptions) -> Bool {
+    request.hasBody && !options.isKeyedByBody
+  }
+
   /// What mode and cache policy allow, before anything stored is looked at.
   struct Plan {
     /// The network may be asked.
@@ -81,6 +88,8 @@ extension ArchivePolicy {
     /// What it is called when neither will do.
     var refusal = CacheDecision.Action.unavailable
     var asksPastCaches = false
+    /// Caches on the way are to validate what they have, too.
+    var asksForValidation = false
 
     init(_ request: CacheRequest, _ options: CacheOptions) {
       read(request.cachePolicy)
@@ -134,6 +143,7 @@ extension ArchivePolicy {
         ruling = "returnCacheDataDontLoad"
       case .reloadRevalidatingCacheData:
         alwaysValidates = true
+        asksForValidation = true
         ruling = "reloadRevalidatingCacheData"
       default: break
       }
@@ -266,6 +276,10 @@ extension ArchivePolicy {
         code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
     }
     if record.flags.contains(.lastResort), plan.mayLoad { return Verdict(isUsable: false, reason: reason(.stale)) }
+    // What is tried again is not answered with the very error that it is tried again for.
+    if request.isRetry, record.status >= 400, plan.mayLoad {
+      return Verdict(isUsable: false, reason: reason(.request, "retry"))
+    }
     let isInvalid = record.flags.contains(.invalidated)
     if plan.anyAge {
       let isStale = !isFresh || isInvalid
@@ -296,7 +310,10 @@ extension ArchivePolicy {
     {
       return Verdict(isUsable: true, isStale: !isFresh, reason: reason(isFresh ? .fresh : .staleAllowed, "max-stale"))
     }
-    if asked < lifetime { return Verdict(isUsable: false, reason: reason(.request, "max-age")) }
+    // Section 5.2.1.1: who says how old it may be does not want a stale one, unless max-stale says so.
+    if request.directives.maxAge != nil {
+      return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "max-age"))
+    }
     if isWithin(record.staleWhileRevalidate, age, lifetime) {
       return Verdict(
         isUsable: true, isStale: true, revalidatesInBackground: true,
@@ -340,7 +357,9 @@ extension ArchivePolicy {
       return .range(bytes)
     }
     if range == .other { return isLastResort && record.isComplete ? .whole : nil }
-    guard let bytes = range.bytes(of: length) else { return isLastResort ? .unsatisfiableRange(length) : nil }
+    guard let bytes = range.bytes(of: length) else {
+      return isLastResort || record.isComplete ? .unsatisfiableRange(length) : nil
+    }
     if let extent = record.extent, bytes.lowerBound < extent.lowerBound || bytes.upperBound > extent.upperBound {
       return nil
     }

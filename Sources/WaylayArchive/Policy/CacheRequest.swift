@@ -10,6 +10,10 @@ package struct CacheRequest: Sendable {
   package var userCookies: UserCookies?
   /// `Cookie`, whatever of it counts.
   package var cookie: String?
+  /// Whether a link before the archive tries the request again.
+  package var isRetry = false
+  /// Whether it has a body, or may have one.
+  package var hasBody = false
 
   private let fields: HTTPFields
   private(set) var directives = RequestDirectives()
@@ -192,10 +196,15 @@ public struct UserCookies: Hashable, Sendable {
   /// Whether a response sets a cookie that counts.
   func isSet(by fields: HTTPFields) -> Bool {
     fields.contains { field in
-      field.name == .setCookie
+      field.name.setsCookie
         && counts(String(decoding: field.value.utf8.prefix { $0 != FieldBytes.equals }, as: UTF8.self))
     }
   }
+}
+
+extension HTTPField.Name {
+  /// Whether the field sets cookies: `Set-Cookie`, or `Set-Cookie2` of RFC 2965, which nobody reads and some send.
+  var setsCookie: Bool { self == .setCookie || canonicalName == "set-cookie2" }
 }
 
 /// What a response's `Vary` names (RFC 9110, section 12.5.5).

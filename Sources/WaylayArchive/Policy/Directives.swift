@@ -161,9 +161,11 @@ struct DirectiveParser {
       } else {
         let start = position
         while position < bytes.count, bytes[position] != FieldBytes.comma { position += 1 }
-        directive.argument = FieldBytes.trimmed(bytes[start..<position])
+        // A blank behind the equals sign belongs to no token: what follows is not taken for a number (section 5.2).
+        let argument = FieldBytes.trimmed(bytes[start..<position])
+        directive.argument = argument
         directive.isMalformed =
-          directive.argument?.allSatisfy(FieldBytes.isToken) != true || directive.argument?.isEmpty == true
+          argument.isEmpty || argument.startIndex > start || !argument.allSatisfy(FieldBytes.isToken)
       }
     }
     let end = position

@@ -68,6 +68,7 @@ extension ArchiveLoad {
       store.remove(judged.outcome.removals.map { stored[$0].entry.id })
       return try await exchange(decision.unconditional, stored, flight, send)
     }
+    noteSharing(judged)
     judged.moment = await dropInvalidated(by: head, since: moment)
     apply(judged.outcome, stored, since: moment)
     switch judged.outcome.reply {
@@ -86,7 +87,7 @@ extension ArchiveLoad {
 
   private func reportMiss(_ decision: CacheDecision) {
     guard !isInBackground else { return }
-    let isLookedUp = asked.method == .get || asked.method == .head || options.isKeyedByBody
+    let isLookedUp = (asked.method == .get || asked.method == .head) && !asked.hasBody || options.isKeyedByBody
     engine.reporter.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
   }
 

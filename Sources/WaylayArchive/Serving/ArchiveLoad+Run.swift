@@ -5,6 +5,8 @@ import HTTPTypes
 extension ArchiveLoad {
   /// The response: from what is stored, from another load that is under way, or from the network.
   func run() async throws -> InterceptedResponse {
+    // The values that the request has for the fields of a Vary, once one is known.
+    var variant: RequestDigest?
     var mayCollapse = configuration.collapses && collapses
     var wasCollapsed = false
     // What could not be read for now, and why.
@@ -30,14 +32,20 @@ extension ArchiveLoad {
       case .forward: break
       }
       if wasCollapsed { engine.reporter.report(event(.released, reason: "the other load's answer may not be reused")) }
-      guard mayCollapse else { return try await exchange(decision, stored) { try await next($0) } }
-      switch engine.flights.join(flightKey) {
+      // Of several variants, those who want the same one wait for it.
+      if let newest = stored.last(where: { $0.record.vary != .nothing }), let digest = digest(newest.record) {
+        mayCollapse = mayCollapse || wasCollapsed && variant == nil && decision.reason.code == .varyMiss
+        variant = digest
+      }
+      let role = mayCollapse ? engine.flights.join(flightKey(variant), now) : .alone
+      switch role {
+      case .alone: return try await exchange(decision, stored) { try await next($0) }
       case .lead(let flight):
         // The previous leader may have ended since we looked.
         if let entries = store.cached(key),
           isServable(decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now))
         {
-          engine.flights.end(flight, for: flightKey)
+          engine.flights.end(flight)
           flight.settle(.stored)
           continue
         }
@@ -55,6 +63,10 @@ extension ArchiveLoad {
         case .stored: wasCollapsed = true
         case .streaming(let record, let shared):
           if let response = join(record, shared) { return response }
+          if variant == nil, let digest = digest(record), !record.requests.contains(digest) {
+            variant = digest
+            continue
+          }
           engine.reporter.report(event(.released, reason: "the other load's answer is not for this request"))
         case .notShared(let reason): engine.reporter.report(event(.released, reason: reason))
         case .originFailed:
@@ -71,7 +83,8 @@ extension ArchiveLoad {
 
   /// Whether this load may wait for another one's answer.
   private var collapses: Bool {
-    guard asked.method == .get || options.isKeyedByBody, options.mode == .online || options.mode == .preferArchive
+    guard asked.method == .get && !asked.hasBody || options.isKeyedByBody,
+      options.mode == .online || options.mode == .preferArchive
     else { return false }
     // What asks for something newer than what is under way, or for a part of it, goes by itself.
     guard !request.fields.contains(where: { Self.individual.contains($0.name.canonicalName) }) else { return false }
@@ -96,13 +109,29 @@ extension ArchiveLoad {
     do {
       let response = try await exchange(decision, stored, flight) { try await next($0) }
       flight.settle(.notShared("the other load's answer may not be shared"))
-      if !flight.isStreaming { engine.flights.end(flight, for: flightKey) }
+      if !flight.isStreaming { engine.flights.end(flight) }
       return response
     } catch {
-      engine.flights.end(flight, for: flightKey)
+      engine.flights.end(flight)
       flight.settle(Task.isCancelled || error is CancellationError ? .handedOver : .failed(error))
       throw error
     }
+  }
+
+  /// Notes whether those who wait for equal loads can have their answers: where they cannot, waiting only costs time.
+  func noteSharing(_ judged: Judgement) {
+    guard configuration.collapses, collapses, !isInBackground else { return }
+    var record = judged.outcome.replyRecord
+    switch judged.outcome.reply {
+    case .stored(let reply) where record == nil || reply.isStale: return
+    case .joined, .again: return
+    case .stored, .network:
+      if case .new(let new) = judged.outcome.storing, judged.draft?.refusal == nil { record = new }
+      if case .join = judged.outcome.storing { return }
+    }
+    let now = now
+    let isShared = record.map { isServable(policy.decide(asked, records: [$0], now: now, options: options)) } ?? false
+    engine.flights.note(flightKey(nil), isShared: isShared, now)
   }
 
   /// The response that another load is receiving, where it is one for this request too.
@@ -277,21 +306,25 @@ extension ArchiveLoad {
 /// Whose responses a load may give and take.
 extension ArchiveLoad {
   /// What equal loads have in common, their user included.
-  var flightKey: FlightKey { FlightKey(key: key, user: policy.user(of: asked)) }
+  func flightKey(_ variant: RequestDigest?) -> FlightKey {
+    FlightKey(key: key, user: policy.user(of: asked), attempt: request.attempt, variant: variant)
+  }
+
+  /// What the request has for the fields that a response's `Vary` names; `nil` where that names none.
+  private func digest(_ record: CacheRecord) -> RequestDigest? {
+    guard case .fields(let names) = record.vary else { return nil }
+    return asked.digest(of: names, policy.digest)
+  }
 
   // MARK: Cookies
 
   /// The record as it is stored: what `Set-Cookie` carries is a credential, and never goes to a store.
   func withoutCookies(_ record: CacheRecord) -> CacheRecord {
-    guard record.fields.contains(where: { Self.isCookie($0.name) }) else { return record }
+    guard record.fields.contains(where: { $0.name.setsCookie }) else { return record }
     var bare = record
-    bare.fields = HTTPFields(record.fields.filter { !Self.isCookie($0.name) })
+    bare.fields = HTTPFields(record.fields.filter { !$0.name.setsCookie })
     bare.flags.insert(.hadCookies)
     return bare
-  }
-
-  private static func isCookie(_ name: HTTPField.Name) -> Bool {
-    name == .setCookie || name.canonicalName == "set-cookie2"
   }
 
   // MARK: Challenges
@@ -340,4 +373,8 @@ extension ArchiveLoad {
 struct FlightKey: Hashable, Sendable {
   let key: ArchiveKey
   let user: RequestDigest?
+  /// Who tries again does not wait for what he has given up.
+  let attempt: Int
+  /// Their values for the fields of a `Vary`, where that is known.
+  var variant: RequestDigest?
 }

@@ -160,7 +160,7 @@ extension ArchiveLoad {
     _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, _ flight: Flight?
   ) {
     shared.start { end in
-      defer { if let flight { engine.flights.end(flight, for: flightKey) } }
+      defer { if let flight { engine.flights.end(flight) } }
       guard isCurrent(placement) else { return writer.abort() }
       do {
         switch end {
@@ -226,7 +226,7 @@ extension ArchiveLoad {
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
     if isWhole { share(shared, whole, flight) }
     shared.start { end in
-      defer { if let flight { engine.flights.end(flight, for: flightKey) } }
+      defer { if let flight { engine.flights.end(flight) } }
       let bytes: Int64
       var final: CacheRecord?
       switch end {

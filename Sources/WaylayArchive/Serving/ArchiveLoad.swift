@@ -164,7 +164,7 @@ extension ArchiveLoad {
     let reason = reason ?? decision.reason
     let head = policy.head(of: reply, record: record, now: now, isValidated: wasValidated)
     var fields = head.fields
-    if record.flags.contains(.hadCookies), let id, !fields.contains(.setCookie) {
+    if record.flags.contains(.hadCookies), let id, !fields.contains(where: { $0.name.setsCookie }) {
       for field in engine.cookies.fields(of: id, for: request.context) { fields.append(field) }
     }
     let isMarked = reply.isStale && options.mode != .replayOnly
@@ -239,6 +239,8 @@ extension CacheRequest {
       ignored.isEmpty ? request.fields : HTTPFields(request.fields.filter { !ignored.contains($0.name.canonicalName) })
     self.init(
       method: request.method.rawValue, url: request.url, fields: fields, cachePolicy: request.options.cachePolicy)
+    isRetry = request.attempt > 1
+    hasBody = !request.body.isEmpty
   }
 }
 

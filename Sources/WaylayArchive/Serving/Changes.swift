@@ -83,7 +83,7 @@ final class ReceivedCookies: Sendable {
 
   /// Keeps the cookies among the fields of a response.
   func keep(of fields: HTTPFields, as id: EntryID, _ context: LoadContext) {
-    let cookies = fields.filter { $0.name == .setCookie }
+    let cookies = fields.filter { $0.name.setsCookie }
     guard !cookies.isEmpty else { return }
     let size = cookies.reduce(64) { $0 + $1.value.utf8.count }
     guard size <= limit / 4 else { return }

@@ -73,8 +73,56 @@ struct CollapsingTests {
     }
   }
 
-  @Test("an answer for other request fields releases those who wait for it")
-  func otherVariant() async throws {
+  @Test(
+    "once an answer was for one request alone, equal requests no longer wait for each other",
+    arguments: ["no-store", "no-cache", "max-age=0"])
+  func remembered(_ control: String) async throws {
+    try await withSite { (site: Site) async throws in
+      site.origin.reply(to: "/a", with: tagged("a", "\"1\"", [("Cache-Control", control)]))
+      try await site.get("/a", by: .direct)
+      // None is answered before all four are there: who waits for another waits for ever.
+      let count = Locked(0)
+      site.origin.reply(to: "/a") { _ in
+        let number = count.withLock { count -> Int in
+          count += 1
+          return count
+        }
+        return Reply(200, [("Cache-Control", control)], .gated("\(control) \(number)"))
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 { group.addTask { _ = try await site.get("/a", by: .direct) } }
+        await site.origin.until { $0.requests(to: "/a").count == 5 }
+        for number in 1...4 { site.origin.release(nil, gate: "\(control) \(number)") }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("an answer that may be shared ends that, and so does a minute")
+  func forgotten() async throws {
+    try await withSite { (site: Site) async throws in
+      for isMinute in [false, true] {
+        let path = "/\(isMinute)"
+        site.origin.reply(to: path, with: numbered([("Cache-Control", "no-store")]))
+        try await site.get(path, by: .direct)
+        site.origin.reply(to: path, with: numbered([("Cache-Control", "max-age=1")]))
+        if isMinute { site.wall.advance(by: 61) } else { try await site.get(path, by: .direct) }
+        site.wall.advance(by: 2)
+        site.origin.reply(to: path) { _ in Reply(200, [("Cache-Control", "max-age=100")], .gated(path)) }
+        let before = site.seen(path).count
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<4 { group.addTask { _ = try await site.get(path, by: .direct) } }
+          await site.origin.until { $0.requests(to: path).count == before + 1 }
+          site.origin.release(nil, gate: path)
+          try await group.waitForAll()
+        }
+        #expect(site.seen(path).count == before + 1)
+      }
+    }
+  }
+
+  @Test("ten at once with two values of a Vary field make two requests")
+  func twoVariants() async throws {
     try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a") { request in
         .text(
@@ -91,6 +139,7 @@ struct CollapsingTests {
         }
         try await group.waitForAll()
       }
+      #expect(site.seen("/a").count == 2)
     }
   }
 

@@ -11,6 +11,22 @@ struct CachePolicyTests {
     site.request(path) { $0.cachePolicy = policy }
   }
 
+  @Test("reloadRevalidatingCacheData asks caches on the way to validate, too, unless the request says something itself")
+  func asksForValidation() async throws {
+    let archive = ArchiveCache()
+    let script = ScriptedNext()
+    script.answers("a", [.cacheControl: "max-age=1000"])
+    for own in [nil, "no-transform"] {
+      _ = try await archive.load(script) {
+        $0.cachePolicy = .reloadRevalidatingCacheData
+        $0.setValue(own, forHTTPHeaderField: "Cache-Control")
+      }
+      #expect(script.asked.last?.fields[.cacheControl] == own ?? "max-age=0")
+    }
+    _ = try await archive.load("http://example.com/b", script)
+    #expect(script.asked.last?.fields[.cacheControl] == nil)
+  }
+
   @Test("reloadIgnoringLocalCacheData goes to the origin, and stores what comes", arguments: Way.allCases)
   func reload(_ way: Way) async throws {
     try await withSite { (site: Site) async throws in

@@ -16,6 +16,15 @@ struct FreshnessTests {
   }
 
   @Test(
+    "A blank behind the equals sign makes no number of what follows (5.2)",
+    arguments: ["max-age= 3600", "max-age=\t3600"])
+  func blankBehindEquals(_ control: String) {
+    var cache = PolicyCache()
+    cache.load(.init(fields: [.cacheControl: control]))
+    #expect(!cache.load(.init(body: "new")).isFromArchive)
+  }
+
+  @Test(
     "max-age is read in every form that is a number, and counts (RFC 9111, 5.2.2.1; 5.2: token or quoted string)",
     arguments: [
       "max-age=3600", "MAX-AGE=3600", "Max-Age=3600", "max-age=\"3600\"", "max-age=0003600",

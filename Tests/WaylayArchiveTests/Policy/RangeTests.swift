@@ -46,16 +46,23 @@ struct RangeTests {
   }
 
   @Test(
-    "Several ranges, other units and what cannot be read or satisfied go to the origin as they are",
-    arguments: [
-      "bytes=0-1,4-5", "items=0-1", "bytes=3-1", "bytes=x-1", "bytes=", "bytes", "bytes=10-", "bytes=100-200",
-      "bytes=-0",
-    ])
+    "Several ranges, other units and what cannot be read go to the origin as they are",
+    arguments: ["bytes=0-1,4-5", "items=0-1", "bytes=3-1", "bytes=x-1", "bytes=", "bytes"])
   func others(_ range: String) {
     var cache = whole()
     let result = cache.load(.init(status: 299, body: "origin"), [.range: range])
     #expect(result.body == "origin")
     #expect(cache.sent.last?["Range"] == range)
+  }
+
+  @Test(
+    "What the whole does not have is answered 416 from the whole (RFC 9110, 15.5.17)",
+    arguments: ["bytes=10-", "bytes=100-200", "bytes=-0"])
+  func unsatisfiable(_ range: String) {
+    var cache = whole()
+    let result = cache.load(.init(status: 299, body: "origin"), [.range: range])
+    #expect(result.status == 416 && result.body.isEmpty && result["Content-Range"] == "bytes */10")
+    #expect(cache.sent.count == 1)
   }
 
   @Test("A range of a response to HEAD means nothing (RFC 9110, 14.2)")

@@ -26,6 +26,17 @@ struct StaleTests {
     #expect(cache.load(nil).reason.code == .fresh)
   }
 
+  @Test("The request's max-age goes before it; with max-stale it is welcome (RFC 9111, 5.2.1.1)")
+  func whileRevalidateAgainstTheRequest() {
+    for request in ["max-age=60", "max-age=5", "max-age=0", "no-cache"] {
+      var cache = stored("max-age=10, stale-while-revalidate=3600", age: 100)
+      let result = cache.load(.init(body: "new"), [.cacheControl: request])
+      #expect(result.body == "new" && !result.isFromArchive, "\(request)")
+    }
+    var cache = stored("max-age=10, stale-while-revalidate=3600", age: 100)
+    #expect(cache.load(nil, [.cacheControl: "max-age=60, max-stale=90"]).body == "old")
+  }
+
   @Test("The answer behind takes the stored one's place (RFC 5861, 3)")
   func whileRevalidateReplaces() {
     var cache = stored("max-age=10, stale-while-revalidate=20", age: 15)

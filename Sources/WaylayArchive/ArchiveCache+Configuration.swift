@@ -1,6 +1,31 @@
 import Foundation
 public import Logging
 
+/// Where an archive takes its responses from. You can set a mode for the whole archive (``ArchiveCache/mode``), for
+/// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request
+/// (`request.archiveMode`, ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
+///
+/// | mode | stored response | network |
+/// |---|---|---|
+/// | ``online`` | as RFC 9111 allows | for everything else |
+/// | ``preferArchive`` | at any age | for cache misses, and if the request asks for it |
+/// | ``offline`` | at any age | never |
+public enum ArchiveMode: String, Hashable, Sendable, CaseIterable {
+  /// A private HTTP cache that follows RFC 9111 to the letter.
+  case online
+  /// A stored response of any age; the network for a cache miss, and for a request that asks for a fresh response by
+  /// its cache policy or by `Cache-Control: no-cache`.
+  case preferArchive
+  /// A stored response of any age, whatever the request asks for; a cache miss is an error.
+  case offline
+
+  /// Makes the mode with the given name, for example from an app's settings; `nil` for any other text.
+  public init?(rawValue: String) {
+    guard let mode = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = mode
+  }
+}
+
 extension ArchiveCache {
   /// The settings of an archive: its deviations from HTTP, what it keeps separate, and where it reports.
   ///
@@ -40,9 +65,9 @@ extension ArchiveCache {
     ///
     /// Responses for one user only are bound to these cookies: those with `private` and, if the request has such a
     /// cookie, those that set cookies or must not be reused without validation (`no-cache`, `max-age=0`, no lifetime at
-    /// all) and have neither `public` nor `s-maxage`. A request with other cookies gets them only after the origin has
-    /// validated them, and never offline. If a server sets a new session cookie with every response, little of that
-    /// remains readable offline: identify the user with ``partition``, or the stable cookie with
+    /// all) and have neither `public` nor `s-maxage`. A request with other cookies never gets
+    /// them, and their validators are not sent with it. If a server sets a new session cookie with every response,
+    /// little of that remains readable offline: identify the user with ``partition``, or the stable cookie with
     /// ``UserCookies/only(_:)``.
     public var userCookies = UserCookies.all()
 
@@ -55,7 +80,8 @@ extension ArchiveCache {
     ///
     /// The key must depend only on the request. Requests with the same key get each other's responses.
     public var keyFor: (@Sendable (URLRequest) -> String?)?
-    /// The maximum body size in bytes for ``KeyRule/byBody(methods:for:)``.
+    /// The maximum body size in bytes for ``KeyRule/byBody(methods:for:)`` and for `QUERY` (RFC 10008), which is keyed by
+    /// its body without a rule.
     public var maximumKeyedBody = 256 * 1024
 
     /// Whether the values of query items are readable in the archive's files and in its list of entries.
@@ -69,12 +95,15 @@ extension ArchiveCache {
     public var lifetimes: [LifetimeRule] = []
     /// Called before a response is stored: it can edit, tag, pin or reject the response.
     public var willStore: (@Sendable (inout ResponseDraft) -> Void)?
-    /// Whether several users share the archive, like a proxy's cache (RFC 9111): `s-maxage`, `private` and related
-    /// directives then apply.
-    public var isShared = false
+    /// Limits for parts of the archive, beside the ``StoreLimits`` of all of it.
+    public var limits: [PartLimit] = []
     /// Whether to serve a stale response if the origin cannot be reached, unless the response itself forbids that (RFC
     /// 9111, section 4.2.4).
     public var servesStaleWhenUnreachable = true
+    /// For how long after its lifetime a response may be served in place of a server's error (`500`, `502`, `503`,
+    /// `504`), as if it had said `stale-if-error` (RFC 5861, section 4). `must-revalidate` and `no-cache` take
+    /// precedence. A longer time of the response's or of the request's own counts.
+    public var staleIfError: Duration = .zero
     /// Seconds of network silence after which a stale response is served, if one may be served: 10 by default, and
     /// never more than half of the request's own timeout.
     ///

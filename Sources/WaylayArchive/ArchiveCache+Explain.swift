@@ -9,14 +9,13 @@ extension ArchiveCache {
   public func explain(_ request: URLRequest) async -> ArchiveExplanation {
     let intercepted = InterceptedRequest(request)
     let mode = engine.mode(of: intercepted)
-    let next = InterceptorChain.Next { _ in throw CancellationError() }
     let store: any ArchiveStore
     do {
       store = try await engine.opening.store()
     } catch {
       return ArchiveExplanation(rows: [("mode", "\(mode)"), ("archive", "not open: \(error.redacted)")], variants: [])
     }
-    guard let load = try? await ArchiveLoad(reading: intercepted, mode, engine, store, next) else {
+    guard let load = try? await engine.reading(intercepted, in: store) else {
       return ArchiveExplanation(rows: [("request", "has no URL")], variants: [])
     }
     return await load.explanation()
@@ -41,7 +40,10 @@ public struct ArchiveExplanation: Sendable, CustomStringConvertible {
 
 extension ArchiveLoad {
   fileprivate func explanation() async -> ArchiveExplanation {
-    let entries = (try? await store.entries(for: key)) ?? []
+    let entries = (try? await entries()) ?? []
+    let others = (try? await store.list(EntryFilter(.resource(place.resource)))) ?? []
+    let known = Set(entries.map(\.id))
+    let elsewhere = others.count { !known.contains($0.id) }
     let stored = understood(entries)
     let now = now
     let decision = decide(stored, now)
@@ -55,6 +57,9 @@ extension ArchiveLoad {
         "stored",
         "\(stored.count)" + (entries.count > stored.count ? ", \(entries.count - stored.count) of another version" : "")
       ))
+    if elsewhere > 0 {
+      rows.append(("elsewhere", "\(elsewhere) of this URL for other credentials, partitions or bodies"))
+    }
     rows.append(("decision", "\(decision.label)"))
     rows.append(("reason", "\(decision.reason)"))
     if !decision.addedFields.isEmpty {
@@ -92,8 +97,8 @@ extension ArchiveLoad {
     let users = record.users.count
     if users > 0 { parts.append("of \(users == 1 ? "one user" : "\(users) users") by cookie") }
     if record.flags.contains(.invalidated) { parts.append("invalidated") }
-    if !stored.entry.details.tags.isEmpty {
-      parts.append("tags " + stored.entry.details.tags.sorted().joined(separator: ", "))
+    if !stored.entry.details.ownTags.isEmpty {
+      parts.append("tags " + stored.entry.details.ownTags.sorted().joined(separator: ", "))
     }
     if stored.entry.details.isPinned { parts.append("pinned") }
     return parts.joined(separator: ", ")

@@ -99,24 +99,46 @@ extension ArchiveEngine {
     _ seed: Seed, for lifetime: Duration, in store: any ArchiveStore, replacing isReplacing: Bool
   ) async throws -> Bool {
     let request = InterceptedRequest(URLRequest(url: seed.url))
-    let next = InterceptorChain.Next { _ in throw CancellationError() }
-    var load = try await ArchiveLoad(reading: request, .online, self, store, next)
-    // Nobody waits for the response: it is no miss.
-    load.isInBackground = true
-    let outcome = LoadOutcome(of: self)
-    load.outcome = outcome
-    let stored = load.understood(try await store.entries(for: load.key))
+    let load = try await reading(request, in: store)
+    let stored = load.understood(try await load.entries())
     guard stored.isEmpty || isReplacing else { return false }
-    let sent = ArchiveLoad.Sent(time: load.now, moment: changes.now)
-    let seeded = seed.response(to: request, fresh: lifetime)
-    let response = try await load.received(seeded, sent, load.decide([], load.now), stored, nil) { _ in seeded }
     do {
-      for try await _ in response.body {}
+      if case .stored = try await load.store(seed.response(to: request, fresh: lifetime), replacing: stored) {
+        return true
+      }
     } catch {
       try Task.checkCancellation()
       throw Seed.unreadable(seed.file, error)
     }
-    if case .stored = outcome.kind { return true }
     return false
+  }
+}
+
+extension ArchiveLoad {
+  /// Whether a stored response can answer the request at all.
+  var canAnswer: Bool {
+    (asked.method == .get || asked.method == .head) && !asked.hasBody || options.isKeyedByBody
+  }
+
+  /// Which of the stored responses is the request's, whatever its age.
+  func selected(_ stored: [Stored]) -> Int? {
+    guard canAnswer else { return nil }
+    let method = options.isKeyedByBody ? .get : asked.method
+    return policy.select(asked, among: stored.map(\.record), method: method, acceptsUnknownVary: true).selected
+  }
+
+  /// Stores a response as if an origin had answered with it, and says what has become of it.
+  func store(_ response: InterceptedResponse, replacing stored: [Stored]) async throws -> LoadOutcome.Kind? {
+    var load = self
+    // Nobody waits for the response: it is no miss.
+    load.isInBackground = true
+    let outcome = LoadOutcome(of: engine)
+    load.outcome = outcome
+    let sent = Sent(time: now, moment: engine.changes.now)
+    let kept = try await load.received(
+      response, sent, CacheDecision(.forward, ArchiveReason(.miss)), stored, nil
+    ) { _ in response }
+    for try await _ in kept.body {}
+    return outcome.kind
   }
 }

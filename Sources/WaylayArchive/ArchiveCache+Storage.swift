@@ -103,7 +103,69 @@ extension ArchiveCache {
   ///
   /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
   public func entries(_ filter: EntryFilter = .all) async throws -> [ArchivedResponse] {
-    try await store.list(filter).compactMap(ArchivedResponse.init)
+    let store = try await store
+    return try await store.list(engine.resolved(filter, store)).compactMap(ArchivedResponse.init)
+  }
+
+  /// Returns the stored response that a request would be answered with if any age would do, without the network, and
+  /// without an event.
+  ///
+  /// ```swift
+  /// if let stored = try await archive.response(for: URLRequest(url: url)) {
+  ///   show(try await stored.body().collect(upTo: 1 << 20))
+  /// }
+  /// ```
+  ///
+  /// Pass the request as it reaches the archive: with the fields that interceptors before it add.
+  ///
+  /// - Returns: `nil` if nothing is stored for the request, its user and its fields.
+  /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
+  public func response(for request: URLRequest) async throws -> ArchivedResponse? {
+    let store = try await store
+    // One that was closed has nothing to say, which is not that nothing is stored.
+    guard isOpen else { throw ArchiveError.closed }
+    let load = try await engine.reading(InterceptedRequest(request), in: store)
+    let stored = load.understood(try await load.entries())
+    return load.selected(stored).flatMap { ArchivedResponse(stored[$0].entry) }
+  }
+
+  /// Returns whether a response is stored for a request, and whether it is fresh, for a list to show.
+  ///
+  /// - Throws: ``ArchiveError`` if the archive could not be opened or read.
+  public func state(for request: URLRequest) async throws -> ArchivedState {
+    guard let stored = try await response(for: request) else { return .none }
+    return stored.isFresh(at: engine.configuration.now().date) ? .fresh : .stale
+  }
+
+  /// Stores a response as if the archive had loaded it: for what reached the app by another way.
+  ///
+  /// ```swift
+  /// try await archive.store(response, body: data, for: URLRequest(url: url))
+  /// ```
+  ///
+  /// Header fields, keys, lifetimes and `willStore` of the ``Configuration`` decide whether and for how long it is
+  /// stored, as for any response. It replaces what is stored for the request.
+  ///
+  /// - Throws: ``ArchiveError`` if the archive could not be opened, and with `ArchiveError.notWritten` and the reason if
+  ///   the response is not stored.
+  public func store(_ response: HTTPURLResponse, body: Data, for request: URLRequest) async throws {
+    let request = InterceptedRequest(request)
+    let load = try await engine.reading(request, in: store)
+    let given = InterceptedResponse(
+      to: request, status: HTTPResponse.Status(code: response.statusCode), fields: try HTTPFields(response),
+      body: .data(body), source: .archive)
+    var reason = "its method is \(request.method)"
+    if load.canAnswer {
+      let stored = load.understood(try await load.entries())
+      switch try await load.store(given, replacing: stored) {
+      case .stored: return
+      case .refused(let why): reason = why
+      case .present, nil: reason = "its status is \(response.statusCode)"
+      }
+    }
+    throw ArchiveError(
+      .notWritten, "the response is not stored (\(reason)): change it, or the archive's rules.", url: request.url,
+      requestID: request.id)
   }
 
   /// Removes the stored responses that match a filter: all of them by default.
@@ -121,7 +183,7 @@ extension ArchiveCache {
     let store = try await store
     engine.changes.noteAll()
     engine.flights.close { _ in true }
-    return try await store.removeAll(filter)
+    return try await store.removeAll(engine.resolved(filter, store))
   }
 
   /// The limits. You can set them at any time: what exceeds them is evicted in the background, and existing entries
@@ -144,6 +206,31 @@ extension ArchiveCache {
   ///
   /// - Throws: `ArchiveError.notWritten` if something could not be written.
   public func flush() async throws { try await store.flush() }
+}
+
+/// Whether a response is stored, and whether it may be used without validation; see ``ArchiveCache/state(for:)``.
+public enum ArchivedState: String, Hashable, Sendable {
+  /// One is stored, and it is fresh.
+  case fresh
+  /// One is stored, and it has to be validated while there is a network.
+  case stale
+  /// Nothing is stored.
+  case none
+}
+
+extension ArchiveEngine {
+  /// A load that looks at what is stored, or adds to it, and never goes out.
+  func reading(_ request: InterceptedRequest, in store: any ArchiveStore) async throws -> ArchiveLoad {
+    let next = InterceptorChain.Next { _ in throw CancellationError() }
+    return try await ArchiveLoad(reading: request, mode(of: request), self, store, next)
+  }
+
+  /// A filter with what its URLs are under the archive's key rules.
+  func resolved(_ filter: EntryFilter, _ store: any ArchiveStore) -> EntryFilter {
+    filter.resolved { url in
+      RequestKey(InterceptedRequest(.get, url), body: nil, configuration) { store.digest($0) }.resource
+    }
+  }
 }
 
 // MARK: Files of stored responses
@@ -170,7 +257,8 @@ extension ArchiveCache {
   public func export(
     _ filter: EntryFilter = .all, to file: URL, encryptionKey: EncryptionKey? = nil
   ) async throws -> Int {
-    try await store.export(filter, to: file, encryptionKey: encryptionKey)
+    let store = try await store
+    return try await store.export(engine.resolved(filter, store), to: file, encryptionKey: encryptionKey)
   }
 
   /// Adds the responses of an exported file. They replace existing ones under the same keys.
@@ -198,7 +286,8 @@ extension ArchiveCache {
   ///
   /// - Parameters:
   ///   - file: A file written by ``export(_:to:encryptionKey:)``.
-  ///   - storage: Memory, or a directory without an archive; its encryption is independent of the file's.
+  ///   - storage: Memory, or a directory without an archive, or with an empty one of the same origin: existing responses
+  ///     are never replaced. Its encryption is independent of the file's.
   ///   - encryptionKey: The file's encryption key; `nil` for an unencrypted file.
   ///   - configure: Changes the configuration.
   /// - Throws: As ``opened()`` and ``import(from:encryptionKey:)``.

@@ -135,14 +135,15 @@ public final class ArchiveCache: InlineAnswering {
   @discardableResult
   public func remove(for request: URLRequest) async throws -> Int {
     let store = try await engine.opening.store()
-    let next = InterceptorChain.Next { _ in throw CancellationError() }
-    let intercepted = InterceptedRequest(request)
-    let mode = engine.mode(of: intercepted)
-    let load = try await ArchiveLoad(reading: intercepted, mode, engine, store, next)
+    let load = try await engine.reading(InterceptedRequest(request), in: store)
     // What was asked for before this moment is not stored after it.
-    engine.changes.note(load.key)
+    engine.changes.note(load.place.resource.text)
     engine.flights.close { $0.key == load.key }
-    return try await store.removeAll(.key(load.key))
+    var count = try await store.removeAll(.key(load.key))
+    for variance in try await load.variances() {
+      if let key = load.place.key(under: variance) { count += try await store.removeAll(.key(key)) }
+    }
+    return count
   }
 
   /// Ends background work, such as revalidations, and the events, and lets the directory go. Later loads pass through
@@ -170,12 +171,14 @@ final class ArchiveEngine: Sendable {
   let records = RecordCache()
   let cookies = ReceivedCookies()
   let changes = Changes()
+  let parts: PartLimits
   let isInvalidated = Locked(false)
 
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
     self.configuration = configuration
     self.opening = opening
     modes = Locked(ArchiveCache.Modes(general: configuration.mode))
+    parts = PartLimits(configuration.limits)
     reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
   }
 
@@ -209,6 +212,7 @@ final class ArchiveEngine: Sendable {
     }
     guard isFirst else { return }
     background.close()
+    parts.close()
     modes.withLock { modes -> Task<Void, Never>? in
       defer { modes.follower = nil }
       return modes.follower
@@ -285,7 +289,7 @@ final class ArchiveEngine: Sendable {
 
 extension ArchiveMode {
   /// Whether the mode lets a request out.
-  var allowsNetwork: Bool { self != .offline && self != .replayOnly }
+  var allowsNetwork: Bool { self != .offline }
 }
 
 extension ArchiveEvent {

@@ -39,7 +39,7 @@ public struct ArchivedResponse: Sendable, Identifiable {
   /// The partition that it belongs to.
   public var partition: ArchivePartition { entry.key.partition }
   /// The tags by which entries are found and removed.
-  public var tags: Set<String> { entry.details.tags }
+  public var tags: Set<String> { entry.details.ownTags }
   /// Whether eviction skips the entry.
   public var isPinned: Bool { entry.details.isPinned }
 

@@ -77,6 +77,24 @@ func archiveListing(archive: ArchiveCache, url: URL, release: Date) async throws
   try await archive.remove(for: URLRequest(url: url))
 }
 
+func archiveLooking(archive: ArchiveCache, url: URL, response: HTTPURLResponse, data: Data) async throws {
+  let request = URLRequest(url: url)
+  let isReadable = try await archive.state(for: request) != .none
+  if let stored = try await archive.response(for: request) {
+    print(try await stored.body().collect(upTo: 1 << 20).count)
+  }
+  try await archive.store(response, body: data, for: request)
+  _ = isReadable
+}
+
+func archiveParts(directory: URL) {
+  let archive = ArchiveCache(at: directory) { configuration in
+    configuration.limits = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
+    configuration.staleIfError = .seconds(86_400)
+  }
+  _ = archive
+}
+
 func archiveWatching(archive: ArchiveCache, url: URL) async throws {
   print(await archive.explain(URLRequest(url: url)))
   print(archive.counters.hitRatio)
@@ -101,10 +119,19 @@ private struct TokenLink: RequestInterceptor {
   }
 }
 
+/// Asks once more.
+private struct Retry: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    let response = try await next(request)
+    return response.status == .serviceUnavailable ? try await next(request) : response
+  }
+}
+
 func archiveBehindToken(archive: ArchiveCache) {
   let registry = InterceptorRegistry {
     TokenLink()  // before the archive: its token says who asks
     archive
+    Retry()  // after the archive: what it tries again is the network
   }
   _ = registry
 }

@@ -1,12 +1,13 @@
 import Foundation
 
 /// What a request's answer is stored under, and how it may be listed.
+///
+/// The text of a key is the method, a digest of the body where it counts, a digest of the credentials where they count,
+/// and what is asked for, with a blank between: a ``Resource``, which all users have in common.
 struct RequestKey: Sendable {
   let key: ArchiveKey
   /// The URL as it may be read by the user who lists the archive.
   let listedURL: String
-  /// Whether the request's body is part of the key, so that a `POST` is looked up like a `GET`.
-  let isKeyedByBody: Bool
   /// Request fields that do not count where `Vary` names them, in lower case.
   let ignoredHeaders: Set<String>
 
@@ -14,6 +15,8 @@ struct RequestKey: Sendable {
   let isAttributed: Bool
   /// Whether credentials are part of the key.
   let splitsByCredentials: Bool
+  let resource: Resource
+  private let prefix: String
 
   /// - Parameters:
   ///   - request: The request.
@@ -21,7 +24,7 @@ struct RequestKey: Sendable {
   ///   - challenge: What its `Authorization` answers a challenge with, where it does.
   init(
     _ request: InterceptedRequest, body: Data?, challenge: AnsweredChallenge? = nil,
-    _ configuration: ArchiveCache.Configuration, digest: ([UInt8]) -> [UInt8]
+    _ configuration: ArchiveCache.Configuration, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
   ) {
     // An empty name is nobody's.
     let partition = configuration.partition?(request.urlRequest).flatMap { $0.isEmpty ? nil : $0 }
@@ -30,31 +33,47 @@ struct RequestKey: Sendable {
     let url = request.url
     let rules = configuration.keys.isEmpty ? [] : configuration.keys.filter { $0.scope.covers(url) }
     let address = KeyText(url, rules: rules)
-    var text = "GET "
-    isKeyedByBody = body != nil
-    if let body { text = "\(request.method.rawValue.uppercased()) \(Self.hexadecimal(digest(Array(body)))) " }
+    var prefix = "GET  "
+    if let body {
+      // What the body means is part of what is asked (RFC 10008, section 2.7).
+      let metadata = Self.bodyFields.map { request.fields[$0] ?? "" }.joined(separator: "\u{0}")
+      prefix =
+        "\(request.method.rawValue.uppercased()) "
+        + Self.hexadecimal(digest(Array(metadata.utf8) + [0] + Array(body))) + " "
+    }
     if splitsByCredentials, let credentials = Self.credentials(of: request, userInfo: address.userInfo, challenge) {
       // A digest, because keys are written to disk; half of it is more than enough to tell users apart.
-      text += Self.hexadecimal(digest(Array(credentials.utf8)).prefix(16))
+      prefix += Self.hexadecimal(digest(Array(credentials.utf8)).prefix(16))
     }
-    var listed = address.text
-    if let own = configuration.keyFor?(request.urlRequest) {
-      text += " = " + own
-    } else if configuration.keepsQueryValues || !address.text.utf8.contains(UInt8(ascii: "?")) {
-      text += " " + address.text
-    } else {
-      text += " " + address.text.prefix { $0 != "?" } + "?" + Self.hexadecimal(digest(Array(address.text.utf8)))
-    }
-    if !configuration.keepsQueryValues { listed = url.redacted }
-    listedURL = listed
+    self.prefix = prefix + " "
+    resource = Resource(
+      address.text, own: configuration.keyFor?(request.urlRequest),
+      digest: configuration.keepsQueryValues ? nil : digest)
+    listedURL = configuration.keepsQueryValues ? address.text : url.redacted
     ignoredHeaders = rules.isEmpty ? [] : Set(rules.flatMap(\.headers))
-    key = ArchiveKey(text, partition: partition.map { ArchivePartition($0) } ?? .shared)
+    key = ArchiveKey(
+      bytes: Array(self.prefix.utf8) + resource.text, partition: partition.map { ArchivePartition($0) } ?? .shared)
   }
 
-  /// Whether a rule keys requests of that method by their body.
+  /// The key that the request shares with those whose URLs differ in nothing but what `variance` excuses.
+  func key(under variance: NoVarySearch) -> ArchiveKey? { shared(resource.shared(under: variance)) }
+
+  /// The key under which stands what responses have said of the URL's path; see ``SearchVariances``.
+  var variancesKey: ArchiveKey? { shared(resource.path.map { $0 + Array(" *".utf8) }) }
+
+  private func shared(_ text: [UInt8]?) -> ArchiveKey? {
+    text.map { ArchiveKey(bytes: Array(prefix.utf8) + $0, partition: key.partition) }
+  }
+
+  private static let bodyFields: [HTTPField.Name] = [
+    .contentType, .contentEncoding, .contentLanguage, .contentLocation,
+  ]
+
+  /// Whether requests of that method are keyed by their body: `QUERY`, and what a rule names.
   static func wantsBody(_ request: InterceptedRequest, _ configuration: ArchiveCache.Configuration) -> Bool {
-    guard !configuration.keys.isEmpty else { return false }
     let method = request.method.rawValue.uppercased()
+    if method == "QUERY" { return true }
+    guard !configuration.keys.isEmpty else { return false }
     return configuration.keys.contains { $0.bodyMethods.contains(method) && $0.scope.covers(request.url) }
   }
 
@@ -69,9 +88,87 @@ struct RequestKey: Sendable {
     return fields.map { $0 ?? "" }.joined(separator: "\u{0}")
   }
 
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+/// What a request asks for, whoever asks: the URL under the archive's key rules, or the app's own name for it.
+struct Resource: Sendable {
+  /// It as keys have it.
+  let text: [UInt8]
+  /// The URL without its query, where a response may excuse that; `nil` for a name of the app's own.
+  let path: [UInt8]?
+  private let query: Substring
+  private let digest: (@Sendable ([UInt8]) -> [UInt8])?
+
+  /// - Parameters:
+  ///   - address: The URL's text.
+  ///   - own: The app's own name in place of it.
+  ///   - digest: What hides query values; `nil` where they are readable.
+  init(_ address: String, own: String?, digest: (@Sendable ([UInt8]) -> [UInt8])?) {
+    self.digest = digest
+    let before = address.prefix { $0 != "?" }
+    query = address.dropFirst(before.count + 1)
+    if let own {
+      // A blank ends a resource.
+      let escaped = own.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: " ", with: "%20")
+      (text, path) = (Array(("=" + escaped).utf8), nil)
+    } else {
+      path = Array(before.utf8)
+      if let digest, before.endIndex != address.endIndex {
+        text = Array((before + "?" + RequestKey.hexadecimal(digest(Array(address.utf8)))).utf8)
+      } else {
+        text = Array(address.utf8)
+      }
+    }
+  }
+
+  /// What it has in common with the URLs that a response makes equal; no URL looks like that.
+  func shared(under variance: NoVarySearch) -> [UInt8]? {
+    guard let path else { return nil }
+    var canonical = variance.canonical(query)
+    if let digest { canonical = Array(RequestKey.hexadecimal(digest(canonical)).utf8) }
+    return path + Array(" ".utf8) + variance.label + Array("?".utf8) + canonical
+  }
+
+  /// Whether an entry is of this resource: stored for it, or for a URL that its own `No-Vary-Search` makes equal.
+  func matches(_ entry: StoredEntry) -> Bool {
+    let stored = entry.key.text
+    if stored.elementsEqual(text) { return true }
+    guard let path, stored.count > path.count, stored.starts(with: path + Array(" ".utf8)),
+      let variance = CacheRecord(decoding: entry.head).flatMap({ NoVarySearch($0.fields) })
+    else { return false }
+    return shared(under: variance).map { stored.elementsEqual($0) } ?? false
+  }
+}
+
+/// What responses of a path have said in `No-Vary-Search`: an entry without a body under a key of its own, so that a
+/// lookup knows which keys a URL shares with others. Where it is lost, responses are shared no more until one comes.
+enum SearchVariances {
+  private static let version: UInt8 = 0xFF
+  /// Servers should say the same for a path all the time: the latest ones are enough.
+  private static let most = 4
+
+  static func decoded(_ entries: [StoredEntry]) -> [NoVarySearch] { texts(entries).compactMap { NoVarySearch($0) } }
+
+  private static func texts(_ entries: [StoredEntry]) -> [String] {
+    entries.reversed().flatMap { entry -> [String] in
+      var source = ByteSource(entry.head[...])
+      guard source.number(UInt8.self) == version else { return [] }
+      var texts: [String] = []
+      while texts.count < most, let text = source.text() { texts.append(text) }
+      return texts
+    }
+  }
+
+  /// The head with one more, which is the latest.
+  static func head(_ entries: [StoredEntry], adding text: String) -> [UInt8] {
+    var sink = ByteSink()
+    sink.put(version)
+    for text in [text] + texts(entries).filter({ $0 != text }).prefix(most - 1) { sink.put(text) }
+    return sink.bytes
   }
 }
 

@@ -4,7 +4,7 @@ extension ArchivePolicy {
     _ record: CacheRecord, by response: Response, for request: CacheRequest, options: CacheOptions = CacheOptions()
   ) -> CacheRecord {
     let directives = ResponseDirectives(response.fields)
-    let new = FieldRules.stored(response.fields, directives, isShared: isShared)
+    let new = FieldRules.stored(response.fields, directives)
     var merged = FieldRules.updated(record.fields, by: new)
     // Age and Date are the new response's, or none: without a Date it counts from when it came.
     merged[values: .date] = new[values: .date]
@@ -101,8 +101,8 @@ extension ArchivePolicy {
     if !isAnswer, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
     outcome.updates.append(.init(index: index, record: fresh))
     let directives = ResponseDirectives(fresh.fields)
-    let isForbidden = directives.isNoStore && !directives.isMustUnderstand || isShared && directives.isPrivate
-    if isForbidden, fresh.lifetimeSource != .forced, options.mode != .record { outcome.removals.append(index) }
+    let isForbidden = directives.isNoStore && !directives.isMustUnderstand
+    if isForbidden, fresh.lifetimeSource != .forced { outcome.removals.append(index) }
   }
 
   /// A 304 to the client's own conditions: it goes to the client, and freshens what it names.

@@ -140,7 +140,7 @@ extension ArchivePolicy {
       request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.multipliedSaturating(by: 1000) }) ?? true,
       let form = Self.form(of: record, for: request, method, isLastResort: true)
     else { return nil }
-    let grace = max(record.staleIfError, request.directives.staleIfError ?? 0)
+    let grace = max(record.staleIfError, request.directives.staleIfError ?? 0, staleIfError)
     let isAllowed = isWithin(grace, age, lifetime) && !isOfUnknownAge
     guard isAllowed || isUnreachable && staleWhenUnreachable else { return nil }
     let reason = ArchiveReason(
@@ -189,7 +189,7 @@ extension ArchivePolicy {
     _ response: Response, _ request: CacheRequest, _ method: CacheMethod, _ records: [CacheRecord],
     _ options: CacheOptions
   ) -> CacheRecord? {
-    guard !isShared, method == .get, [302, 303, 307].contains(response.status), response.fields.contains(.location),
+    guard method == .get, [302, 303, 307].contains(response.status), response.fields.contains(.location),
       matching(request, records, method).allSatisfy({ records[$0].flags.contains(.lastResort) })
     else { return nil }
     var record = record(of: response, ResponseDirectives(response.fields), to: request, options)

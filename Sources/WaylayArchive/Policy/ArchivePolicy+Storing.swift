@@ -47,8 +47,6 @@ extension ArchivePolicy {
     }
     let method = options.isKeyedByBody ? .get : request.method
     guard method == .get || method == .head || method == .post else { return ArchiveReason(.method) }
-    // Recording for replay takes everything that can be played back.
-    if options.mode == .record, method != .post { return nil }
     guard !StatusRules.mustNotBeStored(status) else { return ArchiveReason(.status, ruling: "\(status)") }
     let isForced = if case .forced = options.lifetime { status < 500 } else { false }
     if request.directives.isNoStore { return ArchiveReason(.noStore, ruling: "request no-store") }
@@ -62,7 +60,6 @@ extension ArchivePolicy {
       if makesItsUser(response, directives, request) {
         return ArchiveReason(.privateResponse, ruling: "private and Set-Cookie")
       }
-      if isShared, let refusal = sharedRefusal(directives, request) { return refusal }
     }
     let isExplicit = hasExplicitLifetime(response.fields, directives)
     if method == .post {
@@ -70,18 +67,12 @@ extension ArchivePolicy {
         return ArchiveReason(.method, ruling: "POST")
       }
     }
-    if isForced || isExplicit || directives.isPublic || !isShared && directives.isPrivate { return nil }
+    if isForced || isExplicit || directives.isPublic || directives.isPrivate { return nil }
     return StatusRules.isHeuristicallyCacheable(status) ? nil : ArchiveReason(.status, ruling: "\(status)")
   }
 
-  private func sharedRefusal(_ directives: ResponseDirectives, _ request: CacheRequest) -> ArchiveReason? {
-    if directives.isPrivate { return ArchiveReason(.privateResponse, ruling: "private") }
-    let isAllowed = directives.isMustRevalidate || directives.isPublic || directives.sharedMaxAge != .absent
-    return request.hasAuthorization && !isAllowed ? ArchiveReason(.authorization, ruling: "Authorization") : nil
-  }
-
   private func hasExplicitLifetime(_ fields: HTTPFields, _ directives: ResponseDirectives) -> Bool {
-    directives.maxAge != .absent || isShared && directives.sharedMaxAge != .absent || fields.contains(.expires)
+    directives.maxAge != .absent || fields.contains(.expires)
   }
 
   /// RFC 9110, section 9.3.3: the response to a `POST` is a representation of the target when it says so.
@@ -99,7 +90,7 @@ extension ArchivePolicy {
     of response: Response, _ directives: ResponseDirectives, to request: CacheRequest, _ options: CacheOptions
   ) -> CacheRecord {
     let (date, hasDate) = Self.date(response.fields, responseTime: response.responseTime)
-    var fields = FieldRules.stored(response.fields, directives, isShared: isShared)
+    var fields = FieldRules.stored(response.fields, directives)
     if !hasDate { fields[values: .date] = [HTTPDate.text(seconds: date)] }
     let lifetime = lifetime(
       status: response.status, response.fields, directives, date: date, now: response.responseTime,
@@ -134,8 +125,7 @@ extension ArchivePolicy {
     if directives.isImmutable { flags.insert(.immutable) }
     if source != .forced {
       if directives.isNoCache { flags.insert(.noCache) }
-      let isSharedDemand = isShared && (directives.isProxyRevalidate || directives.sharedMaxAge != .absent)
-      if directives.isMustRevalidate || isSharedDemand { flags.insert(.mustRevalidate) }
+      if directives.isMustRevalidate { flags.insert(.mustRevalidate) }
     }
     if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty {
       flags.insert(.decoded)
@@ -160,8 +150,11 @@ extension ArchivePolicy {
     override: LifetimeOverride?
   ) -> Lifetime {
     if case .forced(let seconds) = override { return Lifetime(seconds: max(0, seconds), source: .forced) }
-    if isShared, directives.sharedMaxAge != .absent { return explicit(directives.sharedMaxAge, .sharedMaxAge) }
-    if directives.maxAge != .absent { return explicit(directives.maxAge, .maxAge) }
+    switch directives.maxAge {
+    case .absent: break
+    case .invalid: return Lifetime(seconds: 0, source: .invalid)
+    case .value(let seconds): return Lifetime(seconds: seconds, source: .maxAge)
+    }
     // Of several lines, the first counts (section 4.2.1).
     if let expires = fields.first(where: { $0.name == .expires })?.value {
       guard let seconds = HTTPDate.seconds(expires, now: now) else { return Lifetime(seconds: 0, source: .invalid) }
@@ -172,11 +165,6 @@ extension ArchivePolicy {
       return Lifetime(seconds: 0, source: .none)
     }
     return heuristic(fields, date: date, now: now)
-  }
-
-  private func explicit(_ seconds: ResponseDirectives.Seconds, _ source: ArchiveReason.LifetimeSource) -> Lifetime {
-    guard case .value(let seconds) = seconds else { return Lifetime(seconds: 0, source: .invalid) }
-    return Lifetime(seconds: seconds, source: source)
   }
 
   /// A part of the time since the last change (RFC 9111, section 4.2.2).

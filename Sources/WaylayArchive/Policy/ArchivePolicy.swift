@@ -1,8 +1,6 @@
 /// The rules of an HTTP cache (RFC 9111, 5861, 8246) as a value: it keeps nothing, waits for nothing and touches no
 /// file.
 package struct ArchivePolicy: Sendable {
-  /// Whether several users share the archive: `s-maxage`, `proxy-revalidate`, `private` and `Authorization` then count.
-  package var isShared = false
   /// The part of the time since `Last-Modified` for which a response without a lifetime stays fresh (section 4.2.2).
   package var heuristicFraction = 0.1
   /// The longest lifetime that is guessed, in seconds.
@@ -10,6 +8,8 @@ package struct ArchivePolicy: Sendable {
   /// Whether a stale response is given when the origin cannot be reached (section 4.2.4). `must-revalidate` and the
   /// like go first.
   package var staleWhenUnreachable = true
+  /// For how many seconds a stale response stands in for an error, where neither side says so (RFC 5861, section 4).
+  package var staleIfError: Int64 = 0
   /// How many responses are kept for one URL.
   package var maximumVariants = 16
   /// Makes a keyed digest of request field values.
@@ -56,7 +56,7 @@ extension ArchivePolicy {
       guard plan.mayLoad else { return CacheDecision(plan.refusal, reason, selected: selected) }
       return complete(request, record, selected, method, plan, reason)
     }
-    let reply = CacheReply(index: selected, form: form, isStale: verdict.isStale && options.mode != .replayOnly)
+    let reply = CacheReply(index: selected, form: form, isStale: verdict.isStale)
     let isInBackground = verdict.revalidatesInBackground && plan.mayLoad
     var decision = CacheDecision(
       isInBackground ? .serveAndRevalidate(reply) : .serve(reply), verdict.reason, selected: selected)
@@ -97,14 +97,13 @@ extension ArchivePolicy {
       case .online: break
       case .preferArchive:
         if mayAnswer, !alwaysValidates, !request.directives.isNoCache { set("preferArchive") { $0.anyAge = true } }
-      case .offline, .replayOnly:
+      case .offline:
         set(options.mode.rawValue) {
           $0.mayLoad = false
           $0.mayAnswer = true
           $0.anyAge = true
           $0.alwaysValidates = false
         }
-      case .record: if mayLoad { set("record") { $0.mayAnswer = false } }
       }
       if request.directives.isOnlyIfCached, mayLoad {
         mayLoad = false

@@ -203,8 +203,6 @@ extension ArchiveReason {
 
     /// `max-age`.
     package static let maxAge = LifetimeSource(number: 0)
-    /// `s-maxage`, in a shared cache.
-    package static let sharedMaxAge = LifetimeSource(number: 1)
     /// `Expires` less `Date`.
     package static let expires = LifetimeSource(number: 2)
     /// A tenth of the time since `Last-Modified` (RFC 9111, section 4.2.2).
@@ -280,10 +278,8 @@ extension ArchiveReason {
     package static let combined = Code("combined")
     /// `no-store` forbids it.
     package static let noStore = Code("no-store")
-    /// `private`, in a shared cache.
+    /// `private`, and nothing says whose it is.
     package static let privateResponse = Code("private")
-    /// `Authorization`, in a shared cache, without a directive that allows it (RFC 9111, section 3.5).
-    package static let authorization = Code("authorization")
     /// A status that must not be stored, or not without a lifetime of its own (RFC 9111, section 3).
     package static let status = Code("status")
     /// A part that cannot be used: no valid `Content-Range`, or another representation's.

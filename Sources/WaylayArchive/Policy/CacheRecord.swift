@@ -47,7 +47,7 @@ package struct CacheRecord: Hashable, Sendable {
 
     /// Not to be used without validation, however young (`no-cache`).
     package static let noCache = Flags(rawValue: 1 << 0)
-    /// Not to be used when stale (`must-revalidate`; in a shared cache also `proxy-revalidate` and `s-maxage`).
+    /// Not to be used when stale (`must-revalidate`).
     package static let mustRevalidate = Flags(rawValue: 1 << 1)
     package static let immutable = Flags(rawValue: 1 << 2)
     /// Something since has changed the resource, or may have (RFC 9111, sections 4.3.5 and 4.4).

@@ -1,10 +1,12 @@
+import RawStructuredFieldValues
+
 /// What an archive did with a request, as the `Cache-Status` field says it (RFC 9211).
 ///
 /// ```swift
 /// var status = CacheStatus(cache: "Waylay")
 /// status.isHit = true
 /// status.timeToLive = 376
-/// print(status)   // Waylay; hit; ttl=376
+/// print(status)   // Waylay;hit;ttl=376
 /// ```
 package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// The name of the cache.
@@ -31,42 +33,20 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 
   /// The field's value: one member of its list.
   package var description: String {
-    var text = Self.tokenOrString(cache)
-    if isHit { text += "; hit" }
-    if !isHit, let forwarded { text += "; fwd=\(forwarded)" }
-    if !isHit, let forwardedStatus { text += "; fwd-status=\(forwardedStatus)" }
-    if let timeToLive { text += "; ttl=\(min(max(timeToLive, -Self.greatest), Self.greatest))" }
-    if !isHit, isStored { text += "; stored" }
-    if isCollapsed { text += "; collapsed" }
-    if let key { text += "; key=\(Self.string(key))" }
-    if let detail { text += "; detail=\(Self.tokenOrString(detail))" }
-    return text
+    var parameters: OrderedMap<String, RFC9651BareItem> = [:]
+    if isHit { parameters["hit"] = true }
+    if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.description) }
+    if !isHit, let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
+    if let timeToLive { parameters["ttl"] = .integer(min(max(timeToLive, -Self.greatest), Self.greatest)) }
+    if !isHit, isStored { parameters["stored"] = true }
+    if isCollapsed { parameters["collapsed"] = true }
+    if let key { parameters["key"] = StructuredFields.string(key) }
+    if let detail { parameters["detail"] = StructuredFields.tokenOrString(detail) }
+    return StructuredFields.member(StructuredFields.tokenOrString(cache), parameters)
   }
 
-  /// The greatest number that a structured field can carry (RFC 8941, section 3.3.1).
+  /// The greatest number that a structured field can carry (RFC 9651, section 3.3.1).
   private static let greatest: Int64 = 999_999_999_999_999
-
-  private static func tokenOrString(_ text: String) -> String {
-    guard let first = text.utf8.first, FieldBytes.isToken(first), !FieldBytes.isDigit(first) else {
-      return string(text)
-    }
-    let startsToken = first | 0x20 >= UInt8(ascii: "a") && first | 0x20 <= UInt8(ascii: "z") || first == FieldBytes.star
-    let isToken = text.utf8.allSatisfy { FieldBytes.isToken($0) || $0 == UInt8(ascii: ":") || $0 == FieldBytes.slash }
-    return startsToken && isToken ? text : string(text)
-  }
-
-  /// A string of a structured field has printable ASCII alone (RFC 8941, section 3.3.3).
-  private static func string(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"", "\\": quoted += "\\\(scalar)"
-      case " "..."~": quoted.unicodeScalars.append(scalar)
-      default: quoted += "?"
-      }
-    }
-    return quoted + "\""
-  }
 }
 
 extension CacheStatus {

@@ -52,7 +52,6 @@ struct ResponseDirectives: Hashable, Sendable {
   var isPrivate = false
   var isPublic = false
   var isMustRevalidate = false
-  var isProxyRevalidate = false
   var isMustUnderstand = false
   var isImmutable = false
   var maxAge: Seconds = .absent
@@ -61,8 +60,6 @@ struct ResponseDirectives: Hashable, Sendable {
   var staleIfError: Int64?
   /// The names in `no-cache="…"`, in lower case.
   var noCacheFields: [String] = []
-  /// The names in `private="…"`, in lower case.
-  var privateFields: [String] = []
 
   /// A number of seconds that may be missing, or be none.
   enum Seconds: Hashable, Sendable {
@@ -87,13 +84,13 @@ struct ResponseDirectives: Hashable, Sendable {
     switch directive.name {
     case "no-store": isNoStore = true
     case "must-revalidate": isMustRevalidate = true
-    case "proxy-revalidate": isProxyRevalidate = true
     case "must-understand": isMustUnderstand = true
     case "public": isPublic = true
     case "immutable": isImmutable = true
     // A list of names that cannot be read restricts the whole response.
     case "no-cache": if let names = directive.fieldNames { noCacheFields += names } else { isNoCache = true }
-    case "private": if let names = directive.fieldNames { privateFields += names } else { isPrivate = true }
+    // With names it restricts caches of many users alone (section 5.2.2.7).
+    case "private": if directive.fieldNames == nil { isPrivate = true }
     // Section 4.2.1: of several, the first counts.
     case "max-age": if maxAge == .absent { maxAge = Seconds(directive.seconds) }
     case "s-maxage": if sharedMaxAge == .absent { sharedMaxAge = Seconds(directive.seconds) }

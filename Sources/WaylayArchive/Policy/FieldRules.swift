@@ -12,7 +12,7 @@ enum FieldRules {
 
   /// The fields that are stored: without those of the connection, those that the response keeps from caches, and `Age`,
   /// which is counted.
-  static func stored(_ fields: HTTPFields, _ directives: ResponseDirectives, isShared: Bool) -> HTTPFields {
+  static func stored(_ fields: HTTPFields, _ directives: ResponseDirectives) -> HTTPFields {
     var dropped: Set<String> = ["age"]
     for field in fields where field.name == .connection {
       for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed) {
@@ -22,7 +22,6 @@ enum FieldRules {
     // A name on the list that steers the cache itself would turn the rest of the head into another one.
     dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
     dropped.formUnion(directives.noCacheFields)
-    if isShared { dropped.formUnion(directives.privateFields) }
     return without(dropped.union(perConnection), fields)
   }
 

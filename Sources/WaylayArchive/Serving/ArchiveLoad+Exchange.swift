@@ -87,8 +87,7 @@ extension ArchiveLoad {
 
   private func reportMiss(_ decision: CacheDecision) {
     guard !isInBackground else { return }
-    let isLookedUp = (asked.method == .get || asked.method == .head) && !asked.hasBody || options.isKeyedByBody
-    engine.reporter.report(event(isLookedUp ? .miss : .bypassed, reason: decision.reason.description))
+    engine.reporter.report(event(canAnswer ? .miss : .bypassed, reason: decision.reason.description))
   }
 
   /// What the rules say about a response, the app's own among them.
@@ -146,45 +145,43 @@ extension ArchiveLoad {
       outcome: policy.receive(edited, for: asked, decision, records: records, options: options), draft: draft)
   }
 
-  /// Marks what a successful unsafe request has made doubtful (RFC 9111, section 4.4): with the request's own
-  /// credentials, and without any.
+  /// Marks what an unsafe request has made doubtful: for all users, what is stored of the resources that a success has
+  /// changed (RFC 9111, section 4.4), and of the groups that the response names or that went with those (RFC 9875,
+  /// sections 2.2.1 and 3).
   ///
   /// - Returns: Since when changes by others count against this very answer: it says itself what the resource is after
   ///   its own change (RFC 9110, section 9.3.3), so that one does not, unless somebody else changed the resource while
   ///   it was on its way.
   private func dropInvalidated(by head: ArchivePolicy.Response, since moment: UInt64) async -> UInt64 {
     let urls = policy.invalidations(status: head.status, fields: head.fields, for: asked, options: options)
-    guard !urls.isEmpty else { return moment }
+    let isSafe = asked.method.isSafe || options.isKeyedByBody
+    var groups = isSafe ? [] : CacheGroups.invalidated(by: head.fields, of: url)
+    guard !urls.isEmpty || !groups.isEmpty else { return moment }
     var since = moment
     var bare = request
     bare.method = .get
-    var anonymous = bare
-    for name in [HTTPField.Name.authorization, .proxyAuthorization] { anonymous.fields[name] = nil }
-    for url in urls {
-      (bare.url, anonymous.url) = (url, url)
-      var places = [bare, anonymous].map { RequestKey($0, body: nil, configuration) { store.digest($0) } }
-      if let challenge = request[AnsweredChallengeKey.self] {
-        places.append(RequestKey(bare, body: nil, challenge: challenge, configuration) { store.digest($0) })
+    let resources = urls.map { url in
+      bare.url = url
+      return RequestKey(bare, body: nil, configuration) { [store] in store.digest($0) }.resource
+    }
+    for resource in resources {
+      if resource.text == place.resource.text, let own = engine.changes.noteOwn(resource.text, since: moment) {
+        since = own
+      } else {
+        engine.changes.note(resource.text)
       }
-      let keys = Set(places.map(\.key))
-      for key in keys {
-        if key == self.key, let own = engine.changes.noteOwn(key, since: moment) {
-          since = own
-        } else {
-          engine.changes.note(key)
-        }
-        engine.flights.close { $0.key == key }
-        let entries: [StoredEntry]
-        if let cached = store.cached(key) {
-          entries = cached
-        } else {
-          entries = (try? await store.entries(for: key)) ?? []
-        }
-        for stored in understood(entries) where !stored.record.flags.contains(.invalidated) {
-          update(stored, to: stored.record.invalidated())
-          engine.reporter.report(event(.invalidated, reason: "\(request.method) to \(self.url.redacted)"))
-        }
-      }
+      if let path = resource.path, path != resource.text { engine.changes.note(path) }
+    }
+    engine.flights.close { flight in resources.contains { $0.text.elementsEqual(flight.key.text) } }
+    var found: [StoredEntry] = []
+    for resource in resources { found += (try? await store.list(EntryFilter(.resource(resource)))) ?? [] }
+    groups.formUnion(found.flatMap(\.details.tags).filter(CacheGroups.isGroup))
+    for group in groups { engine.changes.note(Array(group.utf8)) }
+    // No group drags another one along.
+    if !groups.isEmpty { found += (try? await store.list(EntryFilter(.tags(groups)))) ?? [] }
+    for stored in understood(found) where !stored.record.flags.contains(.invalidated) {
+      update(stored, to: stored.record.invalidated())
+      engine.reporter.report(event(.invalidated, reason: "\(request.method) to \(url.redacted)"))
     }
     return since
   }
@@ -195,15 +192,29 @@ extension ArchiveLoad {
   /// 304 does not restore what an invalidation has made doubtful (RFC 9111, section 4.4).
   private func apply(_ outcome: ResponseOutcome, _ stored: [Stored], since moment: UInt64) {
     for change in outcome.updates {
-      guard change.record.flags.contains(.invalidated) || !engine.changes.hasChanged(key, since: moment) else {
+      let entry = stored[change.index].entry
+      guard change.record.flags.contains(.invalidated) || !hasChanged(entry.key, entry.details.tags, since: moment)
+      else {
         refuse(Self.changedMeanwhile)
         continue
       }
       update(stored[change.index], to: change.record)
       // The change may have come between the look and the update. A load that makes one notes it first and marks what
       // is stored then, so that one of the two sees the other.
-      if engine.changes.hasChanged(key, since: moment) { update(stored[change.index], to: change.record.invalidated()) }
+      if hasChanged(entry.key, entry.details.tags, since: moment) {
+        update(stored[change.index], to: change.record.invalidated())
+      }
     }
+  }
+
+  /// Whether somebody has changed the resource, or what has a group in common with it, since a moment.
+  ///
+  /// - Parameter key: The key that the response is stored under.
+  func hasChanged(_ key: ArchiveKey, _ tags: Set<String>, since moment: UInt64) -> Bool {
+    if engine.changes.hasChanged(place.resource.text, since: moment) { return true }
+    // What several URLs share is changed with each of them.
+    if key != self.key, let path = place.resource.path, engine.changes.hasChanged(path, since: moment) { return true }
+    return tags.contains { CacheGroups.isGroup($0) && engine.changes.hasChanged(Array($0.utf8), since: moment) }
   }
 
   static let changedMeanwhile = "another request changed the resource while the answer was on its way"
@@ -211,6 +222,9 @@ extension ArchiveLoad {
   private func update(_ stored: Stored, to record: CacheRecord) {
     var details = stored.entry.details
     details.stored = record.responseTime.date
+    if record.fields[StructuredFields.cacheGroups] != stored.record.fields[StructuredFields.cacheGroups] {
+      details.tags = details.ownTags.union(CacheGroups.tags(record.fields, of: url))
+    }
     let bare = withoutCookies(record)
     do {
       guard let entry = try store.update(stored.entry, head: bare.encoded(), details: details) else { return }

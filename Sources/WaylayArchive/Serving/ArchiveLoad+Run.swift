@@ -42,7 +42,7 @@ extension ArchiveLoad {
       case .alone: return try await exchange(decision, stored) { try await next($0) }
       case .lead(let flight):
         // The previous leader may have ended since we looked.
-        if let entries = store.cached(key),
+        if let entries = cached(),
           isServable(decide(understood(entries).filter { !unread.ids.contains($0.entry.id) }, now))
         {
           engine.flights.end(flight)
@@ -145,7 +145,7 @@ extension ArchiveLoad {
   /// What is stored, as far as it can be read.
   private func lookUp(_ failure: inout (any Error)?) async throws -> [Stored] {
     do {
-      return understood(try await store.entries(for: key))
+      return understood(try await entries())
     } catch {
       try Task.checkCancellation()
       engine.reporter.report(event(.storeFailed, reason: "the archive could not be read: \(error.redacted)"))
@@ -349,7 +349,7 @@ extension ArchiveLoad {
       var other = self
       other.isAfterChallenge = true
       other.place = RequestKey(request, body: body, challenge: reply, configuration) { store.digest($0) }
-      guard let entries = try? await store.entries(for: other.key) else { continue }
+      guard let entries = try? await other.entries() else { continue }
       let stored = other.understood(entries)
       let now = now
       let decision = other.decide(stored, now)

@@ -21,7 +21,8 @@ extension ArchiveLoad {
       }
       return marked(response, judged, decision, isStored: false)
     case .new(let record):
-      let placement = placement(judged, taking: judged.outcome.removals.map { stored[$0].entry })
+      let key = NoVarySearch(record.fields).flatMap { place.key(under: $0) } ?? key
+      let placement = placement(judged, record, as: key, taking: judged.outcome.removals.map { stored[$0].entry })
       let (kept, refusal) = await keep(response, as: record, placement, flight)
       return marked(kept, judged, decision, isStored: refusal == nil, refusal)
     case .join(let index, let offset, let record):
@@ -50,6 +51,8 @@ extension ArchiveLoad {
 
   /// How an entry is marked, and what it takes the place of.
   private struct Placement {
+    /// What it is stored under: the request's own key, or one that it shares with other URLs.
+    var key: ArchiveKey
     var tags: Set<String>
     var isPinned: Bool
     var replacing: [EntryID]
@@ -61,16 +64,19 @@ extension ArchiveLoad {
   }
 
   /// What takes an entry's place inherits its marks, unless `willStore` says otherwise.
-  private func placement(_ judged: Judgement, taking entries: [StoredEntry]) -> Placement {
-    Placement(
-      tags: judged.draft?.tags ?? Set(entries.flatMap(\.details.tags)),
+  private func placement(
+    _ judged: Judgement, _ record: CacheRecord, as key: ArchiveKey, taking entries: [StoredEntry]
+  ) -> Placement {
+    let tags = judged.draft?.tags ?? Set(entries.flatMap(\.details.ownTags))
+    return Placement(
+      key: key, tags: tags.union(CacheGroups.tags(record.fields, of: url)),
       isPinned: judged.draft?.isPinned ?? entries.contains { $0.details.isPinned }, replacing: entries.map(\.id),
       moment: judged.moment)
   }
 
   /// Whether the response is what the resource is now, as far as this archive knows; says so where it is not.
   private func isCurrent(_ placement: Placement) -> Bool {
-    guard engine.changes.hasChanged(key, since: placement.moment) else { return true }
+    guard hasChanged(placement.key, placement.tags, since: placement.moment) else { return true }
     refuse(Self.changedMeanwhile)
     return false
   }
@@ -78,24 +84,42 @@ extension ArchiveLoad {
   /// Notes what was stored, unless the resource has changed between ``isCurrent(_:)`` and now: then it goes again.
   private func settle(
     _ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
-  ) {
+  ) async {
     guard isCurrent(placement) else { return store.remove([entry.id]) }
+    if placement.key != key { await noteVariance(record) }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
     engine.records.keep(withoutCookies(record), head: entry.head, of: entry.id)
+    engine.parts.add(entry, store, engine.reporter)
     engine.reporter.report(event(.stored, reason: reason, bytes: bytes))
     outcome?.note(.stored(bytes))
+  }
+
+  /// Has lookups of the path's other URLs know what this response excuses.
+  private func noteVariance(_ record: CacheRecord) async {
+    guard let key = place.variancesKey, let text = record.fields[StructuredFields.noVarySearch],
+      let said = try? await store.entries(for: key),
+      !SearchVariances.decoded(said).contains(where: { $0 == NoVarySearch(text) })
+    else { return }
+    let path = String(place.listedURL.prefix { $0 != "?" })
+    let details = EntryDetails(url: path, host: HostName.comparable(url.host ?? ""), stored: now.date)
+    let head = SearchVariances.head(said, adding: text)
+    do {
+      try store.put(EntryDraft(key: key, head: head, details: details, replacing: said.map(\.id)), body: Data())
+    } catch {
+      engine.reporter.report(event(.storeFailed, reason: "No-Vary-Search could not be noted: \(error.redacted)"))
+    }
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
     let type =
       record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
     let details = EntryDetails(
-      url: place.listedURL, host: url.host?.lowercased() ?? "", status: record.status,
+      url: place.listedURL, host: HostName.comparable(url.host ?? ""), status: record.status,
       mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date,
       tags: placement.tags, isPinned: placement.isPinned)
     let record = withoutCookies(record)
     return EntryDraft(
-      key: key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
+      key: placement.key, head: record.encoded(), details: details, replacing: replaces ? placement.replacing : [])
   }
 
   /// Stores a response's body: when it is there, before the response is given; else as it is read.
@@ -111,7 +135,7 @@ extension ArchiveLoad {
     }
     let writer: any EntryWriter
     do {
-      writer = try store.makeWriter(for: key, length: response.body.length)
+      writer = try store.makeWriter(for: placement.key, length: response.body.length)
     } catch {
       return (response, refuse(error))
     }
@@ -131,10 +155,10 @@ extension ArchiveLoad {
     }
     guard isCurrent(placement) else { return Refusal() }
     do {
-      let writer = try store.makeWriter(for: key, length: Int64(data.count))
+      let writer = try store.makeWriter(for: placement.key, length: Int64(data.count))
       try await writer.append(data)
       let entry = try await writer.commit(draft(complete, placement))
-      settle(entry, complete, placement, bytes: Int64(data.count))
+      await settle(entry, complete, placement, bytes: Int64(data.count))
       return nil
     } catch {
       return refuse(error)
@@ -172,7 +196,7 @@ extension ArchiveLoad {
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(complete, placement))
-          settle(entry, complete, placement, bytes: bytes)
+          await settle(entry, complete, placement, bytes: bytes)
         case .partial(let bytes):
           // What took the place of something whole is worth less than that until it is whole itself.
           guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
@@ -182,7 +206,7 @@ extension ArchiveLoad {
           }
           guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
           let entry = try await writer.commit(draft(part, placement))
-          settle(entry, part, placement, reason: "the body was cut off; its beginning is kept", bytes: bytes)
+          await settle(entry, part, placement, reason: "the body was cut off; its beginning is kept", bytes: bytes)
         case .lost(let error):
           writer.abort()
           refuse(error)
@@ -214,7 +238,7 @@ extension ArchiveLoad {
       await response.body.discard()
       return try await exchange(decision.unconditional, [], flight, send)
     }
-    let placement = placement(judged, taking: [stored.entry])
+    let placement = placement(judged, record, as: stored.entry.key, taking: [stored.entry])
     // What the app gets as a whole response is as long as the whole is, whatever the message says of the length of the
     // part, or does not say.
     let shared = SharedBody(
@@ -245,7 +269,7 @@ extension ArchiveLoad {
         guard let final, isCurrent(placement) else { return writer.abort() }
         guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
         let entry = try await writer.commit(draft(final, placement))
-        settle(entry, final, placement, reason: "a part was appended to another", bytes: bytes)
+        await settle(entry, final, placement, reason: "a part was appended to another", bytes: bytes)
       } catch {
         refuse(error)
       }
@@ -267,7 +291,7 @@ extension ArchiveLoad {
       if writer.length == offset { return writer }
       writer.abort()
     }
-    let writer = try store.makeWriter(for: key)
+    let writer = try store.makeWriter(for: entry.key)
     for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
     return writer
   }

@@ -71,15 +71,15 @@ struct ArchiveLoad: Sendable {
       store.digest($0)
     }
     asked = CacheRequest(request, ignoring: place.ignoredHeaders)
-    // Fixtures are nobody's, and a user whom the app has named needs no guess.
-    if !place.isAttributed, mode != .record, mode != .replayOnly {
+    // A user whom the app has named needs no guess.
+    if !place.isAttributed {
       asked.userCookies = configuration.userCookies
       if !place.ignoredHeaders.isEmpty { asked.cookie = request.fields[.cookie] }
     }
     options = CacheOptions(mode: mode, isKeyedByBody: body != nil)
     var policy = ArchivePolicy { store.digest($0) }
-    policy.isShared = configuration.isShared
     policy.staleWhenUnreachable = configuration.servesStaleWhenUnreachable
+    policy.staleIfError = configuration.staleIfError.wholeSeconds
     self.policy = policy
   }
 
@@ -90,6 +90,41 @@ struct ArchiveLoad: Sendable {
 
   func decide(_ stored: [Stored], _ now: CacheTime) -> CacheDecision {
     policy.decide(asked, records: stored.map(\.record), now: now, options: options)
+  }
+
+  // MARK: What is stored
+
+  /// What is stored under the request's own key, and under those that it shares with other URLs (`No-Vary-Search`);
+  /// `nil` where that is not known without waiting.
+  func cached() -> [StoredEntry]? {
+    guard var entries = store.cached(key) else { return nil }
+    guard let said = place.variancesKey else { return entries }
+    guard let variances = store.cached(said) else { return nil }
+    for variance in SearchVariances.decoded(variances) {
+      guard let key = place.key(under: variance), let shared = store.cached(key) else { return nil }
+      entries += shared.filter { says(variance, $0) }
+    }
+    return entries
+  }
+
+  /// The same, from the disk where it has to be.
+  func entries() async throws -> [StoredEntry] {
+    var entries = try await store.entries(for: key)
+    for variance in try await variances() {
+      guard let key = place.key(under: variance) else { continue }
+      entries += try await store.entries(for: key).filter { says(variance, $0) }
+    }
+    return entries
+  }
+
+  func variances() async throws -> [NoVarySearch] {
+    guard let key = place.variancesKey else { return [] }
+    return SearchVariances.decoded(try await store.entries(for: key))
+  }
+
+  /// Whether an entry excuses what its key says: the origin may have changed its mind since it was stored.
+  private func says(_ variance: NoVarySearch, _ entry: StoredEntry) -> Bool {
+    engine.records.record(of: entry).flatMap { NoVarySearch($0.fields) } == variance
   }
 
   /// The entries that can be understood: their heads say what their bodies are.
@@ -109,7 +144,7 @@ struct ArchiveLoad: Sendable {
 
   /// The response, where neither a disk nor the network is needed. Neither blocks nor waits.
   func answerAtOnce() throws -> InterceptedResponse? {
-    guard let entries = store.cached(key) else { return nil }
+    guard let entries = cached() else { return nil }
     let stored = understood(entries)
     let now = now
     let decision = decide(stored, now)
@@ -167,7 +202,7 @@ extension ArchiveLoad {
     if record.flags.contains(.hadCookies), let id, !fields.contains(where: { $0.name.setsCookie }) {
       for field in engine.cookies.fields(of: id, for: request.context) { fields.append(field) }
     }
-    let isMarked = reply.isStale && options.mode != .replayOnly
+    let isMarked = reply.isStale
     outcome?.note(.present)
     var response = InterceptedResponse(
       status: HTTPResponse.Status(code: head.status), fields: fields, url: url, body: body,
@@ -199,12 +234,9 @@ extension ArchiveLoad {
 
   /// Adds our member to `Cache-Status`, behind those of caches nearer to the origin (RFC 9211, section 2).
   func add(_ status: CacheStatus, to response: inout InterceptedResponse) {
-    let before = response.fields[Self.cacheStatus].map { $0 + ", " } ?? ""
-    response.fields[Self.cacheStatus] = before + status.description
+    let before = response.fields[StructuredFields.cacheStatus].map { $0 + ", " } ?? ""
+    response.fields[StructuredFields.cacheStatus] = before + status.description
   }
-
-  // A name of letters and a hyphen is a field name.
-  static let cacheStatus = HTTPField.Name("Cache-Status")!
 
   /// The response to `only-if-cached` that nothing stored can give (RFC 9111, section 5.2.1.7).
   func gatewayTimeout(_ decision: CacheDecision) -> InterceptedResponse {

@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTypes
 
-/// Which resources a load has changed lately: a response that was asked for before and comes after is not what the
-/// resource is now.
+/// Which resources, whoever asks for them, and which groups of them a load has changed lately: a response that was asked
+/// for before and comes after is not what the resource is now.
 ///
 /// Only the latest are remembered; what is forgotten counts as changed when the question goes back further than that.
 final class Changes: Sendable {
   private struct State {
     var moment: UInt64 = 0
-    var changed: [ArchiveKey: UInt64] = [:]
+    var changed: [[UInt8]: UInt64] = [:]
     /// Everything up to this moment may have been forgotten.
     var forgotten: UInt64 = 0
 
-    mutating func note(_ key: ArchiveKey, _ limit: Int) {
+    mutating func note(_ key: [UInt8], _ limit: Int) {
       if changed.count >= limit {
         changed = [:]
         forgotten = moment
@@ -27,7 +27,7 @@ final class Changes: Sendable {
       forgotten = moment
     }
 
-    func hasChanged(_ key: ArchiveKey, since moment: UInt64) -> Bool {
+    func hasChanged(_ key: [UInt8], since moment: UInt64) -> Bool {
       changed[key].map { $0 > moment } ?? (moment < forgotten)
     }
   }
@@ -40,14 +40,14 @@ final class Changes: Sendable {
   /// The moment, which goes on with each change.
   var now: UInt64 { state.withLock { $0.moment } }
 
-  func note(_ key: ArchiveKey) { state.withLock { $0.note(key, limit) } }
+  func note(_ key: [UInt8]) { state.withLock { $0.note(key, limit) } }
 
   /// Notes that any resource may have changed.
   func noteAll() { state.withLock { $0.noteAll() } }
 
   /// Notes the change that one load has made itself, and returns the moment after it; `nil` when somebody else changed
   /// the resource since `moment`, so that nobody can say which of the two came last.
-  func noteOwn(_ key: ArchiveKey, since moment: UInt64) -> UInt64? {
+  func noteOwn(_ key: [UInt8], since moment: UInt64) -> UInt64? {
     state.withLock { state in
       let isAlone = !state.hasChanged(key, since: moment)
       state.note(key, limit)
@@ -55,7 +55,7 @@ final class Changes: Sendable {
     }
   }
 
-  func hasChanged(_ key: ArchiveKey, since moment: UInt64) -> Bool {
+  func hasChanged(_ key: [UInt8], since moment: UInt64) -> Bool {
     state.withLock { $0.hasChanged(key, since: moment) }
   }
 }

@@ -100,13 +100,13 @@
         name: [.customShort("H"), .long], help: ArgumentHelp("A header field of the request.", valueName: "name: value")
       )
       var header: [String] = []
-      @Option(help: "online, preferArchive, offline, record or replayOnly.") var mode: Mode = .online
+      @Option(help: "online, preferArchive or offline.") var mode: Mode = .online
       @Option(help: ArgumentHelp("The partition that the request belongs to.", valueName: "name")) var partition:
         String?
       @OptionGroup var common: CommonOptions
 
       enum Mode: String, ExpressibleByArgument, CaseIterable {
-        case online, preferArchive, offline, record, replayOnly
+        case online, preferArchive, offline
       }
 
       func run() async throws {

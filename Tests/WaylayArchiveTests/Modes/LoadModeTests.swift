@@ -45,22 +45,6 @@ struct LoadModeTests {
     }
   }
 
-  @Test("what was recorded is replayed unmarked, whatever its headers said; everything else is an error")
-  func recordAndReplay() async throws {
-    try await withSite({ $0.mode = .record }) { (site: Site) async throws in
-      site.origin.reply(to: "/a", with: numbered([("Cache-Control", "no-store")]))
-      try await site.get("/a")
-      #expect(try await site.get("/a").text == "body 2")
-      site.archive.mode = .replayOnly
-      site.wall.advance(by: 1000)
-      let replayed = try await site.get("/a", by: .direct)
-      #expect(replayed.text == "body 2" && replayed["Cache-Status"] == nil && replayed.source == .archive)
-      let error8 = await failure { try await site.get("/b") }
-      #expect(cause(error8)?.code == .notStored)
-      #expect(site.seen("/a").count == 2 && site.seen("/b").isEmpty)
-    }
-  }
-
   @Test("a host's mode goes before the archive's, a request's before both")
   func scopes() async throws {
     try await withSite({ configuration in

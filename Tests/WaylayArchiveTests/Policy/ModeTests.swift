@@ -139,32 +139,6 @@ struct ModeTests {
     #expect(cache.load(.init(body: "other"), url: "http://example.com/b").body == "other")
   }
 
-  @Test(
-    """
-    record: everything from the network, everything stored, also no-store; replayOnly gives it back unmarked, and \
-    nothing else
-    """
-  )
-  func recordAndReplay() {
-    var cache = PolicyCache()
-    cache.options.mode = .record
-    for (path, reply) in [
-      ("/a", PolicyCache.Reply(fields: [.cacheControl: "no-store"], body: "secret")),
-      ("/b", .init(status: 500, body: "error")),
-      ("/c", .init(status: 302, fields: [.location: "/a"])),
-    ] {
-      #expect(cache.load(reply, url: "http://example.com" + path).status == reply.status)
-    }
-    #expect(!cache.load(.init(fields: [.cacheControl: "no-store"], body: "secret")).isFromArchive)
-    cache.options.mode = .replayOnly
-    let result = cache.load(nil)
-    #expect(result.body == "secret")
-    #expect(!result.isStale)
-    #expect(cache.load(nil, url: "http://example.com/b").status == 500)
-    #expect(cache.load(nil, url: "http://example.com/c").status == 302)
-    #expect(cache.load(.init(), url: "http://example.com/d").status == PolicyCache.unavailable)
-  }
-
   @Test("A request of the loading system is read without regard to letter case")
   func urlRequest() throws {
     let policy = PolicyCache().policy

@@ -37,6 +37,50 @@ struct FlushTests {
     try await store.write(.sample("barrier"), .noise(70_000), by: 70_000)
   }
 
+  @Test("what a flushed entry replaced does not come back when that one is removed before the loss")
+  func replacedAndRemoved() async throws {
+    let moments = Locked<[ModelDisk]>([])
+    let isWatched = Locked(false)
+    let chance = Locked(SplitMix(state: 24))
+    let disk = disk
+    let store = try opened(
+      FailingSystem(disk) { call in
+        guard isWatched.withLock({ $0 }), [.write, .synchronize, .remove, .rename].contains(call) else { return nil }
+        let made = chance.withLock { chance in (0..<12).map { _ in disk.afterLossOfPower(&chance) } }
+        moments.withLock { $0 += made }
+        return nil
+      })
+    let first = try store.put(.sample("a"), body: .noise(100, seed: 1))
+    try await store.flush()
+    let second = try store.put(.sample("a", replacing: [first.id]), body: .noise(100, seed: 2))
+    isWatched.withLock { $0 = true }
+    try await store.flush()
+    // From here on the second one is there: the first one's file has been removed, and no folder synced since.
+    moments.withLock { $0 = [] }
+    store.remove([second.id])
+    _ = await store.settle()
+    let unflushed = moments.withLock { moments -> [ModelDisk] in
+      defer { moments = [] }
+      return moments
+    }
+    try await store.flush()
+    var after = SplitMix(state: 25)
+    let flushed = (0..<40).map { _ in disk.afterLossOfPower(&after) }
+    await store.close()
+    #expect(!unflushed.isEmpty)
+    let cases: [(disks: [ModelDisk], allowed: [[Data]])] = [
+      (unflushed, [[], [.noise(100, seed: 2)]]), (flushed, [[]]),
+    ]
+    for (disks, allowed) in cases {
+      for disk in disks {
+        let store = try opened(disk)
+        let bodies = try await store.bodies("a")
+        #expect(allowed.contains(bodies))
+        await store.close()
+      }
+    }
+  }
+
   /// How many files of entries there are.
   private var entryFiles: Int {
     get throws {

@@ -201,7 +201,9 @@ struct HeldDirectoryTests {
     await reader.close()
     gate.open()
     #expect(try await found.isEmpty)
-    #expect(try await reader.list().isEmpty)
+    // A list of nothing would say that there is nothing.
+    let unlisted = await #expect(throws: ArchiveError.self) { _ = try await reader.list() }
+    #expect(unlisted?.code == .closed)
     #expect(reader.usage.count == 0)
     await writer.close()
   }

@@ -1,5 +1,5 @@
 // Encryption is swift-crypto's, which on Linux compiles BoringSSL: a package that turns the trait `Cryptography` off
-// has neither. Then nobody can have a key, and the compiler knows that no archive is encrypted.
+// has neither. Then nobody can have a key.
 #if Cryptography
   public import Crypto
   import Foundation
@@ -55,9 +55,12 @@
 #else
   import Foundation
 
-  /// What an app encrypts an archive with: nothing, because the trait `Cryptography` of this package is not enabled.
-  public enum EncryptionKey: Sendable {
-    func longEnough() throws(ArchiveError) -> EncryptionKey { switch self {} }
+  /// What an app encrypts an archive with: nothing, because the trait `Cryptography` of this package is not enabled, and
+  /// nobody can make one.
+  public struct EncryptionKey: Sendable {
+    private init() {}
+
+    func longEnough() throws(ArchiveError) -> EncryptionKey { self }
   }
 
   extension ArchiveCache.Storage {
@@ -68,18 +71,21 @@
     ) -> ArchiveCache.Storage { .memory }
   }
 
-  /// What cannot be made without a key.
-  enum Cipher: Sendable {
+  /// What cannot be made without a key, and keeps nothing in clear even so.
+  struct Cipher: Sendable {
     static let overhead = 0
 
-    init(_ key: EncryptionKey, archive: [UInt8]) { switch key {} }
+    init(_ key: EncryptionKey, archive: [UInt8]) {}
 
-    var fingerprint: [UInt8] { switch self {} }
-    var digestKey: [UInt8] { switch self {} }
+    var fingerprint: [UInt8] { [] }
+    var digestKey: [UInt8] { [] }
 
-    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data { switch self {} }
+    func sealed(_ bytes: some DataProtocol, authenticating context: [UInt8]) throws -> Data {
+      throw ArchiveError(
+        .invalidKey, "this build has no encryption: enable the trait Cryptography of the package waylay.")
+    }
 
-    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { switch self {} }
+    func opened(_ bytes: some DataProtocol, authenticating context: [UInt8]) -> Data? { nil }
   }
 #endif
 

@@ -10,7 +10,11 @@ extension DiskStore {
       return
     }
     if log == nil { try await refreshFromLog() }
-    let slots = collect(filter.partition)
+    try state.withLock { state in
+      if state.isClosed { throw ArchiveError.closed }
+      if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+    }
+    let slots = collect(filter)
     var start = 0
     while start < slots.count {
       let portion = slots[start..<min(start + 64, slots.count)]
@@ -27,7 +31,7 @@ extension DiskStore {
   package func removeAll(_ filter: EntryFilter) async throws -> Int {
     try state.withLock { try check($0, head: 0, bytes: 0) }
     if filter.isWhole {
-      let slots = collect(filter.partition)
+      let slots = collect(filter)
       remove(slots.map { EntryID(number: $0.slot.number, hash: $0.hash) })
       try await perform { store in
         // Empty folders of partitions that are gone tell how many there were.
@@ -52,8 +56,9 @@ extension DiskStore {
     return ids.count
   }
 
-  private func collect(_ partition: ArchivePartition?) -> [(hash: UInt64, slot: DiskSlot)] {
-    let wanted = partition.map { hash.digest($0.bytes).0 }
+  private func collect(_ filter: EntryFilter) -> [(hash: UInt64, slot: DiskSlot)] {
+    let wanted = filter.partition.map { hash.digest($0.bytes).0 }
+    let sieve = EntryMarks.sieve(filter, hash)
     var slots: [(hash: UInt64, slot: DiskSlot)] = []
     var place = 0
     var goesOn = true
@@ -63,7 +68,9 @@ extension DiskStore {
         let number = wanted.map { state.partitions[$0] }
         let end = min(place + 256, state.index.places)
         while place < end {
-          if let found = state.index.place(place), number == nil || found.payload.partition == number {
+          if let found = state.index.place(place), number == nil || found.payload.partition == number,
+            sieve?(found.payload.marks) ?? true
+          {
             slots.append((found.hash, found.payload))
           }
           place += 1

@@ -66,6 +66,7 @@ extension DiskStore {
       block.details = details
       slot.stored = Self.milliseconds(details.stored)
       slot.isPinned = details.isPinned
+      slot.marks = EntryMarks(block.key, details, hash)
       try begin([file])
       try writeHead(block, &slot, digest, followedBy: nil)
       slot.cost = DiskSlot.cost(
@@ -109,7 +110,7 @@ extension DiskStore {
       slot.hits = now.hits
       slot.isPinned = now.isPinned
       slot.isDurable = true
-      state.usage.bytes += slot.cost - now.cost
+      state.usage.replace(now, by: slot)
       state.index[handle] = slot
       state.loose.remove(slot.headFile(digest.0))
       state.loose.remove(slot.bodyFile(digest.0))

@@ -262,8 +262,7 @@ extension DiskStore.State {
   @discardableResult
   mutating func take(_ handle: EntryIndex<DiskSlot>.Handle, _ low: UInt64) -> DiskSlot {
     let slot = index.remove(handle)
-    usage.bytes -= slot.cost
-    usage.count -= 1
+    usage.remove(slot)
     loose.insert(slot.headFile(low))
     loose.insert(slot.bodyFile(low))
     if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }

@@ -85,7 +85,7 @@ extension DiskStore {
       guard let handle = state.find(id) else { return }
       var safe = old.slot
       safe.isSafe = true
-      state.usage.bytes += safe.cost - state.index[handle].cost
+      state.usage.replace(state.index[handle], by: safe)
       state.index[handle] = safe
       state.index.setPinned(safe.isPinned, handle)
       let kept = [safe.headFile(old.low), safe.bodyFile(old.low)]
@@ -164,8 +164,7 @@ extension DiskStore.State {
     for item in items where item.isEntry {
       let slot = item.slot
       index.insert(slot, hash: item.low, isPinned: slot.isPinned)
-      usage.bytes += slot.cost
-      usage.count += 1
+      usage.add(slot)
       loose.remove(slot.headFile(item.low))
       loose.remove(slot.bodyFile(item.low))
       let heads = items.filter { !$0.isEntry && $0.slot.number == slot.number }

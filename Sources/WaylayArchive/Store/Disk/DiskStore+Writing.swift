@@ -45,14 +45,14 @@ extension DiskStore {
       var (replaced, superseded) = state.replace(draft.replacing)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
-      guard makeRoom(for: bytes, count: 1, in: &state) else {
+      let isInline = body.count <= BodyChunk.size
+      guard makeRoom(for: DiskSlot.blocks(bytes, isInline: isInline), count: 1, in: &state) else {
         if !superseded.isEmpty { state.jobs.append { [superseded] in $0.removeSuperseded(superseded) } }
         throw ArchiveError.storeFull
       }
       let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
       state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned)
-      state.usage.bytes += bytes
-      state.usage.count += 1
+      state.usage.add(slot)
       state.keep(entry, upTo: options.memory, isPinned: true)
       // Nor does a loss of power: what the disk has stays until it has the new one.
       if !superseded.isEmpty { state.superseded[entry.id] = superseded }
@@ -195,6 +195,7 @@ extension DiskStore {
     record.body = body.count <= BodyChunk.size ? record.head : state.number()
     record.stored = Self.milliseconds(draft.details.stored)
     if draft.details.isPinned { record.flags = .pinned }
+    record.marks = EntryMarks(draft.key, draft.details, hash)
     var slot = DiskSlot(record)
     slot.cost = bytes
     slot.isDurable = false
@@ -297,6 +298,7 @@ extension DiskStore {
     record.body = publication.file?.number ?? number
     record.stored = Self.milliseconds(draft.details.stored)
     record.hits = old?.hits ?? 0
+    record.marks = EntryMarks(draft.key, draft.details, hash)
     var slot = DiskSlot(record)
     slot.isPinned = draft.details.isPinned
     let block = HeadBlock(key: draft.key, details: draft.details, head: draft.head, chunks: publication.chunks)
@@ -308,7 +310,7 @@ extension DiskStore {
       slot.bodyLength = block.storedBodyLength
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
-      let (cost, bytes) = (slot.cost, slot.cost - (old?.cost ?? 0) - publication.reserved)
+      let (cost, bytes) = (slot.cost, slot.blocks - (old?.blocks ?? 0) - publication.reserved)
       let limit = limits.entryBytes
       guard cost <= limit else { throw ArchiveError.entryTooLarge(cost, limit) }
       let hasRoom = state.withLock { makeRoom(for: max(bytes, 0), count: old == nil ? 1 : 0, in: &$0) }
@@ -333,16 +335,16 @@ extension DiskStore {
         // A head that was given to it as it was, and waits to be written, is not that of what it is now.
         if state.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
         slot.pending = state.index[handle].pending
-        state.usage.bytes += slot.cost - state.index[handle].cost - publication.reserved
+        state.usage.replace(state.index[handle], by: slot)
         state.index[handle] = slot
         state.grown[known] = block.bodyLength
         state.index.setPinned(slot.isPinned || !publication.isLast, handle)
       } else {
         state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned || !publication.isLast)
         if !publication.isLast { state.resumed.insert(entry.id) }
-        state.usage.bytes += slot.cost - publication.reserved
-        state.usage.count += 1
+        state.usage.add(slot)
       }
+      state.usage.reserve(-publication.reserved)
       state.loose.remove(slot.headFile(digest.0))
       state.loose.remove(slot.bodyFile(digest.0))
       state.drafts.remove(slot.bodyFile(digest.0))

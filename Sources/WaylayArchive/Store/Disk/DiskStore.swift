@@ -342,18 +342,18 @@ extension DiskStore {
     }
   }
 
-  /// Evicts until so much more fits; what is evicted goes from the disk before anything that is written after this
+  /// Evicts until so much more of the disk fits; what is evicted goes from the disk before anything that is written after this
   /// call.
   ///
   /// Only as much as is needed: the rest of the way to the low-water mark is not the caller's time.
   func makeRoom(for bytes: Int64, count: Int, in state: inout State) -> Bool {
     var wanted = state.usage
-    wanted.bytes += bytes
+    wanted.blocks += bytes
     wanted.count += count
     guard state.limits.isExceeded(by: wanted) else { return true }
     while state.limits.isExceeded(by: wanted) {
       guard evictOne(in: &state) else { return false }
-      wanted.bytes = state.usage.bytes + bytes
+      wanted.blocks = state.usage.blocks + bytes
       wanted.count = state.usage.count + count
     }
     trimLater(in: &state)
@@ -404,7 +404,7 @@ extension DiskStore {
         guard makeRoom(for: bytes, count: 0, in: &state) else { throw ArchiveError.storeFull }
       }
       // What was lost or closed is counted no more.
-      if !state.isLost, !state.isClosed { state.usage.bytes += bytes }
+      if !state.isLost, !state.isClosed { state.usage.reserve(bytes) }
     }
   }
 }

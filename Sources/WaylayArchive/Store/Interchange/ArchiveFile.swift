@@ -60,24 +60,26 @@ final class ArchiveFileWriter: Sendable {
   private let files: FileSystem
   private let pool = IOPool(lanes: 1)
   private let path: String
+  /// What it is called until it is whole: a name that nobody else has.
+  private let draft: String
   private let file: FileDescriptor
   private let sealing: Sealing
   private let state: Locked<State>
 
   init(_ path: String, secret: [UInt8], key: EncryptionKey?, _ files: FileSystem) throws {
     self.path = path
+    draft = path + ".\(UUID().uuidString).new"
     self.files = files
     let identity = Identity(secret: secret, key: key)
     sealing = try identity.sealing(key, directory: path)
     guard try files.status(of: path, in: nil) == nil else { throw SystemError("create", code: EEXIST) }
-    try files.remove(path + ".new", in: nil)
-    file = try files.create(path + ".new", in: nil)
+    file = try files.create(draft, in: nil)
     let mark = ArchiveFile.mark(identity)
     try files.write(mark, to: file, at: 0)
     state = Locked(State(offset: Int64(mark.count)))
   }
 
-  deinit { try? files.remove(path + ".new", in: nil) }
+  deinit { try? files.remove(draft, in: nil) }
 
   func write(_ kind: ArchiveFile.Frame, _ payload: [UInt8]) async throws {
     let index = state.withLock { $0.index }
@@ -98,7 +100,7 @@ final class ArchiveFileWriter: Sendable {
   func finish() async throws {
     try await pool.perform { [self] in
       try files.synchronize(file)
-      try files.rename(path + ".new", to: path, in: nil)
+      try files.rename(draft, to: path, in: nil)
     }
   }
 }
@@ -283,13 +285,19 @@ extension ArchiveCache.Storage {
     var first = reader
     while try await first.next().kind != .last {}
     let store = try open(limits, secret: reader.secret)
-    guard (store as? any SecretBearing)?.secretBytes == reader.secret else {
-      await store.close()
+    // One that has entries would have some of them replaced, and nobody could tell afterwards which.
+    guard (store as? any SecretBearing)?.secretBytes == reader.secret, store.usage.count == 0 else {
+      await SharedStores.close(store)
       throw ArchiveError(
         .directoryUnusable,
         "\(path) already contains an archive: restore to an empty directory, or import the file there.")
     }
-    _ = try await store.add(&reader, file.path)
+    do {
+      _ = try await store.add(&reader, file.path)
+    } catch {
+      await SharedStores.close(store)
+      throw error
+    }
     return store
   }
 }

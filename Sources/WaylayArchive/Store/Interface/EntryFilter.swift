@@ -7,84 +7,119 @@ import Foundation
 /// try await archive.removeAll(.tag("news").and(.stored(before: yesterday)))
 /// ```
 public struct EntryFilter: Sendable {
-  /// The partition that alone has to be looked at, where there is one.
-  let partition: ArchivePartition?
-  /// The key that alone has to be looked at, where there is one.
-  let key: ArchiveKey?
-  /// Whether the partition says it all, so that no entry has to be looked at.
-  let isWhole: Bool
-  let matches: @Sendable (StoredEntry) -> Bool
+  /// A condition; all of a filter's have to be met.
+  enum Part: Sendable {
+    case partition(ArchivePartition)
+    case key(ArchiveKey)
+    /// Entries of a URL, until it is known what that is under the archive's rules.
+    case url(URL)
+    /// Entries of a resource.
+    case resource(Resource)
+    case host(String)
+    /// Entries with any of these tags.
+    case tags(Set<String>)
+    case matching(@Sendable (StoredEntry) -> Bool)
 
-  init(
-    partition: ArchivePartition? = nil, key: ArchiveKey? = nil, isWhole: Bool = false,
-    _ matches: @escaping @Sendable (StoredEntry) -> Bool
-  ) {
-    self.partition = partition
-    self.key = key
-    self.isWhole = isWhole
-    self.matches = matches
+    func matches(_ entry: StoredEntry) -> Bool {
+      switch self {
+      case .partition(let partition): entry.key.partition == partition
+      case .key(let key): entry.key == key
+      case .url(let url):
+        // Without the archive's rules, as the program `waylay` lists: what can be read of the URL.
+        entry.details.url == KeyText(url).text || entry.details.url == url.redacted && url.redacted.hasSuffix("…")
+      case .resource(let resource): resource.matches(entry)
+      case .host(let host): entry.details.host == host
+      case .tags(let tags): !tags.isDisjoint(with: entry.details.tags)
+      case .matching(let predicate): predicate(entry)
+      }
+    }
+  }
+
+  private(set) var parts: [Part]
+
+  init(_ parts: Part...) { self.parts = parts }
+
+  /// The partition that alone has to be looked at, where there is one.
+  var partition: ArchivePartition? {
+    for part in parts { if case .partition(let partition) = part { return partition } }
+    return key?.partition
+  }
+
+  /// The key that alone has to be looked at, where there is one.
+  var key: ArchiveKey? {
+    for part in parts { if case .key(let key) = part { return key } }
+    return nil
+  }
+
+  /// Whether the partition says it all, so that no entry has to be looked at.
+  var isWhole: Bool {
+    switch parts.first {
+    case nil: true
+    case .partition: parts.count == 1
+    default: false
+    }
+  }
+
+  func matches(_ entry: StoredEntry) -> Bool { parts.allSatisfy { $0.matches(entry) } }
+
+  /// The same with the resources that URLs are.
+  func resolved(_ resource: (URL) -> Resource) -> EntryFilter {
+    var filter = self
+    for (index, part) in parts.enumerated() {
+      if case .url(let url) = part { filter.parts[index] = .resource(resource(url)) }
+    }
+    return filter
   }
 
   /// Every entry.
-  public static let all = EntryFilter(isWhole: true) { _ in true }
+  public static let all = EntryFilter()
 
   /// The entries under one key.
-  package static func key(_ key: ArchiveKey) -> EntryFilter {
-    EntryFilter(partition: key.partition, key: key) { $0.key == key }
-  }
+  package static func key(_ key: ArchiveKey) -> EntryFilter { EntryFilter(.key(key)) }
 
-  /// The entries of one host, excluding its subdomains.
-  public static func host(_ host: String) -> EntryFilter {
-    let host = host.lowercased()
-    return EntryFilter { $0.details.host == host }
-  }
+  /// The entries of one host, excluding its subdomains. Hosts are compared in the form that host rules use: without
+  /// regard to letter case, and international names in ASCII.
+  public static func host(_ host: String) -> EntryFilter { EntryFilter(.host(HostName.comparable(host))) }
 
-  /// The entries of one URL, for all users and request fields. Scheme and host are case-insensitive, user info and
-  /// fragment are ignored, and the rest is compared byte by byte. If an archive keeps no query values, all entries with
-  /// the same query names match.
+  /// The entries that requests for one URL share, for all users and request fields: under the archive's own key rules,
+  /// and with what a response's `No-Vary-Search` excuses. User info and fragment are ignored.
   ///
   /// To remove the responses for one request, see ``ArchiveCache/remove(for:)``.
-  public static func url(_ url: URL) -> EntryFilter {
-    let wanted = KeyText(url).text
-    let redacted = url.redacted
-    return EntryFilter { $0.details.url == wanted || $0.details.url == redacted && redacted.hasSuffix("…") }
-  }
+  public static func url(_ url: URL) -> EntryFilter { EntryFilter(.url(url)) }
 
   /// The entries whose URL starts with `prefix`, compared byte by byte.
   public static func prefix(_ prefix: String) -> EntryFilter {
     let prefix = Array(prefix.utf8)
-    return EntryFilter { $0.details.url.utf8.starts(with: prefix) }
+    return EntryFilter(.matching { $0.details.url.utf8.starts(with: prefix) })
   }
 
   /// The entries with a tag.
-  public static func tag(_ tag: String) -> EntryFilter { EntryFilter { $0.details.tags.contains(tag) } }
+  public static func tag(_ tag: String) -> EntryFilter { EntryFilter(.tags([tag])) }
 
   /// The entries of one partition.
-  public static func partition(_ partition: ArchivePartition) -> EntryFilter {
-    EntryFilter(partition: partition, isWhole: true) { $0.key.partition == partition }
-  }
+  public static func partition(_ partition: ArchivePartition) -> EntryFilter { EntryFilter(.partition(partition)) }
 
   /// The entries that were stored or last freshened before a time.
-  public static func stored(before date: Date) -> EntryFilter { EntryFilter { $0.details.stored < date } }
+  public static func stored(before date: Date) -> EntryFilter { EntryFilter(.matching { $0.details.stored < date }) }
 
   /// The entries that were stored or last freshened at or after a time: those that ``stored(before:)`` excludes.
-  public static func stored(after date: Date) -> EntryFilter { EntryFilter { $0.details.stored >= date } }
+  public static func stored(after date: Date) -> EntryFilter { EntryFilter(.matching { $0.details.stored >= date }) }
 
   /// The entries that a closure accepts. The closure must not use the archive.
   public static func matching(_ predicate: @escaping @Sendable (ArchivedResponse) -> Bool) -> EntryFilter {
-    EntryFilter { ArchivedResponse($0).map(predicate) ?? false }
+    EntryFilter(.matching { ArchivedResponse($0).map(predicate) ?? false })
   }
 
   /// The entries that a closure accepts, whatever is in their heads.
   package static func entries(_ predicate: @escaping @Sendable (StoredEntry) -> Bool) -> EntryFilter {
-    EntryFilter(predicate)
+    EntryFilter(.matching(predicate))
   }
 
   /// The entries that match both filters.
   public func and(_ other: EntryFilter) -> EntryFilter {
-    let first = matches
-    let second = other.matches
-    return EntryFilter(partition: partition ?? other.partition, key: key ?? other.key) { first($0) && second($0) }
+    var both = self
+    both.parts += other.parts
+    return both
   }
 }
 
@@ -117,7 +152,8 @@ public struct ArchivePartition: Hashable, Sendable, ExpressibleByStringLiteral, 
 /// The limits of a store, enforced at every write: the least valuable entries are evicted before the new entry is
 /// written.
 public struct StoreLimits: Hashable, Sendable {
-  /// The maximum number of bytes, including heads and bookkeeping.
+  /// The maximum number of bytes, including heads and bookkeeping. On disk it limits the space that the files occupy,
+  /// in blocks of 4 KiB, which for many small entries is more than ``StoreUsage/bytes``.
   public var bytes: Int64
   /// The maximum number of entries.
   public var count: Int
@@ -141,7 +177,7 @@ public struct StoreLimits: Hashable, Sendable {
   }
 
   /// Whether so much is too much.
-  func isExceeded(by usage: StoreUsage) -> Bool { usage.bytes > bytes || usage.count > count }
+  func isExceeded(by usage: StoreUsage) -> Bool { max(usage.bytes, usage.blocks) > bytes || usage.count > count }
 
   /// The limits that eviction goes down to.
   var low: StoreLimits {
@@ -162,8 +198,11 @@ public struct StoreLimits: Hashable, Sendable {
 
 /// The usage of a store.
 public struct StoreUsage: Hashable, Sendable {
-  /// The number of bytes of all entries, including those being written.
+  /// The number of bytes of all entries, including those being written. Their files may occupy more on disk, because
+  /// file systems allocate whole blocks; ``StoreLimits/bytes`` limits that.
   public var bytes: Int64
+  /// The bytes that they take of the disk.
+  var blocks: Int64 = 0
   /// The number of entries.
   public var count: Int
 

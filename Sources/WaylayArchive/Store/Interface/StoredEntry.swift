@@ -133,6 +133,19 @@ package struct ArchiveKey: Hashable, Sendable {
   /// in its own folder.
   package let partition: ArchivePartition
 
+  /// What the key is of, whoever asks for it: what stands behind its third blank. All of it where there is none.
+  var text: ArraySlice<UInt8> {
+    var blanks = 0
+    for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: " ") {
+      blanks += 1
+      if blanks == 3 { return bytes[(index + 1)...] }
+    }
+    return bytes[...]
+  }
+
+  /// The same up to the next blank: behind it stands what several URLs have in common.
+  var resource: ArraySlice<UInt8> { text.prefix { $0 != UInt8(ascii: " ") } }
+
   /// Makes a key from bytes.
   package init(bytes: [UInt8], partition: ArchivePartition = .shared) {
     self.bytes = bytes

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One line of the log: 96 bytes, so that a damaged record costs itself and not those behind it.
 ///
 /// A record carries digests, sizes and times; URLs, keys and heads are in the entries' own files.
@@ -48,6 +50,8 @@ struct LogRecord: Equatable, Sendable {
   var headCheck: UInt64 = 0
   /// Milliseconds since 1970; of a partition, the digest of its name.
   var stored: UInt64 = 0
+  /// What the entry is of, and how it is marked.
+  var marks = EntryMarks()
 
   func write(to bytes: UnsafeMutableRawBufferPointer, seed: UInt64) {
     func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
@@ -65,6 +69,12 @@ struct LogRecord: Equatable, Sendable {
     put(headLength, 48)
     put(hits, 52)
     put(bodyLength, 56)
+    // The upper sixteen bits of a body's length are free, and two bytes behind the flags.
+    if kind == .put {
+      put(UInt16(truncatingIfNeeded: marks.tags), 2)
+      put(UInt16(truncatingIfNeeded: marks.tags >> 16), 62)
+      put(marks.place, 84)
+    }
     put(headCheck, 64)
     put(stored, 72)
     put(bodyOffset, 80)
@@ -103,8 +113,11 @@ struct LogRecord: Equatable, Sendable {
     headCheck = number(64)
     stored = number(72)
     bodyOffset = number(80)
-    // Sizes that no file has: nothing later has to think of overflow.
-    if kind == .put, bodyLength > 1 << 48 { return nil }
+    guard kind == .put else { return }
+    // No longer than any file: nothing later has to think of overflow.
+    bodyLength &= 1 << 48 - 1
+    marks = EntryMarks(
+      place: number(84), tags: UInt32(number(2) as UInt16) | UInt32(number(62) as UInt16) << 16)
   }
 }
 
@@ -174,6 +187,7 @@ struct DiskSlot: Sendable {
   var isPinned = false
   /// Whether it is on the disk, although its number is not among those of which that is known.
   var isSafe = false
+  var marks: EntryMarks
 
   func headFile(_ low: UInt64) -> EntryFile { EntryFile(partition: partition, low: low, number: head) }
   func bodyFile(_ low: UInt64) -> EntryFile { EntryFile(partition: partition, low: low, number: body) }
@@ -184,6 +198,14 @@ struct DiskSlot: Sendable {
   /// The bytes of the files.
   static func cost(headLength: Int64, bodyOffset: Int64, bodyLength: Int64, isInline: Bool) -> Int64 {
     bookkeeping + headLength + bodyLength + (isInline ? 0 : bodyOffset)
+  }
+
+  /// What the files take of the disk, which gives out whole blocks.
+  var blocks: Int64 { Self.blocks(cost, isInline: head == body) }
+
+  static func blocks(_ cost: Int64, isInline: Bool) -> Int64 {
+    let block: Int64 = 4096
+    return (cost + block - 1) / block * block + (isInline ? 0 : block)
   }
 
   init(_ record: LogRecord) {
@@ -200,6 +222,7 @@ struct DiskSlot: Sendable {
     hits = record.hits
     isPinned = record.flags.contains(.pinned)
     isSafe = record.flags.contains(.safe)
+    marks = record.marks
     cost = Self.cost(
       headLength: Int64(headLength), bodyOffset: Int64(bodyOffset), bodyLength: bodyLength,
       isInline: record.head == record.body)
@@ -220,7 +243,89 @@ struct DiskSlot: Sendable {
     record.bodyLength = UInt64(clamping: bodyLength)
     record.headCheck = headCheck
     record.stored = stored
+    record.marks = marks
     return record
+  }
+}
+
+extension StoreUsage {
+  mutating func add(_ slot: DiskSlot) {
+    bytes &+= slot.cost
+    blocks &+= slot.blocks
+    count += 1
+  }
+
+  mutating func remove(_ slot: DiskSlot) {
+    bytes &-= slot.cost
+    blocks &-= slot.blocks
+    count -= 1
+  }
+
+  mutating func replace(_ old: DiskSlot, by new: DiskSlot) {
+    bytes &+= new.cost - old.cost
+    blocks &+= new.blocks - old.blocks
+  }
+
+  /// Counts what is on its way, or gives it back.
+  mutating func reserve(_ bytes: Int64) {
+    self.bytes += bytes
+    blocks += bytes
+  }
+}
+
+/// What the index knows of an entry beside its key, so that a filter need not read every head: a few bits of keyed
+/// digests of what it is of, of its host and of its tags. They rule entries out; what is left is looked at.
+struct EntryMarks: Equatable, Sendable {
+  /// Twenty bits of the resource, twelve of the host; zero where an earlier version stored the entry.
+  var place: UInt32 = 0
+  /// Three bits for each tag.
+  var tags: UInt32 = 0
+
+  private static let resourceMask: UInt32 = 1 << 20 - 1
+
+  init(place: UInt32 = 0, tags: UInt32 = 0) {
+    self.place = place
+    self.tags = tags
+  }
+
+  init(_ key: ArchiveKey, _ details: EntryDetails, _ hash: SipHash) {
+    place = Self.resource(key.resource, hash) | Self.host(details.host, hash)
+    for tag in details.tags { tags |= Self.tag(tag, hash) }
+  }
+
+  // Never zero, which says that nothing is known.
+  private static func resource(_ bytes: ArraySlice<UInt8>, _ hash: SipHash) -> UInt32 {
+    UInt32(truncatingIfNeeded: hash.digest(Array(bytes)).0) & resourceMask | 1
+  }
+
+  private static func host(_ host: String, _ hash: SipHash) -> UInt32 {
+    UInt32(truncatingIfNeeded: hash.digest(Array(host.utf8)).0) & ~resourceMask
+  }
+
+  private static func tag(_ tag: String, _ hash: SipHash) -> UInt32 {
+    // Tags are compared like texts: those that look the same are the same.
+    let digest = hash.digest(Array(tag.precomposedStringWithCanonicalMapping.utf8)).0
+    return (0..<3).reduce(0) { $0 | 1 << UInt32(digest >> (5 * UInt64($1)) & 31) }
+  }
+
+  /// Which entries a filter may be about, by their marks; `nil` where marks say nothing of it.
+  static func sieve(_ filter: EntryFilter, _ hash: SipHash) -> (@Sendable (EntryMarks) -> Bool)? {
+    let tests = filter.parts.compactMap { part -> (@Sendable (EntryMarks) -> Bool)? in
+      switch part {
+      case .resource(let asked):
+        let wanted = [asked.text, asked.path].compactMap { $0.map { resource($0[...], hash) } }
+        return { wanted.contains($0.place & resourceMask) }
+      case .host(let name):
+        let wanted = host(name, hash)
+        return { $0.place & ~resourceMask == wanted }
+      case .tags(let names):
+        let wanted = names.map { tag($0, hash) }
+        return { marks in wanted.contains { marks.tags & $0 == $0 } }
+      case .partition, .key, .url, .matching: return nil
+      }
+    }
+    guard !tests.isEmpty else { return nil }
+    return { marks in marks.place == 0 || tests.allSatisfy { $0(marks) } }
   }
 }
 

@@ -79,7 +79,7 @@ struct Replay {
         } else if old.head != slot.head, old.isSafe || old.head <= safe {
           superseded[id] = [Superseded(slot: old, low: record.low, isEntry: false)]
         }
-        usage.bytes &+= slot.cost - old.cost
+        usage.replace(old, by: slot)
         if old.head != slot.head, old.head != slot.body { add(old.headFile(record.low)) }
         // A body grows in its file, or out of that of a head.
         if old.body != old.head, old.body != slot.head, old.body != slot.body { add(old.bodyFile(record.low)) }
@@ -89,8 +89,7 @@ struct Replay {
         _ = takeSuperseded(record.number)
         let handle = index.insert(slot, hash: record.low, isPinned: record.flags.contains(.pinned))
         if record.flags.contains(.visited) { index.visit(handle) }
-        usage.bytes &+= slot.cost
-        usage.count += 1
+        usage.add(slot)
       }
       use(slot.headFile(record.low))
       if slot.body != slot.head { use(slot.bodyFile(record.low)) }
@@ -158,8 +157,7 @@ struct Replay {
       let slot = item.slot
       successors[slot.number] = nil
       index.insert(slot, hash: item.low, isPinned: slot.isPinned)
-      usage.bytes &+= slot.cost
-      usage.count += 1
+      usage.add(slot)
       use(slot.headFile(item.low))
       if slot.body != slot.head { use(slot.bodyFile(item.low)) }
       let heads = items.filter { !$0.isEntry && $0.slot.number == slot.number }
@@ -182,8 +180,7 @@ struct Replay {
 
   private mutating func drop(_ handle: EntryIndex<DiskSlot>.Handle, hash: UInt64) {
     let slot = index.remove(handle)
-    usage.bytes &-= slot.cost
-    usage.count -= 1
+    usage.remove(slot)
     add(slot.headFile(hash))
     if slot.body != slot.head { add(slot.bodyFile(hash)) }
   }

@@ -110,7 +110,10 @@ package final class MemoryStore: ArchiveStore {
 
   /// Visits the entries that match a filter, oldest first.
   package func visit(_ filter: EntryFilter, _ visitor: @Sendable (StoredEntry) throws -> Bool) async throws {
-    let all = state.withLock { state in state.index.handles.map { state.index[$0] } }
+    let all = try state.withLock { state in
+      if state.isClosed { throw ArchiveError.closed }
+      return state.index.handles.map { state.index[$0] }
+    }
     for entry in all where filter.matches(entry) {
       guard try visitor(entry) else { return }
     }

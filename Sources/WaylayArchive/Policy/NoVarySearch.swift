@@ -1,0 +1,110 @@
+import HTTPTypes
+
+/// Which differences between two queries a response excuses (draft-ietf-httpbis-no-vary-search): what its
+/// `No-Vary-Search` says, where that is not what every response says anyway.
+package struct NoVarySearch: Hashable, Sendable {
+  /// Whether the order of the keys counts.
+  package private(set) var ordersKeys = true
+  /// Whether all parameters are excused but those named, rather than those named.
+  package private(set) var excusesAll = false
+  /// The names, percent-decoded.
+  package private(set) var names: Set<[UInt8]> = []
+
+  /// The longest value that is read; it is noted for each path.
+  private static let longest = 4096
+
+  /// - Returns: `nil` where the field is not there, cannot be read, or excuses nothing.
+  package init?(_ fields: HTTPFields) {
+    guard let text = fields[StructuredFields.noVarySearch] else { return nil }
+    self.init(text)
+  }
+
+  /// - Parameter text: The field's value, several lines joined.
+  package init?(_ text: String) {
+    guard text.utf8.count <= Self.longest, let members = StructuredFields.dictionary(text) else { return nil }
+    var parameters: StructuredFields.Member?
+    var exceptions: StructuredFields.Member?
+    for (key, member) in members {
+      switch (key, member) {
+      case ("key-order", .bool(let isExcused)): ordersKeys = !isExcused
+      case ("key-order", _): return nil
+      case ("params", _): parameters = member
+      case ("except", _): exceptions = member
+      default: break
+      }
+    }
+    switch parameters {
+    case nil: break
+    case .bool(let isAll): excusesAll = isAll
+    case .strings(let list): names = Set(list.map(Self.decoded))
+    case .other: return nil
+    }
+    if let exceptions {
+      guard excusesAll, case .strings(let list) = exceptions else { return nil }
+      names = Set(list.map(Self.decoded))
+    }
+    guard !ordersKeys || excusesAll || !names.isEmpty else { return nil }
+  }
+
+  /// The same text for the queries that it makes equal, and for no others.
+  package func canonical(_ query: some StringProtocol) -> [UInt8] {
+    var pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item -> (name: [UInt8], value: [UInt8]) in
+      let name = item.prefix { $0 != FieldBytes.equals }
+      return (Self.decoded(name), Self.decoded(item.dropFirst(name.count + 1)))
+    }
+    pairs.removeAll { names.contains($0.name) != excusesAll }
+    // Those of one name stay in their order.
+    if !ordersKeys {
+      pairs = pairs.enumerated().sorted { left, right in
+        left.element.name == right.element.name
+          ? left.offset < right.offset : left.element.name.lexicographicallyPrecedes(right.element.name)
+      }.map(\.element)
+    }
+    return Array(
+      pairs.map { Self.encoded($0.name) + [FieldBytes.equals] + Self.encoded($0.value) }
+        .joined(separator: [UInt8(ascii: "&")]))
+  }
+
+  /// What tells it from others, without blanks and question marks.
+  var label: [UInt8] {
+    let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }.map(Self.encoded)
+    return Array((ordersKeys ? "o" : "-").utf8) + Array((excusesAll ? "*" : "-").utf8)
+      + Array(sorted.joined(separator: [FieldBytes.comma]))
+  }
+
+  private static func decoded(_ text: String) -> [UInt8] { decoded(Array(text.utf8)[...]) }
+
+  /// The form of `application/x-www-form-urlencoded`: blanks for plus signs, bytes for percent signs, and what is no
+  /// UTF-8 replaced.
+  private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
+        let low = rest.dropFirst().first.flatMap(digit)
+      {
+        bytes.append(high << 4 | low)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return Array(String(decoding: bytes, as: UTF8.self).utf8)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.flatMap { byte -> [UInt8] in
+      let isPlain = FieldBytes.isToken(byte) && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
+      return isPlain ? [byte] : [UInt8(ascii: "%")] + Array(RequestKey.hexadecimal([byte]).utf8)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// A limit for a part of an archive: the responses of one host, or with one tag.
+///
+/// ```swift
+/// configuration.limits = [.tag("images", bytes: 64 << 20), .host("cdn.example.com", bytes: 128 << 20)]
+/// ```
+///
+/// When the part exceeds its limit, the responses stored or freshened longest ago are removed until nine tenths of the
+/// limit are left, so that images do not push out articles. Pinned responses stay. This happens in the background,
+/// after a response of the part has been stored; the limits of the whole archive apply as well.
+public struct PartLimit: Sendable {
+  let part: EntryFilter.Part
+  let bytes: Int64
+
+  /// A limit for the responses of one host, excluding its subdomains.
+  public static func host(_ host: String, bytes: Int64) -> PartLimit {
+    PartLimit(part: .host(HostName.comparable(host)), bytes: max(0, bytes))
+  }
+
+  /// A limit for the responses with a tag.
+  public static func tag(_ tag: String, bytes: Int64) -> PartLimit {
+    PartLimit(part: .tags([tag]), bytes: max(0, bytes))
+  }
+}
+
+/// What is known of the parts of an archive that have limits of their own.
+final class PartLimits: Sendable {
+  private struct State {
+    /// The bytes of each part, where they have been counted; never less than there are.
+    var bytes: [Int64?]
+    var trimming: Set<Int> = []
+    var isClosed = false
+  }
+
+  private let limits: [PartLimit]
+  private let state: Locked<State>
+
+  init(_ limits: [PartLimit]) {
+    self.limits = limits
+    state = Locked(State(bytes: limits.map { _ in nil }))
+  }
+
+  func close() { state.withLock { $0.isClosed = true } }
+
+  /// Notes that an entry was stored, and makes room in its parts.
+  func add(_ entry: StoredEntry, _ store: any ArchiveStore, _ reporter: ArchiveReporter) {
+    for (index, limit) in limits.enumerated() where limit.part.matches(entry) {
+      let isExceeded = state.withLock { state in
+        if let bytes = state.bytes[index] { state.bytes[index] = bytes.addingSaturating(entry.storedBytes) }
+        guard state.bytes[index].map({ $0 > limit.bytes }) ?? true, !state.isClosed else { return false }
+        return state.trimming.insert(index).inserted
+      }
+      // Owned by nobody: it ends when the part is small enough.
+      if isExceeded { Task { await trim(index, store, reporter) } }
+    }
+  }
+
+  /// Counts a part, and removes the oldest of what is too much.
+  private func trim(_ index: Int, _ store: any ArchiveStore, _ reporter: ArchiveReporter) async {
+    let limit = limits[index]
+    var goesOn = true
+    while goesOn {
+      // What is stored from now on is counted twice rather than not at all.
+      state.withLock { $0.bytes[index] = 0 }
+      let entries = (try? await store.list(EntryFilter(limit.part))) ?? []
+      var total = entries.reduce(0) { $0 + $1.storedBytes }
+      if total > limit.bytes {
+        let candidates = entries.filter { !$0.details.isPinned }.sorted { $0.details.stored < $1.details.stored }
+        for entry in candidates where total > limit.bytes / 10 * 9 {
+          store.remove([entry.id])
+          total -= entry.storedBytes
+          reporter.report(
+            ArchiveEvent(
+              .evicted, url: URL(string: entry.details.url), reason: "a part of the archive exceeded its limit",
+              bytes: entry.storedBytes))
+        }
+      }
+      goesOn = state.withLock { [total] state in
+        let added = state.bytes[index] ?? 0
+        state.bytes[index] = total.addingSaturating(added)
+        // What came meanwhile may be too much again.
+        if added > 0, total.addingSaturating(added) > limit.bytes, !state.isClosed { return true }
+        state.trimming.remove(index)
+        return false
+      }
+    }
+  }
+}

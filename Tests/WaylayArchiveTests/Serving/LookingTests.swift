@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+import WaylayArchive
+import WaylayCore
+
+@Suite("What an app asks its archive, and gives it", .timeLimit(.minutes(5)))
+struct LookingTests {
+  private let url = URL(string: "http://example.com/a")!
+
+  @Test("response(for:) and state(for:) say what is stored, without the network and without an event")
+  func looking() async throws {
+    let wall = Wall()
+    let archive = ArchiveCache { $0.now = { wall.now } }
+    let request = URLRequest(url: url)
+    #expect(try await archive.response(for: request) == nil)
+    #expect(try await archive.state(for: request) == .none)
+    let script = ScriptedNext()
+    script.answers("old", [.cacheControl: "max-age=10", .vary: "Accept-Language"])
+    _ = try await archive.load(script)
+    let before = archive.counters
+    #expect(try await archive.state(for: request) == .fresh)
+    wall.advance(by: 20)
+    #expect(try await archive.state(for: request) == .stale)
+    let stored = try #require(try await archive.response(for: request))
+    #expect(try await stored.body().collect(upTo: 100) == Data("old".utf8))
+    var other = request
+    other.setValue("de", forHTTPHeaderField: "Accept-Language")
+    #expect(try await archive.state(for: other) == .none)
+    other.httpMethod = "POST"
+    #expect(try await archive.response(for: other) == nil)
+    #expect(archive.counters == before)
+    await archive.close()
+    let error = await #expect(throws: ArchiveError.self) { try await archive.state(for: request) }
+    #expect(error?.code == .closed)
+  }
+
+  @Test("store(_:body:for:) stores what came by another way, or says why not")
+  func storing() async throws {
+    let archive = ArchiveCache {
+      $0.willStore = { if $0.fields[.contentType] == "video/mp4" { $0.refuse("no films") } }
+    }
+    func give(_ status: Int = 200, _ fields: [String: String], _ method: String = "GET") async throws {
+      var request = URLRequest(url: url)
+      request.httpMethod = method
+      let response = try #require(
+        HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
+      try await archive.store(response, body: Data("given".utf8), for: request)
+    }
+    let refused: [(Int, [String: String], String)] = [
+      (200, ["Cache-Control": "no-store"], "GET"), (200, ["Cache-Control": "max-age=9"], "PUT"), (304, [:], "GET"),
+      (200, ["Cache-Control": "max-age=9", "Content-Type": "video/mp4"], "GET"),
+      (200, ["Cache-Control": "max-age=9", "Content-Length": "77"], "GET"),
+    ]
+    for (status, fields, method) in refused {
+      let error = await #expect(throws: ArchiveError.self) { try await give(status, fields, method) }
+      #expect(error?.code == .notWritten, "\(fields)")
+    }
+    #expect(try await archive.usage.count == 0)
+    try await give(200, ["Cache-Control": "max-age=1000"])
+    try await give(200, ["Cache-Control": "max-age=1000"])
+    #expect(try await archive.entries().count == 1)
+    #expect(try await archive.load(ScriptedNext()).text == "given")
+    #expect(try await archive.removeAll() == 1)
+    #expect(try await archive.usage.count == 0)
+  }
+
+  @Test("staleIfError of the client stands in where neither side says so; must-revalidate goes first")
+  func staleIfError() async throws {
+    for (control, expected) in [("max-age=10", "old"), ("max-age=10, must-revalidate", "down")] {
+      let wall = Wall()
+      let archive = ArchiveCache {
+        $0.now = { wall.now }
+        $0.staleIfError = .seconds(60)
+      }
+      let script = ScriptedNext()
+      script.answers("old", [.cacheControl: control])
+      _ = try await archive.load(script)
+      script.answers("down", status: .serviceUnavailable)
+      wall.advance(by: 69)
+      #expect(try await archive.load(script).text == expected)
+      wall.advance(by: 10)
+      #expect(try await archive.load(script).text == "down")
+    }
+  }
+
+  @Test("a limit for a part removes the oldest of it, and nothing else")
+  func parts() async throws {
+    let archive = ArchiveCache {
+      $0.limits = [.tag("images", bytes: 20_000), .host("CDN.example.com", bytes: 1000)]
+      $0.willStore = { if $0.request.url?.path.hasSuffix(".png") == true { $0.tags = ["images"] } }
+    }
+    let script = ScriptedNext()
+    let events = archive.events(bufferingNewest: 1000)
+    script.answers(String(repeating: "x", count: 5000), [.cacheControl: "max-age=100000"])
+    for number in 0..<10 {
+      _ = try await archive.load("http://example.com/\(number).html", script)
+      _ = try await archive.load("http://example.com/\(number).png", script)
+    }
+    // Whoever stores goes on; the part becomes small enough behind him.
+    var evicted = 0
+    for await event in events where event.kind == .evicted {
+      evicted += 1
+      if evicted == 7 { break }
+    }
+    let left = try await archive.entries(.tag("images"))
+    #expect(left.count <= 3)
+    #expect(try await archive.entries().count == 10 + left.count)
+  }
+}

@@ -190,12 +190,6 @@ public var INET_ADDRSTRLEN: Int32 { fatalError() }
 public var EAI_NONAME: Int32 { fatalError() }
 public var EAI_AGAIN: Int32 { fatalError() }
 
-public struct sockaddr {
-  public var sa_len: UInt8
-  public var sa_family: sa_family_t
-  public init() { fatalError() }
-}
-
 public struct in_addr: Sendable {
   public var s_addr: in_addr_t
   public init() { fatalError() }

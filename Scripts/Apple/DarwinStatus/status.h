@@ -1,4 +1,4 @@
-// Stand-in for <sys/stat.h>, for `Scripts/apple.sh`: type-checked against, never linked. Own work, after the names and types of the header.
+// Stand-in for <sys/stat.h> and <stdio.h>, for `Scripts/apple.sh`: type-checked against, never linked. Own work, after the names and types of the header.
 // C, because Swift cannot declare a structure and a function of one name.
 
 struct timespec {
@@ -27,3 +27,11 @@ int stat(const char *path, struct stat *status);
 int lstat(const char *path, struct stat *status);
 int fstat(int descriptor, struct stat *status);
 int fstatat(int descriptor, const char *path, struct stat *status, int flag);
+
+typedef struct __sFILE {
+  int _flags;
+} FILE;
+
+extern FILE *stdout;
+extern FILE *stderr;
+int fflush(FILE *stream);

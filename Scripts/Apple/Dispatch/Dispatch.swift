@@ -90,3 +90,21 @@ open class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   @discardableResult open func signal() -> Int { fatalError() }
   open func wait() { fatalError() }
 }
+
+/// https://developer.apple.com/documentation/dispatch/dispatchworkitem
+public class DispatchWorkItem {
+  public init(qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], block: @escaping @convention(block) () -> Void) { fatalError() }
+  public func cancel() { fatalError() }
+}
+
+extension DispatchQueue {
+  public func asyncAfter(deadline: DispatchTime, execute: DispatchWorkItem) { fatalError() }
+  public func async(execute workItem: DispatchWorkItem) { fatalError() }
+}
+
+/// https://developer.apple.com/documentation/dispatch/dispatchtimeoutresult
+@frozen public enum DispatchTimeoutResult: Sendable { case success, timedOut }
+
+extension DispatchSemaphore {
+  public func wait(timeout: DispatchTime) -> DispatchTimeoutResult { fatalError() }
+}

@@ -27,6 +27,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask { fatalError() }
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { fatalError() }
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
+  open func downloadTask(with url: URL) -> URLSessionDownloadTask { fatalError() }
 
   // The asynchronous twins: macOS 12, iOS 15. https://developer.apple.com/documentation/foundation/urlsession/data(for:delegate:)
   public func data(
@@ -172,6 +173,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64, totalBytesExpectedToSend: Int64)
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+  /// https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate/urlsession(_:taskiswaitingforconnectivity:)
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 }
 
 /// https://developer.apple.com/documentation/foundation/urlsessiondatadelegate
@@ -180,12 +183,4 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-}
-
-extension URLSessionDelegate {
-  public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
-  public func urlSession(
-    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {}
 }

@@ -15,8 +15,10 @@ struct in6_addr {
   unsigned char bytes[16];
 };
 
+// As Darwin has it: what swift-nio hands out goes to Darwin's functions.
 struct sockaddr {
-  unsigned short sa_family;
+  unsigned char sa_len;
+  unsigned char sa_family;
   char sa_data[14];
 };
 

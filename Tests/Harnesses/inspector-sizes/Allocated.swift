@@ -1,6 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
+#if canImport(Glibc) && !canImport(Darwin)
   import Glibc
 #endif
 
@@ -9,7 +9,7 @@ import Foundation
 ///
 /// - Returns: `nil` where the allocator is not that of glibc.
 func allocatedBytes() -> Int? {
-  #if canImport(Glibc)
+  #if canImport(Glibc) && !canImport(Darwin)
     // Its header does not show it to Swift.
     typealias Report = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let symbol = dlsym(nil, "malloc_info"), let file = tmpfile() else { return nil }

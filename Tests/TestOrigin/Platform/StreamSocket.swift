@@ -1,7 +1,7 @@
 import Foundation
 
 /// The type of TCP sockets. It is an enumeration in glibc and a number elsewhere.
-#if canImport(Glibc)
+#if canImport(Glibc) && !canImport(Darwin)
   let streamSocketType = CInt(SOCK_STREAM.rawValue)
 #else
   let streamSocketType = CInt(SOCK_STREAM)

@@ -23,7 +23,7 @@ package import Foundation
     /// Lets this process open so many files at once, as far as it may.
     package static func allowDescriptors(_ count: UInt) {
       var limit = rlimit()
-      #if canImport(Glibc)
+      #if canImport(Glibc) && !canImport(Darwin)
         let files = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
       #else
         let files = RLIMIT_NOFILE
@@ -33,7 +33,7 @@ package import Foundation
       _ = setrlimit(files, &limit)
     }
 
-    #if canImport(Glibc) || canImport(Musl)
+    #if !canImport(Darwin)
       /// Whether what is resident can be read, and is what the program uses: the address sanitizer keeps what has been
       /// freed.
       package static let measuresMemory = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil

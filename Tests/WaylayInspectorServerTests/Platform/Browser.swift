@@ -4,12 +4,12 @@ import Testing
 import WaylayCore
 import WaylayHAR
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
   import Musl
-#elseif canImport(Darwin)
-  import Darwin
 #endif
 
 #if os(Linux) || os(macOS)

@@ -95,9 +95,8 @@ extension HAR {
   ///
   /// - Throws: ``HARError`` if the bytes are not JSON or not an archive. The message says where.
   public init(data: Data) throws {
-    let json: JSONValue
-    do { json = try JSONValue(reading: data) } catch {
-      throw HARError(.notJSON, "This is not JSON, so it is not an HTTP archive: \(error)", underlying: error)
+    let json = try JSONValue(data) {
+      HARError(.notJSON, "This is not JSON, so it is not an HTTP archive: \($0)", underlying: $0)
     }
     guard let log = json["log"], log.members != nil else {
       throw HARError(.notAnArchive, "This is JSON without an object named \"log\", so it is not an HTTP archive.")

@@ -11,7 +11,17 @@ public import Foundation
 ///
 /// For an archive of a few megabytes, ``HAR/init(contentsOf:)`` is simpler, and also gives its creator and its pages.
 public struct HARReader: ~Copyable {
-  private var walk: EntryWalk
+  /// More than any program writes beside the entries.
+  private static let restLimit = 16 << 20
+
+  private let file: URL
+  private let handle: FileHandle
+  private let entryLimit: Int
+  private var scanner = EntryScanner()
+  private var bytes: ArraySlice<UInt8> = []
+  private var count = 0
+  /// What stands after the entries, as far as it has been read.
+  private var end: [UInt8] = []
 
   /// Opens a file.
   ///
@@ -21,7 +31,10 @@ public struct HARReader: ~Copyable {
   ///     error.
   /// - Throws: ``HARError`` if the file cannot be opened.
   public init(_ file: URL, entryLimit: Int = 256 << 20) throws(HARError) {
-    walk = try EntryWalk(file, entryLimit: entryLimit, keepsRest: false)
+    (self.file, self.entryLimit) = (file, entryLimit)
+    do { handle = try FileHandle(forReadingFrom: file) } catch {
+      throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
+    }
   }
 
   /// Returns the next entry, in the order of the file; `nil` after the last one.
@@ -29,18 +42,66 @@ public struct HARReader: ~Copyable {
   /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early. Entries returned before
   ///   are valid.
   public mutating func next() throws(HARError) -> HAR.Entry? {
-    guard let bytes = try walk.next() else {
-      if walk.isWhole { return nil }
-      throw walk.isCutOff
-        ? walk.cutOff
-        : HARError(
-          .notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: walk.file)
+    guard let bytes = try nextBytes() else {
+      guard scanner.hasEntries else {
+        throw HARError(
+          .notAnArchive, "The file has no array named \"entries\" in an object named \"log\".", file: file)
+      }
+      return nil
     }
-    let json: JSONValue
-    do { json = try JSONValue(reading: bytes) } catch {
-      throw HARError(.notJSON, "Entry \(walk.count) is not JSON: \(error)", file: walk.file, underlying: error)
+    do {
+      let json = try JSONValue(bytes) { [count] in
+        HARError(.notJSON, "Entry \(count) is not JSON: \($0)", underlying: $0)
+      }
+      return try HAR.Entry(json, number: count)
+    } catch {
+      throw error.in(file)
     }
-    do { return try HAR.Entry(json, number: walk.count) } catch { throw error.in(walk.file) }
+  }
+
+  /// The bytes of the next entry; `nil` after the last one, and where there are none.
+  private mutating func nextBytes() throws(HARError) -> [UInt8]? {
+    while true {
+      if scanner.place != .after, scanner.scan(&bytes) {
+        count += 1
+        return scanner.take()
+      }
+      guard scanner.entry.count <= entryLimit else {
+        throw HARError(
+          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
+      }
+      guard scanner.place != .after else { return nil }
+      if try readMore() { continue }
+      guard scanner.place != .within else {
+        throw HARError(
+          .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.",
+          file: file)
+      }
+      return nil
+    }
+  }
+
+  /// What stands round the entries: an archive without any. The whole file, where it has no array of entries.
+  fileprivate consuming func rest() throws(HARError) -> [UInt8] {
+    while try nextBytes() != nil {}
+    repeat {
+      end += bytes
+    } while try readMore()
+    return scanner.rest + end
+  }
+
+  /// Reads a piece of the file; `false` at its end.
+  private mutating func readMore() throws(HARError) -> Bool {
+    guard scanner.rest.count + end.count <= Self.restLimit else {
+      throw HARError(
+        .notAnArchive,
+        "\(file.lastPathComponent) has more than \(Self.restLimit) bytes outside entries: it is not an archive.",
+        file: file)
+    }
+    do { bytes = ArraySlice(try handle.read(upToCount: 256 << 10) ?? Data()) } catch {
+      throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
+    }
+    return !bytes.isEmpty
   }
 }
 
@@ -63,10 +124,8 @@ struct EntryScanner {
   /// The bytes of the entry that has begun and not ended.
   private(set) var entry: [UInt8] = []
   /// What stands before the entries, and the bracket after them: with what comes later, an archive without entries.
-  /// Kept only if asked for.
   private(set) var rest: [UInt8] = []
 
-  private let keepsRest: Bool
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
@@ -75,10 +134,6 @@ struct EntryScanner {
   private var isNamed = false
   /// Whether the object that the depth of 2 is in is the log.
   private var isInLog = false
-
-  init(keepsRest: Bool = false) {
-    self.keepsRest = keepsRest
-  }
 
   /// Takes bytes from the front of a piece, up to the end of an entry, of the piece, or of the entries.
   ///
@@ -92,7 +147,7 @@ struct EntryScanner {
     while index < bytes.endIndex, place != .after {
       let byte = bytes[index]
       index += 1
-      if keepsRest, place == .before { rest.append(byte) }
+      if place == .before { rest.append(byte) }
       if isInString {
         if isEscaped {
           isEscaped = false
@@ -127,7 +182,7 @@ struct EntryScanner {
         }
         if place == .within, depth < 3 {
           place = .after
-          if keepsRest { rest.append(byte) }
+          rest.append(byte)
         }
         if depth < 2 { isInLog = false }
         if depth < 0 { place = .after }
@@ -156,75 +211,6 @@ struct EntryScanner {
   }
 }
 
-/// A walk through the file of an archive: the bytes of each entry, and at the end, if asked for, what stands round them.
-struct EntryWalk: ~Copyable {
-  /// More than any program writes beside the entries.
-  private static let restLimit = 16 << 20
-
-  let file: URL
-  private let handle: FileHandle
-  private let entryLimit: Int
-  private let keepsRest: Bool
-  private var scanner: EntryScanner
-  private var bytes: ArraySlice<UInt8> = []
-  private(set) var count = 0
-  private var end: [UInt8] = []
-  /// Whether the file ends among its entries.
-  private(set) var isCutOff = false
-  /// Whether the entries have ended.
-  var isWhole: Bool { scanner.hasEntries && scanner.place == .after }
-
-  var cutOff: HARError {
-    HARError(
-      .notJSON, "The file ends before its entries do, after entry \(count): it was not written to its end.", file: file)
-  }
-
-  init(_ file: URL, entryLimit: Int = 256 << 20, keepsRest: Bool) throws(HARError) {
-    (self.file, self.entryLimit, self.keepsRest) = (file, entryLimit, keepsRest)
-    scanner = EntryScanner(keepsRest: keepsRest)
-    do { handle = try FileHandle(forReadingFrom: file) } catch {
-      throw HARError(.unreadable, "\(file.lastPathComponent) cannot be opened.", file: file, underlying: error)
-    }
-  }
-
-  /// What stands round the entries: an archive without any. The whole file, where it has no array of entries.
-  var rest: [UInt8] { scanner.rest + end }
-
-  /// The bytes of the next entry; `nil` after the last one.
-  mutating func next() throws(HARError) -> [UInt8]? {
-    while true {
-      if scanner.place != .after, scanner.scan(&bytes) {
-        count += 1
-        return scanner.take()
-      }
-      if scanner.place == .after {
-        if !keepsRest, isWhole { return nil }
-        end += bytes
-        bytes = []
-      }
-      guard scanner.entry.count <= entryLimit else {
-        throw HARError(
-          .tooLarge, "Entry \(count + 1) has more than \(entryLimit) bytes: raise entryLimit.", file: file)
-      }
-      guard scanner.rest.count + end.count <= Self.restLimit else {
-        throw HARError(
-          .notAnArchive,
-          "\(file.lastPathComponent) has more than \(Self.restLimit) bytes outside entries: it is not an archive.",
-          file: file)
-      }
-      let piece: Data
-      do { piece = try handle.read(upToCount: 256 << 10) ?? Data() } catch {
-        throw HARError(.unreadable, "The file cannot be read to its end.", file: file, underlying: error)
-      }
-      guard !piece.isEmpty else {
-        isCutOff = scanner.place == .within
-        return nil
-      }
-      bytes = ArraySlice(piece)
-    }
-  }
-}
-
 extension HAR {
   /// Reads everything in an archive except its entries: its creator and its pages. The file may have any size.
   ///
@@ -236,10 +222,8 @@ extension HAR {
   ///
   /// - Throws: ``HARError`` if the file cannot be read, is not an archive, or ends too early.
   public init(withoutEntriesOf file: URL) throws {
-    var walk = try EntryWalk(file, keepsRest: true)
-    while try walk.next() != nil {}
-    guard !walk.isCutOff else { throw walk.cutOff }
-    do { try self.init(data: Data(walk.rest)) } catch let error as HARError { throw error.in(file) }
+    let rest = try HARReader(file).rest()
+    do { try self.init(data: Data(rest)) } catch let error as HARError { throw error.in(file) }
     entries = []
   }
 }

@@ -6,9 +6,7 @@ extension JSONValue {
   /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON. Values may be nested
   ///   128 levels deep.
   public init(parsing data: Data) throws(HARError) {
-    do { try self.init(reading: data) } catch {
-      throw HARError(.notJSON, "This is not JSON: \(error)", underlying: error)
-    }
+    try self.init(data) { HARError(.notJSON, "This is not JSON: \($0)", underlying: $0) }
   }
 
   /// Parses JSON.
@@ -16,6 +14,11 @@ extension JSONValue {
   /// - Throws: ``HARError/Code/notJSON`` with the line and the column where it stops being JSON.
   public init(parsing text: String) throws(HARError) {
     try self.init(parsing: Data(text.utf8))
+  }
+
+  /// Reads a text in UTF-8 that stands for something.
+  init(_ bytes: some Sequence<UInt8>, _ failure: (JSONSyntaxError) -> HARError) throws(HARError) {
+    do { try self.init(reading: bytes) } catch { throw failure(error) }
   }
 
   /// Reads a text in UTF-8.
@@ -45,9 +48,9 @@ struct JSONReader {
   private var position = 0
   private var line = 1
   private var lineStart = 0
-  private var depth = 0
 
-  /// Values inside values, at most: enough for any archive, and little enough for any stack.
+  /// Values inside values, at most: enough for any archive, and little enough for any stack of who writes or compares
+  /// them. Reading takes no more of it for a deeper value.
   private static let maximumDepth = 128
 
   init(_ bytes: [UInt8]) {
@@ -59,11 +62,72 @@ struct JSONReader {
     }
   }
 
+  /// An array or an object that has begun.
+  private struct Level {
+    let isObject: Bool
+    var elements: [JSONValue] = []
+    var members: [JSONValue.Member] = []
+    /// The name of the member whose value is next.
+    var name = ""
+
+    var end: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
+    var value: JSONValue { JSONValue(isObject ? .object(members) : .array(elements)) }
+
+    mutating func add(_ value: JSONValue) {
+      if isObject { members.append(JSONValue.Member(name: name, value: value)) } else { elements.append(value) }
+    }
+  }
+
   mutating func read() throws(JSONSyntaxError) -> JSONValue {
-    let value = try value()
+    var levels: [Level] = []
+    while true {
+      skipSpace()
+      guard levels.count < Self.maximumDepth else {
+        throw error("values are nested more than \(Self.maximumDepth) deep")
+      }
+      var value: JSONValue
+      if current == UInt8(ascii: "{") || current == UInt8(ascii: "[") {
+        var level = Level(isObject: current == UInt8(ascii: "{"))
+        position += 1
+        guard skip(level.end) else {
+          if level.isObject { level.name = try name() }
+          levels.append(level)
+          continue
+        }
+        value = level.value
+      } else {
+        value = try scalar()
+      }
+      // What the value is the last part of ends with it.
+      while true {
+        guard var level = levels.popLast() else {
+          skipSpace()
+          guard position >= bytes.count else { throw error("unexpected text after the value") }
+          return value
+        }
+        level.add(value)
+        if skip(UInt8(ascii: ",")) {
+          if level.isObject { level.name = try name() }
+          levels.append(level)
+          break
+        }
+        guard skip(level.end) else {
+          throw error(
+            level.isObject
+              ? "',' or '}' is missing after the value of \"\(level.name)\"" : "',' or ']' is missing after an element")
+        }
+        value = level.value
+      }
+    }
+  }
+
+  /// The name of a member, with its colon.
+  private mutating func name() throws(JSONSyntaxError) -> String {
     skipSpace()
-    guard position >= bytes.count else { throw error("unexpected text after the value") }
-    return value
+    guard current == UInt8(ascii: "\"") else { throw error("a member's name in quotes is missing") }
+    let name = try string()
+    guard skip(UInt8(ascii: ":")) else { throw error("':' is missing after \"\(name)\"") }
+    return name
   }
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -92,15 +156,9 @@ struct JSONReader {
     return true
   }
 
-  private mutating func value() throws(JSONSyntaxError) -> JSONValue {
-    skipSpace()
-    guard depth < Self.maximumDepth else { throw error("values are nested more than \(Self.maximumDepth) deep") }
-    depth += 1
-    defer { depth -= 1 }
+  private mutating func scalar() throws(JSONSyntaxError) -> JSONValue {
     guard let first = current else { throw error("a value is missing at the end") }
     switch first {
-    case UInt8(ascii: "{"): return JSONValue(.object(try object()))
-    case UInt8(ascii: "["): return JSONValue(.array(try array()))
     case UInt8(ascii: "\""): return JSONValue(.string(try string()))
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return JSONValue(.number(try number()))
     case UInt8(ascii: "t"): return try word("true", .bool(true))
@@ -118,34 +176,6 @@ struct JSONReader {
     guard bytes[position...].starts(with: word.utf8) else { throw error("expected \(word)") }
     position += word.utf8.count
     return JSONValue(kind)
-  }
-
-  private mutating func object() throws(JSONSyntaxError) -> [JSONValue.Member] {
-    position += 1
-    var members: [JSONValue.Member] = []
-    if skip(UInt8(ascii: "}")) { return members }
-    while true {
-      skipSpace()
-      guard current == UInt8(ascii: "\"") else { throw error("a member's name in quotes is missing") }
-      let name = try string()
-      guard skip(UInt8(ascii: ":")) else { throw error("':' is missing after \"\(name)\"") }
-      members.append(JSONValue.Member(name: name, value: try value()))
-      if skip(UInt8(ascii: ",")) { continue }
-      guard skip(UInt8(ascii: "}")) else { throw error("',' or '}' is missing after the value of \"\(name)\"") }
-      return members
-    }
-  }
-
-  private mutating func array() throws(JSONSyntaxError) -> [JSONValue] {
-    position += 1
-    var elements: [JSONValue] = []
-    if skip(UInt8(ascii: "]")) { return elements }
-    while true {
-      elements.append(try value())
-      if skip(UInt8(ascii: ",")) { continue }
-      guard skip(UInt8(ascii: "]")) else { throw error("',' or ']' is missing after an element") }
-      return elements
-    }
   }
 
   private mutating func number() throws(JSONSyntaxError) -> String {
@@ -194,7 +224,9 @@ struct JSONReader {
         return string
       case UInt8(ascii: "\\"):
         text += bytes[start..<position]
-        text += try escape()
+        guard let escape = Escapes.escape(Array(bytes[position...].prefix(12))) else { throw wrongEscape() }
+        text += escape.text
+        position += escape.length
         start = position
       case 0..<0x20: throw error("a string contains \(Self.name(byte)), which must be escaped")
       default:
@@ -205,46 +237,13 @@ struct JSONReader {
     throw error("a string is not terminated")
   }
 
-  private mutating func escape() throws(JSONSyntaxError) -> [UInt8] {
+  private mutating func wrongEscape() -> JSONSyntaxError {
     position += 1
-    guard let byte = current else { throw error("a string is not terminated") }
-    position += 1
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
-    case UInt8(ascii: "b"): return [0x08]
-    case UInt8(ascii: "f"): return [0x0C]
-    case UInt8(ascii: "n"): return [0x0A]
-    case UInt8(ascii: "r"): return [0x0D]
-    case UInt8(ascii: "t"): return [0x09]
-    case UInt8(ascii: "u"): return Array(String(try unicodeEscape()).utf8)
-    default:
-      position -= 1
-      throw error("a backslash cannot escape \(Self.name(byte))")
-    }
-  }
-
-  private mutating func unicodeEscape() throws(JSONSyntaxError) -> Character {
-    let first = try codeUnit()
-    if let scalar = UnicodeScalar(UInt32(first)) { return Character(scalar) }
-    guard (0xD800...0xDBFF).contains(first), bytes[position...].starts(with: [0x5C, 0x75]) else {
-      throw error("half of a surrogate pair is missing")
-    }
-    position += 2
-    let second = try codeUnit()
-    guard (0xDC00...0xDFFF).contains(second),
-      let scalar = UnicodeScalar((UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00) + 0x10000)
-    else { throw error("half of a surrogate pair is missing") }
-    return Character(scalar)
-  }
-
-  private mutating func codeUnit() throws(JSONSyntaxError) -> UInt16 {
-    guard position + 4 <= bytes.count else { throw error("\\u needs four hexadecimal digits") }
-    let digits = bytes[position..<position + 4]
-    guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
-      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw error("\\u needs four hexadecimal digits") }
-    position += 4
-    return unit
+    guard let byte = current else { return error("a string is not terminated") }
+    guard byte == UInt8(ascii: "u") else { return error("a backslash cannot escape \(Self.name(byte))") }
+    let digits = bytes[position...].dropFirst().prefix(4)
+    let isNumber = digits.count == 4 && digits.allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit }
+    return error(isNumber ? "half of a surrogate pair is missing" : "\\u needs four hexadecimal digits")
   }
 }
 
@@ -278,11 +277,16 @@ struct JSONWriter {
   }
 
   mutating func member(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    self.name(name)
+    write(&self)
+  }
+
+  /// The name of the member whose value is next.
+  private mutating func name(_ name: String) {
     separate()
     text(name)
     bytes.append(UInt8(ascii: ":"))
     if isPretty { bytes.append(UInt8(ascii: " ")) }
-    write(&self)
   }
 
   mutating func member(_ name: String, _ value: String) { member(name) { $0.text(value) } }
@@ -308,8 +312,20 @@ struct JSONWriter {
     case .bool(let isTrue): raw(isTrue ? "true" : "false")
     case .number(let digits): raw(digits)
     case .string(let string): text(string)
-    case .array(let values): array(values) { $1.value($0) }
-    case .object(let members): object { json in for member in members { json.member(member.name, member.value) } }
+    case .array(let values):
+      open("[")
+      for value in values {
+        separate()
+        self.value(value)
+      }
+      close("]")
+    case .object(let members):
+      open("{")
+      for member in members {
+        name(member.name)
+        self.value(member.value)
+      }
+      close("}")
     }
   }
 

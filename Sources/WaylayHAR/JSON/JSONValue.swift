@@ -26,7 +26,7 @@ public struct JSONValue: Sendable {
   }
 
   /// A name and its value.
-  package struct Member: Hashable, Sendable {
+  package struct Member: Sendable {
     package let name: String
     package var value: JSONValue
 
@@ -34,6 +34,8 @@ public struct JSONValue: Sendable {
       self.name = name
       self.value = value
     }
+
+    package func hasName(of other: Member) -> Bool { name.utf8.elementsEqual(other.name.utf8) }
   }
 
   package let kind: Kind
@@ -66,7 +68,7 @@ extension JSONValue {
   /// The value with the given name, if this is an object that contains it. Of several with one name, the last counts.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = kind else { return nil }
-    return members.last { $0.name == name }?.value
+    return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
   /// The value at the given position, if this is an array that has it.
@@ -117,29 +119,54 @@ extension JSONValue: CustomStringConvertible {
 // MARK: Comparing
 
 extension JSONValue: Hashable {
+  // Neither calls itself: a value that is nested as deep as it may be has to be no matter on any thread's stack.
+
   /// Whether two values are the same JSON: numbers by value, objects in any order.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
-    switch (one.kind, other.kind) {
-    case (.null, .null): true
-    case (.bool(let one), .bool(let other)): one == other
-    case (.number(let one), .number(let other)): one == other || JSONNumber(one) == JSONNumber(other)
-    case (.string(let one), .string(let other)): one.unicodeScalars.elementsEqual(other.unicodeScalars)
-    case (.array(let one), .array(let other)): one == other
-    case (.object, .object): one.object == other.object
-    default: false
+    var pairs = [(one, other)]
+    while let (one, other) = pairs.popLast() {
+      switch (one.kind, other.kind) {
+      case (.null, .null): continue
+      case (.bool(let one), .bool(let other)) where one == other: continue
+      case (.number(let one), .number(let other)) where one == other || JSONNumber(one) == JSONNumber(other): continue
+      case (.string(let one), .string(let other)) where one.utf8.elementsEqual(other.utf8): continue
+      case (.array(let one), .array(let other)) where one.count == other.count: pairs += zip(one, other)
+      case (.object, .object):
+        guard let one = one.byName, let other = other.byName, one.count == other.count else { return false }
+        for (name, value) in one {
+          guard let twin = other[name] else { return false }
+          pairs.append((value, twin))
+        }
+      default: return false
+      }
     }
+    return true
   }
 
   /// Hashes what makes the value equal to others.
   public func hash(into hasher: inout Hasher) {
-    switch kind {
-    case .null: hasher.combine(0)
-    case .bool(let value): hasher.combine(value)
-    case .number(let digits): hasher.combine(JSONNumber(digits))
-    case .string(let text): hasher.combine(text)
-    case .array(let values): hasher.combine(values)
-    case .object: hasher.combine(object)
+    var values = [self]
+    while let value = values.popLast() {
+      switch value.kind {
+      case .null: hasher.combine(0)
+      case .bool(let value): hasher.combine(value)
+      case .number(let digits): hasher.combine(JSONNumber(digits))
+      case .string(let text): hasher.combine(text)
+      case .array(let elements):
+        hasher.combine(elements.count)
+        values += elements
+      case .object:
+        let members = (value.byName ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        hasher.combine(members.map(\.key))
+        values += members.map(\.value)
+      }
     }
+  }
+
+  /// The values of an object by the UTF-8 of their names: `é` is not `e` with an accent behind it, as it is to strings
+  /// that are compared. Of several with one name, the last counts.
+  package var byName: [[UInt8]: JSONValue]? {
+    members.map { Dictionary($0.map { (Array($0.name.utf8), $0.value) }, uniquingKeysWith: { $1 }) }
   }
 }
 

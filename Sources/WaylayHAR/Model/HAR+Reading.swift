@@ -198,9 +198,8 @@ extension HAR.Entry {
   ///
   /// - Throws: ``HARError`` if the bytes are not JSON, or not an entry.
   public init(data: Data) throws(HARError) {
-    let json: JSONValue
-    do { json = try JSONValue(reading: data) } catch {
-      throw HARError(.notJSON, "This is not JSON, so not an entry: \(error)", underlying: error)
+    let json = try JSONValue(data) {
+      HARError(.notJSON, "This is not JSON, so not an entry: \($0)", underlying: $0)
     }
     try self.init(json, number: 1)
   }

@@ -46,7 +46,7 @@ struct Escapes: OptionSet {
   private static let entities: [String: UInt8] = ["amp": 38, "lt": 60, "gt": 62, "quot": 34, "apos": 39]
 
   /// What the escape at the beginning of a text stands for, and how long it is.
-  private static func escape(_ text: [UInt8]) -> (text: [UInt8], length: Int)? {
+  static func escape(_ text: [UInt8]) -> (text: [UInt8], length: Int)? {
     func number(_ range: Range<Int>, radix: Int = 16) -> UInt32? {
       guard range.upperBound <= text.count, text[range].allSatisfy(\.isOfWord) else { return nil }
       return UInt32(String(decoding: text[range], as: UTF8.self), radix: radix)
@@ -61,7 +61,7 @@ struct Escapes: OptionSet {
       guard text.count > 1, text[1] == UInt8(ascii: "u") else {
         return text.count > 1 ? letters[text[1]].map { ([$0], 2) } : nil
       }
-      guard let high = number(2..<6), 0xD800..<0xDC00 ~= high, text.count == 12, text[7] == UInt8(ascii: "u"),
+      guard let high = number(2..<6), 0xD800..<0xDC00 ~= high, text.count == 12, text[6...7].elementsEqual("\\u".utf8),
         let low = number(8..<12), 0xDC00..<0xE000 ~= low
       else {
         return scalar(number(2..<6), 6)

@@ -76,13 +76,13 @@ public struct Redaction: Sendable {
     guard isOn else { return archive }
     var archive = archive
     var redactor = Redactor(self)
-    archive.comment = archive.comment.map { redactor.redacted($0) }
+    archive.comment = redactor.redacted(archive.comment)
     archive.extensions = redactor.redacted(archive.extensions)
     archive.pages = archive.pages.map { page in
       var page = page
       // Browsers take a page's URL for its title.
       page.title = redactor.redacted(page.title)
-      page.comment = page.comment.map { redactor.redacted($0) }
+      page.comment = redactor.redacted(page.comment)
       page.extensions = redactor.redacted(page.extensions)
       return page
     }

@@ -8,17 +8,17 @@ extension Redactor {
     entry.request.cookies = entry.request.cookies.map { redacted($0) }
     entry.request.query = entry.request.query.map { redacted($0) }
     entry.request.body = entry.request.body.map { redacted($0, of: entry.request.headers) }
-    entry.request.comment = entry.request.comment.map { redacted($0) }
+    entry.request.comment = redacted(entry.request.comment)
     entry.request.extensions = redacted(entry.request.extensions)
     entry.response.headers = entry.response.headers.map { redacted($0, isHeader: true) }
     entry.response.cookies = entry.response.cookies.map { redacted($0) }
     entry.response.body = redacted(entry.response.body, of: entry.response.headers)
     entry.response.redirectURL = redacted(entry.response.redirectURL)
     entry.response.statusText = redacted(entry.response.statusText)
-    entry.response.comment = entry.response.comment.map { redacted($0) }
+    entry.response.comment = redacted(entry.response.comment)
     entry.response.extensions = redacted(entry.response.extensions)
-    entry.comment = entry.comment.map { redacted($0) }
-    entry.timings.comment = entry.timings.comment.map { redacted($0) }
+    entry.comment = redacted(entry.comment)
+    entry.timings.comment = redacted(entry.timings.comment)
     entry.timings.extensions = redacted(entry.timings.extensions)
     entry.extensions = redacted(entry.extensions)
     entry.cache = redacted(entry.cache)
@@ -27,7 +27,7 @@ extension Redactor {
 
   private mutating func redacted(_ field: HAR.Field, isHeader: Bool = false) -> HAR.Field {
     var field = field
-    field.comment = field.comment.map { redacted($0) }
+    field.comment = redacted(field.comment)
     let name = isHeader ? field.name.lowercased() : ""
     switch name {
     case "authorization" where redaction.hides(name), "proxy-authorization" where redaction.hides(name):
@@ -78,8 +78,8 @@ extension Redactor {
   private mutating func redacted(_ cookie: HAR.Cookie) -> HAR.Cookie {
     var cookie = cookie
     cookie.value = redaction.hides("cookie") ? self.cookie(cookie.name, cookie.value) : redacted(cookie.value)
-    cookie.path = cookie.path.map { redacted($0) }
-    cookie.comment = cookie.comment.map { redacted($0) }
+    cookie.path = redacted(cookie.path)
+    cookie.comment = redacted(cookie.comment)
     cookie.extensions = redacted(cookie.extensions)
     return cookie
   }
@@ -101,10 +101,10 @@ extension Redactor {
       var parameter = parameter
       let hides = redaction.hides(parameter.name)
       parameter.value = parameter.value.map { hides ? hidden($0) : redacted($0) }
-      parameter.fileName = parameter.fileName.map { redacted($0) }
+      parameter.fileName = redacted(parameter.fileName)
       return parameter
     }
-    body.comment = body.comment.map { redacted($0) }
+    body.comment = redacted(body.comment)
     body.extensions = redacted(body.extensions)
     return body
   }

@@ -94,6 +94,8 @@ struct Redactor {
     changed(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
+  mutating func redacted(_ text: String?) -> String? { text.map { redacted($0) } }
+
   /// A value that is a secret by its name.
   mutating func hidden(_ text: String, isNoted: Bool = true) -> String {
     var draft = Draft(Array(text.utf8))

@@ -7,7 +7,7 @@ struct JSONComparison: Sendable {
 
   /// Whether a value is what is wanted.
   func accepts(_ actual: JSONValue, _ wanted: JSONValue) -> Bool {
-    if let members = actual.object, let wanted = wanted.object {
+    if let members = actual.byName, let wanted = wanted.byName {
       guard ignoresExtras || members.count == wanted.count else { return false }
       return wanted.allSatisfy { name, value in members[name].map { accepts($0, value) } ?? false }
     }
@@ -61,22 +61,24 @@ extension JSONComparison {
     if let elements = actual.array, let wanted = expected.array {
       return differences(elements, wanted, at: path, isSecret: isSecret)
     }
-    guard let members = actual.object, let wanted = expected.object else {
+    guard let members = actual.byName, let wanted = expected.byName else {
       return actual == expected
         ? [] : [Difference(path: path, isSecret: isSecret, expected: expected, actual: actual)]
     }
     var found: [Difference] = []
-    for (name, value) in wanted.sorted(by: { $0.key < $1.key }) {
+    for (key, value) in wanted.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      let name = String(decoding: key, as: UTF8.self)
       let place = Self.member(name, of: path)
       let isSecret = isSecret || Redaction.hides(name)
-      if let actual = members[name] {
+      if let actual = members[key] {
         found += differences(actual, value, at: place, isSecret: isSecret)
       } else {
         found.append(Difference(path: place, isSecret: isSecret, expected: value, actual: nil))
       }
     }
     guard !ignoresExtras else { return found }
-    for (name, value) in members.sorted(by: { $0.key < $1.key }) where wanted[name] == nil {
+    for (key, value) in members.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) where wanted[key] == nil {
+      let name = String(decoding: key, as: UTF8.self)
       let isSecret = isSecret || Redaction.hides(name)
       found.append(Difference(path: Self.member(name, of: path), isSecret: isSecret, expected: nil, actual: value))
     }
@@ -118,9 +120,9 @@ extension JSONValue {
     guard case .object(let changes) = patch.kind else { return patch }
     var result = members ?? []
     for change in changes {
-      let position = result.lastIndex { $0.name == change.name }
+      let position = result.lastIndex { $0.hasName(of: change) }
       if change.value.isNull {
-        result.removeAll { $0.name == change.name }
+        result.removeAll { $0.hasName(of: change) }
       } else if let position {
         result[position].value = result[position].value.merging(change.value)
       } else {

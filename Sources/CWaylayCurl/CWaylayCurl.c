@@ -66,10 +66,12 @@ struct address {
 };
 
 enum {
+  option_verbose = 41,
   option_write_data = 10001,
   option_read_data = 10009,
   option_error_buffer = 10010,
   option_header_data = 10029,
+  option_debug_data = 10095,
   option_private = 10103,
   option_open_socket_data = 10164,
   option_close_socket_data = 10209,
@@ -78,6 +80,7 @@ enum {
   option_write_function = 20011,
   option_read_function = 20012,
   option_header_function = 20079,
+  option_debug_function = 20094,
   option_open_socket_function = 20163,
   option_seek_function = 20167,
   option_close_socket_function = 20208,
@@ -215,7 +218,8 @@ int waylay_curl_set_blob(void *easy, int option, const void *bytes, size_t count
 int waylay_curl_set_error_buffer(void *easy, char *buffer) { return curl_easy_setopt(easy, option_error_buffer, buffer); }
 
 int waylay_curl_set_context(void *easy, void *context) {
-  static const int options[] = {option_write_data, option_read_data, option_header_data, option_seek_data, option_private};
+  static const int options[] = {
+    option_write_data, option_read_data, option_header_data, option_seek_data, option_debug_data, option_private};
   for (size_t index = 0; index < sizeof(options) / sizeof(options[0]); index += 1) {
     int code = curl_easy_setopt(easy, options[index], context);
     if (code) return code;
@@ -234,6 +238,11 @@ int waylay_curl_set_callbacks(
   if (!code && seek) code = curl_easy_setopt(easy, option_seek_function, seek);
   if (!code && prerequest) code = curl_easy_setopt(easy, option_prereq_function, prerequest);
   return code;
+}
+
+int waylay_curl_set_remarks(void *easy, waylay_curl_remark remark) {
+  int code = curl_easy_setopt(easy, option_debug_function, remark);
+  return code ? code : curl_easy_setopt(easy, option_verbose, 1L);
 }
 
 struct open_socket {

@@ -35,6 +35,9 @@ typedef size_t (*waylay_curl_transfer)(char *_Nonnull bytes, size_t size, size_t
 typedef int (*waylay_curl_seek)(void *_Nullable context, int64_t offset, int origin);
 typedef int (*waylay_curl_prerequest)(void *_Nullable context, char *_Nullable address, char *_Nullable local, int port, int local_port);
 
+/* Text of libcurl about a transfer when kind is 0, without a zero at its end; to be answered with 0. */
+typedef int (*waylay_curl_remark)(void *_Nullable easy, int kind, char *_Nonnull text, size_t count, void *_Nullable context);
+
 /* One transfer. */
 void *_Nullable waylay_curl_easy_new(void);
 void waylay_curl_easy_free(void *_Nonnull easy);
@@ -49,6 +52,8 @@ int waylay_curl_set_context(void *_Nonnull easy, void *_Nullable context);
 int waylay_curl_set_callbacks(
   void *_Nonnull easy, waylay_curl_transfer _Nonnull header, waylay_curl_transfer _Nonnull write,
   waylay_curl_transfer _Nullable read, waylay_curl_seek _Nullable seek, waylay_curl_prerequest _Nullable prerequest);
+/* Has libcurl say what it does, in words for people that other versions may choose otherwise. */
+int waylay_curl_set_remarks(void *_Nonnull easy, waylay_curl_remark _Nonnull remark);
 
 /*
  The sockets of one loop: made close-on-exec, and known by the address they lead to, so that the kept connections of an address can be ended (U11).

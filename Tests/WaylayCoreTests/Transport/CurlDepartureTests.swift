@@ -64,6 +64,54 @@
       }
     }
 
+    /// The end of a connection, as HTTP/2 announces it (RFC 9113, section 6.8).
+    private func goAway(after stream: UInt8) -> Reply {
+      Reply(200, [], .raw(Data([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, stream, 0, 0, 0, 0])))
+    }
+
+    @Test(
+      "what the server has refused when it went away is sent again, once, whatever it is",
+      arguments: [Data(), Data(repeating: 1, count: 100_000)])
+    func refused(body: Data) async throws {
+      try await with { origin, registry in
+        origin.reply(to: "/order") { $0.connection == 1 ? goAway(after: 1) : .text("ordered") }
+        _ = try await text(registry, origin.url("/hello"))
+        var request = URLRequest(url: origin.url("/order"))
+        request.httpMethod = "POST"
+        request.httpBody = body
+        let answer = try await registry.data(for: request).0
+        #expect(String(decoding: answer, as: UTF8.self) == "ordered")
+        #expect(origin.requests(to: "/order").map(\.connection) == [1, 2])
+        #expect(origin.requests(to: "/order").last?.body == body)
+      }
+    }
+
+    @Test("a stream that the server has refused by itself is sent again, as its first on a connection")
+    func refusedStream() async throws {
+      try await with { origin, registry in
+        // RST_STREAM of the first stream, with REFUSED_STREAM (RFC 9113, section 6.4).
+        let reset = Data([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 7])
+        origin.reply(to: "/order") { $0.connection == 1 ? Reply(200, [], .raw(reset)) : .text("ordered") }
+        let answer = try await text(registry, origin.url("/order"), "POST")
+        #expect(answer == "ordered")
+        #expect(origin.requests(to: "/order").map(\.connection) == [1, 2])
+      }
+    }
+
+    @Test("what the server may have acted on before it went away is not sent again", arguments: [true, false])
+    func notRefused(isKept: Bool) async throws {
+      try await with { origin, registry in
+        origin.reply(to: "/order") { request in
+          guard request.connection == 1 else { return .text("ordered") }
+          return goAway(after: isKept ? 3 : 1).with { $0.hangsUp = true }
+        }
+        if isKept { _ = try await text(registry, origin.url("/hello")) }
+        let code = await failureCode { try await text(registry, origin.url("/order"), "POST") }
+        #expect(code == .networkConnectionLost)
+        #expect(origin.requests(to: "/order").count == 1)
+      }
+    }
+
     @Test("one that is given up before its answer leaves the others on its connection alone", .heavy)
     func givenUp() async throws {
       try await with { origin, registry in

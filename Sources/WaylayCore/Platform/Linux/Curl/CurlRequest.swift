@@ -29,6 +29,14 @@
       if request.route?.opensNewConnection == true || needsFreshConnection {
         _ = waylay_curl_set_number(easy, CurlOption.freshConnect, 1)
       }
+      if !request.isIdempotent, destination.scheme == "https" {
+        _ = waylay_curl_set_remarks(easy) { _, kind, text, count, context in
+          guard kind == 0 else { return 0 }
+          let bytes = UnsafeRawBufferPointer(start: text, count: count)
+          CurlExchange.from(context).remarked(String(decoding: bytes, as: UTF8.self))
+          return 0
+        }
+      }
       guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
       return waylay_curl_set_callbacks(
         easy,

@@ -13,12 +13,13 @@
 
     let inspector: Inspector
     let replay: RequestReplay?
-    let permits: ListenerPermits
+    /// How many more pages may listen.
+    let free: Locked<Int>
 
     init(inspector: Inspector, session: URLSession?, listeners: Int) {
       self.inspector = inspector
       replay = session.map { RequestReplay(session: $0, redaction: inspector.redaction) }
-      permits = ListenerPermits(listeners)
+      free = Locked(max(1, listeners))
     }
 
     func respond(to request: PageRequest, by responder: Responder) async {
@@ -60,9 +61,8 @@
         return .text(.ok, source)
       case (.POST, "repeat"):
         guard let replay else { return .text(.conflict, "The server was created without a session to send it.") }
-        switch await replay.send(exchange) {
-        case .success(let status): return .text(.ok, "Sent again: \(status)")
-        case .failure(let refusal): return .text(.conflict, refusal.reason)
+        do { return .text(.ok, "Sent again: \(try await replay.send(exchange))") } catch {
+          return .text(.conflict, error.reason)
         }
       default: return .text(.notFound, "There is nothing here.")
       }
@@ -79,44 +79,16 @@
 
     private func listen(_ responder: Responder) async throws {
       try await responder.send(Response(type: "text/event-stream").bytes)
-      guard let permit = permits.take() else {
-        return try await responder.send(EventText.event("full", "\"Too many pages are open\""))
-      }
+      defer { free.withLock { $0 += 1 } }
+      guard
+        free.withLock({ free in
+          free -= 1
+          return free >= 0
+        })
+      else { return try await responder.send(EventText.event("full", "\"Too many pages are open\"")) }
       let stream = EventStream(inspector: inspector, features: replay == nil ? ["stub"] : ["stub", "repeat"])
       try? await stream.run { try await responder.send($0) }
-      withExtendedLifetime(permit) {}
       try await responder.send(EventText.event("end", "1"))
-    }
-  }
-
-  /// Permits for pages that listen, of which there are a limited number.
-  final class ListenerPermits: Sendable {
-    private let free: Locked<Int>
-
-    init(_ count: Int) {
-      free = Locked(max(1, count))
-    }
-
-    /// A permit, which its release returns; `nil` when all are taken.
-    func take() -> Permit? {
-      let isTaken = free.withLock { free in
-        guard free > 0 else { return false }
-        free -= 1
-        return true
-      }
-      return isTaken ? Permit(self) : nil
-    }
-
-    final class Permit: Sendable {
-      private let permits: ListenerPermits
-
-      fileprivate init(_ permits: ListenerPermits) {
-        self.permits = permits
-      }
-
-      deinit {
-        permits.free.withLock { $0 += 1 }
-      }
     }
   }
 #endif

@@ -17,41 +17,36 @@
       let reason: String
     }
 
-    func send(_ exchange: Inspector.Exchange) async -> Result<Int, Refusal> {
-      let request: URLRequest
-      switch Self.request(exchange, replacement: redaction.replacement) {
-      case .success(let made): request = made
-      case .failure(let refusal): return .failure(refusal)
+    /// Returns the status of the response.
+    func send(_ exchange: Inspector.Exchange) async throws(Refusal) -> Int {
+      let request = try Self.request(exchange, replacement: redaction.replacement)
+      // What failed is in the list. The page needs no more than that, and an error may hold anything.
+      guard let (_, response) = try? await session.data(for: request) else {
+        throw Refusal(reason: "It was sent again and failed.")
       }
-      do {
-        let (_, response) = try await session.data(for: request)
-        return .success((response as? HTTPURLResponse)?.statusCode ?? 0)
-      } catch {
-        // What failed is in the list. The page needs no more than that, and an error may hold anything.
-        return .failure(Refusal(reason: "It was sent again and failed."))
-      }
+      return (response as? HTTPURLResponse)?.statusCode ?? 0
     }
 
-    static func request(_ exchange: Inspector.Exchange, replacement: String) -> Result<URLRequest, Refusal> {
+    static func request(_ exchange: Inspector.Exchange, replacement: String) throws(Refusal) -> URLRequest {
       let recorded = exchange.request
       guard exchange.state != .unseen else {
-        return .failure(Refusal(reason: "A WebSocket task cannot be sent again."))
+        throw Refusal(reason: "A WebSocket task cannot be sent again.")
       }
-      guard recorded.method != "CONNECT" else { return .failure(Refusal(reason: "A tunnel cannot be sent again.")) }
+      guard recorded.method != "CONNECT" else { throw Refusal(reason: "A tunnel cannot be sent again.") }
       guard !holds(recorded.url, replacement) else {
-        return .failure(Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again."))
+        throw Refusal(reason: "Its URL held a secret, which was not kept: it cannot be sent again.")
       }
       guard let url = URL(string: recorded.url), ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
-        return .failure(Refusal(reason: "Its URL cannot be sent again."))
+        throw Refusal(reason: "Its URL cannot be sent again.")
       }
       var request = URLRequest(url: url)
       request.httpMethod = recorded.method
       if let body = recorded.body, body.size > 0 {
         guard !body.isTruncated else {
-          return .failure(Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again."))
+          throw Refusal(reason: "Only the beginning of its body was kept: it cannot be sent again.")
         }
         guard body.data.range(of: Data(replacement.utf8)) == nil else {
-          return .failure(Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again."))
+          throw Refusal(reason: "Its body held a secret, which was not kept: it cannot be sent again.")
         }
         request.httpBody = body.data
       }
@@ -60,7 +55,7 @@
       for field in recorded.headers where !own.contains(field.name.lowercased()) && !holds(field.value, replacement) {
         request.addValue(field.value, forHTTPHeaderField: field.name)
       }
-      return .success(request)
+      return request
     }
 
     /// Whether something was taken out of a text. In a URL the mark may be encoded, as it is where it has other letters

@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-HT+lLVFjSwWS5mwG1e6dKTGu+44TiKB+Cbr60azrGmo="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-dmxTzOdjxGCL4aCnaNUuiVGKus5wo2u/1RX5GraPics="
+  static let scriptHash = "sha256-fp/GNtQx6ZyIgMhUNn5WR14eR63etgUuJAptiEsk1N0="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -610,8 +610,9 @@ enum PageSource {
         const word = at;
         while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
         const key = folded(text.slice(word, at));
-        // A URL is no term, and neither is an address with a port.
-        const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && /^[a-z]+$/.test(key);
+        // A URL is no term, nor the beginning of one, and neither is a host with a port.
+        const isAddress = text.startsWith('//', at + 1) || !Object.hasOwn(terms, key) && /^:(\/\S*|\d+(\/\S*)?)?(\s|$)/.test(text.slice(at));
+        const isTerm = text[at] === ':' && !isAddress && /^[a-z]+$/.test(key);
         at = isTerm ? at + 1 : word;
         const read = folded(value());
         found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });

@@ -209,7 +209,10 @@ import WaylayInspector
           #expect(try await page.evaluate("document.getElementById('mistakes').hidden").bool == true, "\(query)")
         }
         // In quotes they are text to look for.
-        for query in ["\"hots:x\"", "\"OR\"", "\"status:abc\"", "or", "192.0.2.7:443", "https://api.example.com"] {
+        for query in ["\"hots:x\"", "\"OR\"", "\"status:abc\"", "or", "192.0.2.7:443", "https://api.example.com"]
+          // Addresses, and the beginnings of some.
+          + ["localhost:8080", "localhost:8080/path", "http:", "https:/", "-http:", "hots:"]
+        {
           try await page.filter(query)
           #expect(try await page.evaluate("document.getElementById('mistakes').hidden").bool == true, "\(query)")
         }

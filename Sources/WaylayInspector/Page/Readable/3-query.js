@@ -124,8 +124,9 @@ function words(text) {
     const word = at;
     while (!isSpace(at) && text[at] !== ':' && text[at] !== '"') at += 1;
     const key = folded(text.slice(word, at));
-    // A URL is no term, and neither is an address with a port.
-    const isTerm = text[at] === ':' && !text.startsWith('//', at + 1) && /^[a-z]+$/.test(key);
+    // A URL is no term, nor the beginning of one, and neither is a host with a port.
+    const isAddress = text.startsWith('//', at + 1) || !Object.hasOwn(terms, key) && /^:(\/\S*|\d+(\/\S*)?)?(\s|$)/.test(text.slice(at));
+    const isTerm = text[at] === ':' && !isAddress && /^[a-z]+$/.test(key);
     at = isTerm ? at + 1 : word;
     const read = folded(value());
     found.push({ isNot, name: isTerm ? key : '', value: read, raw: text.slice(start, at) });

@@ -50,9 +50,9 @@ extension MockResponse {
   /// The same response with its JSON changed by a merge patch written as text.
   ///
   /// ```swift
-  /// .passThrough.mergingJSON(text: #"{"name": "Ada", "address": null}"#)
+  /// .passThrough.mergingJSON(parsing: #"{"name": "Ada", "address": null}"#)
   /// ```
-  public func mergingJSON(text: String, upTo limit: Int = 16 << 20) -> MockResponse {
+  public func mergingJSON(parsing text: String, upTo limit: Int = 16 << 20) -> MockResponse {
     do {
       return merging(try JSONValue(reading: text.utf8), limit)
     } catch {

@@ -79,7 +79,7 @@ import WaylayMocks
       (.events([.init("x", id: "a\nb")]), .invalidResponse, "id"),
       (.events([.json(Double.infinity)]), .invalidJSON, "Double"),
       (.text("x").requiringBasic(user: "a:b", password: "c"), .invalidResponse, "colon"),
-      (.passThrough.mergingJSON(text: "{"), .invalidJSON, "line 1"),
+      (.passThrough.mergingJSON(parsing: "{"), .invalidJSON, "line 1"),
     ])
   func mistakes(response: MockResponse, code: MockError.Code, hint: String) async throws {
     let mistake = try #require(await response.mistake())

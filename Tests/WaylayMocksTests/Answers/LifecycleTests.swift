@@ -93,7 +93,7 @@ import WaylayMocks
     #expect(text == #"{"name":"Ada","plan":"premium","big":12345678901234567890}"#)
     #expect(response.fields[values: .contentLength] == ["\(text.utf8.count)"])
     let mistake = await #expect(throws: MockError.self) {
-      try await MockResponse.passThrough.mergingJSON(text: "{}").direct(
+      try await MockResponse.passThrough.mergingJSON(parsing: "{}").direct(
         next: InterceptorChain.Next { InterceptedResponse(to: $0, body: .text("<html>")) })
     }
     #expect(mistake?.code == .invalidJSON)

@@ -334,7 +334,7 @@ extension HostRewriter {
   }
 }
 
-extension HostRewriter: WebSocketValidating {
+extension HostRewriter: GuardingInterceptor {
   /// Reports a WebSocket task that cannot be routed: no transport routes one, so it falls back to the system, including
   /// the system's resolver, or fails under ``Policy/require``. Both are reported, because the task itself cannot say
   /// why.

@@ -130,8 +130,17 @@ extension MockInterceptor {
   }
 }
 
-extension MockInterceptor: WebSocketValidating {
+extension MockInterceptor: GuardingInterceptor {
   package var coversEveryScheme: Bool { options.unmatched?.passesThrough != true }
+
+  /// Whether no stub, and nothing that is done without one, lets a request through.
+  package var isFinal: Bool {
+    guard outer == nil, coversEveryScheme else { return false }
+    return state.withLock { state in
+      !state.entries.isEmpty
+        && state.entries.allSatisfy { $0.stub.listed.map { !$0.contains(where: \.passesThrough) } ?? false }
+    }
+  }
 
   /// Refuses a WebSocket task with an issue, because it bypasses every chain on its way to the network, unless
   /// unmatched requests pass through.

@@ -353,14 +353,3 @@ extension MockInterceptor {
     waiters.wake()
   }
 }
-
-extension MockInterceptor: FinalInterceptor {
-  /// Whether no stub, and nothing that is done without one, lets a request through.
-  package var isFinal: Bool {
-    guard outer == nil, options.unmatched?.passesThrough != true else { return false }
-    return state.withLock { state in
-      !state.entries.isEmpty
-        && state.entries.allSatisfy { $0.stub.listed.map { !$0.contains(where: \.passesThrough) } ?? false }
-    }
-  }
-}

@@ -18,7 +18,7 @@ struct ResultTypesTests {
     InterceptorChain("own", for: .any, links)
   }
 
-  private struct Named: InlineAnswering, WebSocketValidating {
+  private struct Named: InlineAnswering, GuardingInterceptor {
     let name: String
 
     func answerInline(_ request: InterceptedRequest) -> InlineAnswer {
@@ -43,10 +43,10 @@ struct ResultTypesTests {
     #expect(String(decoding: try await registry.data(for: URLRequest(url: Self.url)).0, as: UTF8.self) == "first")
   }
 
-  @Test("a link that is `WebSocketValidating` is asked before a WebSocket task is opened")
+  @Test("a link that is `GuardingInterceptor` is asked before a WebSocket task is opened")
   func webSocket() throws {
     let links: [any RequestInterceptor] = [Named(name: "closed")]
-    let asked = try #require(links.first as? any WebSocketValidating)
+    let asked = try #require(links.first as? any GuardingInterceptor)
     var request = URLRequest(url: Self.url)
     request.url = URL(string: "wss://api.example.com/")
     #expect(throws: URLError.self) { try asked.validate(webSocket: request) }

@@ -43,7 +43,7 @@ extension InterceptorChain {
     var problems = scope.problems.map { "does not cover what was intended: \($0.message)" }
     if scope.problems.isEmpty, let reason = scope.emptiness { problems.append("covers nothing: \(reason)") }
     if interceptors.isEmpty { problems.append("has no interceptors, and so owns no request") }
-    if let last = interceptors.dropLast().first(where: { ($0 as? any FinalInterceptor)?.isFinal ?? false }) {
+    if let last = interceptors.dropLast().first(where: { ($0 as? any GuardingInterceptor)?.isFinal == true }) {
       problems.append("has interceptors behind \(last.name), which lets nothing through to them: put it last")
     }
     for case let link as any OrderChecking in interceptors {

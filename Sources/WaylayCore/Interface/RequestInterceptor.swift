@@ -143,12 +143,10 @@ public protocol OrderChecking: RequestInterceptor {
   func problems(in chain: InterceptorChain) -> [String]
 }
 
-/// An interceptor that can refuse WebSocket tasks.
-///
-/// No chain handles a WebSocket task: it bypasses interception. An interceptor whose promises such a task would break
-/// is asked first.
-package protocol WebSocketValidating: RequestInterceptor {
-  /// Checks a WebSocket task in whose handshake the interceptor would take part if it were a plain request.
+/// An interceptor whose promises would be broken by requests that do not reach it, or those behind it.
+package protocol GuardingInterceptor: RequestInterceptor {
+  /// Checks a WebSocket task in whose handshake the interceptor would take part if it were a plain request. No chain
+  /// handles such a task: it bypasses interception.
   ///
   /// - Parameter request: The handshake, with `ws` or `wss`.
   /// - Throws: Why the task must not be opened. Report the reason before you throw it: the task cannot carry it.
@@ -156,16 +154,15 @@ package protocol WebSocketValidating: RequestInterceptor {
 
   /// Whether requests of every scheme are its own, because one that it does not answer must not be sent.
   var coversEveryScheme: Bool { get }
-}
 
-extension WebSocketValidating {
-  package var coversEveryScheme: Bool { false }
-}
-
-/// An interceptor that may answer every request that it takes part in.
-package protocol FinalInterceptor: RequestInterceptor {
   /// Whether what stands behind it in a chain is never reached.
   var isFinal: Bool { get }
+}
+
+extension GuardingInterceptor {
+  package func validate(webSocket request: URLRequest) throws {}
+  package var coversEveryScheme: Bool { false }
+  package var isFinal: Bool { false }
 }
 
 /// A result builder for the ordered list of a chain's interceptors, which accepts conditions, loops and arrays.

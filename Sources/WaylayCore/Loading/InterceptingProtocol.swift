@@ -45,7 +45,7 @@ class InterceptingProtocol: PlatformProtocol {
   /// where libcurl has WebSockets.
   private class func mustRefuse(webSocket request: URLRequest, in installation: Installation) -> Bool {
     for link in installation.registry.snapshot.index.links(forWebSocket: request) {
-      guard let link = link as? any WebSocketValidating else { continue }
+      guard let link = link as? any GuardingInterceptor else { continue }
       do { try link.validate(webSocket: request) } catch { return true }
     }
     return false

@@ -92,7 +92,7 @@ public final class InterceptorRegistry: Sendable {
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
     let links = interceptors()
     guard !links.isEmpty else { return }
-    let coversEveryScheme = links.contains { ($0 as? any WebSocketValidating)?.coversEveryScheme == true }
+    let coversEveryScheme = links.contains { ($0 as? any GuardingInterceptor)?.coversEveryScheme == true }
     register(InterceptorChain(.default, for: coversEveryScheme ? .any : .http) { links })
   }
 

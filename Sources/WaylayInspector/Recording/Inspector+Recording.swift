@@ -151,7 +151,7 @@ extension Inspector {
   }
 }
 
-extension Inspector: WebSocketValidating {
+extension Inspector: GuardingInterceptor {
   /// Lists a WebSocket task, whose messages no chain sees, and allows it.
   public func validate(webSocket request: URLRequest) throws {
     guard let slot = begin(InterceptedRequest(request), isWebSocket: true) else { return }

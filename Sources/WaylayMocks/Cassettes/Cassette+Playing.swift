@@ -86,7 +86,7 @@ extension InterceptedResponse {
   }
 }
 
-extension Cassette: WebSocketValidating {
+extension Cassette: GuardingInterceptor {
   /// Refuses a WebSocket task: it bypasses every chain on its way to the network, so it can be neither recorded nor
   /// played.
   public func validate(webSocket request: URLRequest) throws {

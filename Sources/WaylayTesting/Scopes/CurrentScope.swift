@@ -99,7 +99,7 @@ extension MockScope {
   }
 
   /// Fails every load.
-  private struct OutsideScope: InlineAnswering, WebSocketValidating {
+  private struct OutsideScope: InlineAnswering, GuardingInterceptor {
     func validate(webSocket request: URLRequest) throws {
       throw WaylayError(
         .outsideMockScope, MockScope.outsideMessage("This session"), interceptor: name, url: request.url)

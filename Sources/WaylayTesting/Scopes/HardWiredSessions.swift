@@ -114,7 +114,7 @@ final class HardWiredSessions: Sendable {
 }
 
 /// Answers requests that come from no task of a test, and says so in the report of one that no stub matches.
-private struct UnattributedRequests: InlineAnswering, WebSocketValidating {
+private struct UnattributedRequests: InlineAnswering, GuardingInterceptor {
   let mock: MockInterceptor
 
   var name: String { mock.name }

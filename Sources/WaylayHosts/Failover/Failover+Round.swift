@@ -168,9 +168,9 @@ extension Failover {
     guard !attempts.stuck.contains(index), let begin = attempts.running[index] else { return nil }
     let progress = attempts.signals.progress(of: index)
     guard progress.isQueued || !attempts.reserve.isEmpty else { return nil }
-    let heard = health.heard(of: attempts.candidate(index), at: authority)
-    if heard.isSilent(since: start) { return .zero }
-    return silence.map { max(begin, heard.lastAnswer ?? begin) + $0 }
+    let contact = health.contact(with: attempts.candidate(index), at: authority)
+    if contact.isSilent(since: start) { return .zero }
+    return silence.map { max(begin, contact.lastAnswer ?? begin) + $0 }
   }
 
   /// The best of those that wait, by what is known now: other requests may have found out something since they were
@@ -299,7 +299,7 @@ extension Failover {
     guard let silence, attempts.hedge == .possible, isHedgeable, let index = claimedAttempt(attempts, gate),
       let sentAt = attempts.signals.progress(of: index).connected ?? attempts.running[index]
     else { return nil }
-    let isFoundSilent = health.heard(of: attempts.candidate(index), at: authority).isSilent(since: sentAt)
+    let isFoundSilent = health.contact(with: attempts.candidate(index), at: authority).isSilent(since: sentAt)
     guard options.mayHedge || isFoundSilent else { return nil }
     return max(isFoundSilent ? sentAt : sentAt + silence, attempts.nextHedge?.time ?? sentAt)
   }
@@ -383,7 +383,7 @@ extension Failover {
     // Nothing comes on it: the transport closes it rather than use it again.
     log.state.withLock { _ = $0.suspects.insert(candidate) }
     // An address that has answered others meanwhile is only slow with this one.
-    let hasAnswered = health.heard(of: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
+    let hasAnswered = health.contact(with: candidate, at: authority).lastAnswer.map { $0 > sentAt } ?? false
     guard candidate != other, !hasAnswered else { return note(candidate, .silent, since: begin) }
     // Its certificate was verified: it may be busy with this request alone.
     let ban = isSecure ? nil : ban(candidate, .silent, since: begin)
@@ -401,7 +401,7 @@ extension Failover {
     guard let limit = giveUpLimit, elapsed >= limit, log.answeredBy == nil else { return }
     if isSent {
       health.demoted(candidate, at: authority)
-    } else if health.heard(of: candidate, at: authority).lastAnswer.map({ $0 < begin }) ?? true {
+    } else if health.contact(with: candidate, at: authority).lastAnswer.map({ $0 < begin }) ?? true {
       health.overtaken(candidate, at: authority, after: elapsed)
     }
   }

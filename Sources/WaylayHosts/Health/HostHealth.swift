@@ -51,15 +51,15 @@ package final class HostHealth: Sendable {
     }
   }
 
-  /// What was heard of an address last.
-  package func heard(of candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Heard {
-    state.withLock { $0.authorities[authority]?[candidate.endpoint]?.heard } ?? .init()
+  /// When an address last answered, and was last silent.
+  package func contact(with candidate: HostCandidate, at authority: HostAuthority) -> AddressRecord.Contact {
+    state.withLock { $0.authorities[authority]?[candidate.endpoint]?.contact } ?? .init()
   }
 
   /// An address was silent while another one answered: requests that wait for it need not find that out by themselves.
   package func silent(_ candidate: HostCandidate, at authority: HostAuthority) {
     let now = clock.time()
-    change(candidate, at: authority) { $0.heard.lastSilence = now }
+    change(candidate, at: authority) { $0.contact.lastSilence = now }
     alarms.wakeAll()
   }
 
@@ -188,7 +188,7 @@ package struct AddressRecord: Sendable, Hashable {
   /// When it failed last.
   package private(set) var lastFailure: Duration?
   /// When it answered last, and when it was found silent.
-  package fileprivate(set) var heard = Heard()
+  package fileprivate(set) var contact = Contact()
   /// The ban, which may be over.
   package private(set) var ban: AddressBan?
 
@@ -204,7 +204,7 @@ package struct AddressRecord: Sendable, Hashable {
     overtakings = 0
     ban = nil
     lastUse = now
-    heard.lastAnswer = now
+    contact.lastAnswer = now
     if let time { note(time) }
   }
 
@@ -239,8 +239,8 @@ package struct AddressRecord: Sendable, Hashable {
 }
 
 extension AddressRecord {
-  /// When something was heard of an address, and when nothing was that should have been.
-  package struct Heard: Sendable, Hashable {
+  /// When an address answered last, and when it last did not although it should have.
+  package struct Contact: Sendable, Hashable {
     package var lastAnswer: Duration?
     package var lastSilence: Duration?
 

@@ -236,7 +236,7 @@ struct MisuseTests {
 
   @Test(
     "a suspended task does not time out; once resumed it does",
-    .enabled(if: Platform.isLinux, "a load on Apple platforms does not hear of a pause"))
+    .enabled(if: Platform.isLinux, "a load on Apple platforms is not told of a pause"))
   func suspendedTask() async throws {
     let clock = ManualClock()
     let started = Event()

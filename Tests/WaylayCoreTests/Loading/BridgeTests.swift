@@ -140,7 +140,7 @@ struct BridgeTests {
     #expect(runs.all == [1])
   }
 
-  @Test("cancel ends startLoading, and the app hears of it once")
+  @Test("cancel ends startLoading, and the app is told once")
   func cancel() async throws {
     let started = Event()
     let cancelled = Event()

@@ -96,7 +96,7 @@ struct DownloadTaskTests {
     }
   }
 
-  @Test("a delegate hears of the bytes, with totals, then of the file, then of the end", arguments: [1, 4])
+  @Test("a delegate is told of the bytes, with totals, then of the file, then of the end", arguments: [1, 4])
   func delegate(threads: Int) async throws {
     try await withOrigin { origin in
       let recorder = DownloadRecorder()
@@ -123,7 +123,7 @@ struct DownloadTaskTests {
     }
   }
 
-  @Test("what an async call returns stays until the caller removes it; its delegate hears of the bytes")
+  @Test("what an async call returns stays until the caller removes it; its delegate is told of the bytes")
   func asynchronous() async throws {
     try await withOrigin { origin in
       let session = URLSession.intercepted(by: InterceptorRegistry { Link.pass() })

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaylayCore
 
-@Suite("What an app hears while a load goes on", .timeLimit(.minutes(5)))
+@Suite("What an app is told while a load goes on", .timeLimit(.minutes(5)))
 struct ProgressTests {
   /// A delegate that writes down what a plain session tells it too.
   private final class Listener: NSObject, URLSessionDataDelegate, Sendable {
@@ -69,7 +69,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "an upload's delegate hears of the bytes that were sent, and progress is complete",
+    "an upload's delegate is told of the bytes that were sent, and progress is complete",
     arguments: ["data", "file", "httpBody", "stream"])
   func uploads(kind: String) async throws {
     try await withOrigin { origin in

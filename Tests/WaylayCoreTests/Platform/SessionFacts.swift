@@ -191,7 +191,7 @@
     }
   }
 
-  /// Gets stuck in its first chunk until it is let go.
+  /// Gets stuck in its first chunk until it is released.
   private final class StuckDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let isStuck = Event()
     private let gate = Passed(DispatchGroup())

@@ -6,7 +6,7 @@
 
   @Suite("Platform facts: the end of a task, and what is written down about it", .timeLimit(.minutes(5)))
   struct TaskFacts {
-    @Test("P1, P4: a task's queues, its session and who hears of it are stored where they can be read at once")
+    @Test("P1, P4: a task's queues, its session and its delegate are stored where they can be read at once")
     func places() async {
       let (session, url) = Probe.session(
         Probe.Script(start: { loader in
@@ -22,7 +22,7 @@
 
     @Test(
       """
-      P4, P25: who hears of a task is reflected upon once, and read where it is stored from then on, with the \
+      P4, P25: the delegate of a task is found by reflection once, and read where it is stored from then on, with the \
       delegate of the call
       """
     )

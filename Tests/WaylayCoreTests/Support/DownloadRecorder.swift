@@ -15,7 +15,7 @@ final class DownloadRecorder: NSObject, URLSessionDownloadDelegate, Sendable {
   private let log = Log<Entry>()
   let finished = Event()
   let begun = Event()
-  /// The session has let go of its delegate.
+  /// The session has released its delegate.
   let invalidated = Event()
   /// Bytes that were reported one report at a time.
   let reported = Locked<Int64>(0)

@@ -226,7 +226,7 @@
       }
     }
 
-    @Test("a registry that is let go takes its connections, their descriptors and its thread with it", .heavy)
+    @Test("a registry that is released takes its connections, their descriptors and its thread with it", .heavy)
     func letGo() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -253,7 +253,7 @@
     }
 
     @Test(
-      "a registry with a transport of its own leaves no descriptor and no thread, invalidated or let go, and the transport works on",
+      "a registry with a transport of its own leaves no descriptor and no thread, invalidated or released, and the transport works on",
       .heavy, arguments: [false, true])
     func ownTransport(isSession: Bool) async {
       await #expect(processExitsWith: .success) { [isSession] in

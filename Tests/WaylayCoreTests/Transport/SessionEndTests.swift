@@ -6,8 +6,8 @@
   import Testing
   import WaylayCore
 
-  /// What an intercepted session leaves when it is let go.
-  @Suite("Sessions that are let go", .timeLimit(.minutes(10)))
+  /// What an intercepted session leaves when it is released.
+  @Suite("Sessions that are released", .timeLimit(.minutes(10)))
   struct SessionEndTests {
     private static var loops: Int {
       let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []

@@ -191,7 +191,7 @@ struct RecordingTests {
       if round % 2 == 0 {
         try recording.eject()
       } else {
-        // A task has it, and lets go of it about when the cassette is ejected.
+        // A task has it, and releases it about when the cassette is ejected.
         let held = Locked((response, reader))
         reader = nil
         let task = Task { held.withLock { _ in } }
@@ -309,7 +309,7 @@ struct RecordingTests {
     #expect(try folder.archive().entries.count == 1)
   }
 
-  @Test("is written when it is let go, too")
+  @Test("is written when it is released, too")
   func letGo() async throws {
     do { _ = try await folder.cassette(.all).text("https://a.test/x", network: echo) }
     #expect(try folder.archive().entries.count == 1)

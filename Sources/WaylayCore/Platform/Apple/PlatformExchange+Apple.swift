@@ -211,7 +211,7 @@
     /// Ends all questions, at the latest when the load ends.
     ///
     /// - Parameter isTelling: Whether the app is told to withdraw what it is being asked: before the last word of a
-    ///   load it is, and inside `stopLoading`, after which it must hear nothing, it is not.
+    ///   load it is, and inside `stopLoading`, after which it must not be called, it is not.
     func close(isTelling: Bool) {
       guard !isClosed else { return }
       isClosed = true

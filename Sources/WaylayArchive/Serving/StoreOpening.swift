@@ -155,14 +155,17 @@ enum SharedStores {
     var stores: [ObjectIdentifier: (store: DiskStore, users: Int)] = [:]
     /// The paths that somebody opens just now.
     var busy: Set<String> = []
-    /// How many are being closed, and how many ever were.
-    var closing = 0
+    /// The stores that are being closed, each until its directory is free.
+    var closing: [ObjectIdentifier: Task<Void, Never>] = [:]
+    /// How many have been closed.
     var closings = 0
+    /// Those that wait for an opening or a closing to end.
+    var waiting: [DispatchSemaphore] = []
   }
 
   private static let state = Locked(State())
-  /// How long somebody else may take: so many times two milliseconds.
-  private static let mostWaits = 5000
+  /// How long others may take.
+  private static let patience = DispatchTimeInterval.seconds(10)
 
   /// Opens a store, or returns the one that another archive has in the same directory. Blocks.
   static func open(_ directory: URL, _ options: DiskStore.Options, secret: [UInt8]?) throws -> DiskStore {
@@ -170,22 +173,40 @@ enum SharedStores {
       return try DiskStore(at: directory, options: options, secret: secret)
     }
     let path = directory.standardizedFileURL.path
+    let deadline = DispatchTime.now() + patience
     var refusal: any Error = ArchiveError(.locked, "the archive in \(path) is being opened: try again.")
-    for _ in 0..<mostWaits {
-      // One that is just being closed is free in a moment.
-      let (isClosing, closings) = state.withLock { ($0.closing > 0, $0.closings) }
-      if begin(path) {
-        defer { end(path) }
+    repeat {
+      let closings = state.withLock { $0.closings }
+      if state.withLock({ $0.busy.insert(path).inserted }) {
+        defer { change { $0.busy.remove(path) } }
         do {
           return try openNow(directory, path, options, secret)
         } catch let error as ArchiveError where error.code == .locked {
-          guard isClosing || state.withLock({ $0.closings != closings }) else { throw error }
+          // One that is just being closed is free in a moment.
+          guard state.withLock({ !$0.closing.isEmpty || $0.closings != closings }) else { throw error }
           refusal = error
         }
       }
-      usleep(2000)
+      let changed = DispatchSemaphore(value: 0)
+      state.withLock { state in
+        if state.busy.contains(path) || !state.closing.isEmpty && state.closings == closings {
+          state.waiting.append(changed)
+        } else {
+          changed.signal()
+        }
+      }
+      guard changed.wait(timeout: deadline) == .success else { throw refusal }
+    } while true
+  }
+
+  /// Changes the state, and wakes who waits for that.
+  private static func change(_ change: (inout State) -> Void) {
+    let waiting = state.withLock { state in
+      change(&state)
+      defer { state.waiting = [] }
+      return state.waiting
     }
-    throw refusal
+    for one in waiting { one.signal() }
   }
 
   private static func openNow(
@@ -196,10 +217,6 @@ enum SharedStores {
     state.withLock { $0.stores[ObjectIdentifier(store)] = (store, 1) }
     return store
   }
-
-  private static func begin(_ path: String) -> Bool { state.withLock { $0.busy.insert(path).inserted } }
-
-  private static func end(_ path: String) { state.withLock { _ = $0.busy.remove(path) } }
 
   /// The store that somebody has in a directory, whatever path leads there.
   private static func known(_ path: String, _ options: DiskStore.Options) throws -> DiskStore? {
@@ -222,38 +239,36 @@ enum SharedStores {
   }
 
   /// Gives a store back; the last one closes it. One that was not opened here is its owner's.
-  static func release(_ store: any ArchiveStore) {
-    guard let (store, isLast) = give(back: store), isLast else { return }
-    // Owned by nobody, and over when everything is written: a directory must be let go.
-    Task { await finish(store) }
+  ///
+  /// - Returns: Its closing, which is in the table until the directory is free; `nil` where it goes on.
+  @discardableResult
+  static func release(_ store: any ArchiveStore) -> Task<Void, Never>? {
+    guard let store = store as? DiskStore else { return nil }
+    let id = ObjectIdentifier(store)
+    return state.withLock { state in
+      guard let users = state.stores[id]?.users else { return nil }
+      state.stores[id]?.users -= 1
+      guard users == 1 else { return nil }
+      state.stores[id] = nil
+      let closing = Task {
+        await store.close()
+        change {
+          $0.closing[id] = nil
+          $0.closings += 1
+        }
+      }
+      state.closing[id] = closing
+      return closing
+    }
   }
 
   /// Gives a store back, and waits until everything that it has is written, and the directory is free where this was
   /// the last one.
   static func close(_ store: any ArchiveStore) async {
-    guard let (store, isLast) = give(back: store) else { return await store.close() }
-    if isLast { await finish(store) } else { try? await store.perform { _ in } }
-  }
-
-  private static func give(back store: any ArchiveStore) -> (DiskStore, isLast: Bool)? {
-    guard let store = store as? DiskStore else { return nil }
-    return state.withLock { state in
-      let id = ObjectIdentifier(store)
-      guard let users = state.stores[id]?.users else { return nil }
-      guard users == 1 else {
-        state.stores[id]?.users -= 1
-        return (store, false)
-      }
-      state.stores[id] = nil
-      // Who opens the directory next waits until it is closed.
-      state.closing += 1
-      state.closings += 1
-      return (store, true)
+    let known = (store as? DiskStore).flatMap { store in
+      state.withLock { $0.stores[ObjectIdentifier(store)]?.store }
     }
-  }
-
-  private static func finish(_ store: DiskStore) async {
-    await store.close()
-    state.withLock { $0.closing -= 1 }
+    guard let known else { return await store.close() }
+    if let closing = release(known) { await closing.value } else { try? await known.perform { _ in } }
   }
 }

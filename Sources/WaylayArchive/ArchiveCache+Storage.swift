@@ -177,7 +177,7 @@ extension ArchiveCache {
   /// When it returns, other archives that read the same directory no longer find them either. What loads under way
   /// asked for before is not stored after it, whatever the filter.
   ///
-  /// - Returns: The number of responses removed.
+  /// - Returns: The number of entries removed, as ``StoreUsage/count`` counts them.
   @discardableResult
   public func removeAll(_ filter: EntryFilter = .all) async throws -> Int {
     let store = try await store

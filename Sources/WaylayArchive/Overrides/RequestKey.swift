@@ -147,7 +147,7 @@ struct Resource: Sendable {
 /// What responses of a path have said in `No-Vary-Search`: an entry without a body under a key of its own, so that a
 /// lookup knows which keys a URL shares with others. Where it is lost, responses are shared no more until one comes.
 enum SearchVariances {
-  private static let version: UInt8 = 0xFF
+  fileprivate static let version: UInt8 = 0xFF
   /// Servers should say the same for a path all the time: the latest ones are enough.
   private static let most = 4
 
@@ -170,6 +170,11 @@ enum SearchVariances {
     for text in [text] + texts(entries).filter({ $0 != text }).prefix(most - 1) { sink.put(text) }
     return sink.bytes
   }
+}
+
+extension StoredEntry {
+  /// Whether it is no response but a note of the archive's own; see ``SearchVariances``.
+  package var isNote: Bool { head.first == SearchVariances.version }
 }
 
 /// A URL in the form that equal requests share.

@@ -99,5 +99,5 @@ enum CacheGroups {
 
 extension EntryDetails {
   /// The tags that the app sees.
-  var ownTags: Set<String> { tags.filter { !CacheGroups.isGroup($0) } }
+  package var ownTags: Set<String> { tags.filter { !CacheGroups.isGroup($0) } }
 }

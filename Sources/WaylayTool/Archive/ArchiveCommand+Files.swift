@@ -133,7 +133,7 @@
             entries += 1
             do {
               for try await chunk in try await entry.body() { bytes += Int64(chunk.count) }
-              if ArchivedResponse(entry) == nil {
+              if ArchivedResponse(entry) == nil, !entry.isNote {
                 damaged.withLock { $0.append(Problem(entry, "its head has another version and is not used")) }
               }
             } catch {

@@ -32,6 +32,7 @@
         let totals = Locked((count: 0, bytes: Int64(0)))
         let list = Locked(common.json ? JSONList("entries") : nil)
         try await store.visit(filter.filter()) { entry in
+          guard !entry.isNote else { return true }
           totals.withLock { $0 = ($0.count + 1, $0.bytes.addingReportingOverflow(entry.storedBytes).partialValue) }
           let row = EntryRow(entry, now)
           if common.json { try list.withLock { try $0?.append(row) } } else { try Output.line(row.text) }
@@ -70,7 +71,8 @@
         let output = try target.file()
         let store = try archive.forReading()
         let entries = try await store.list(
-          UInt64(what).map { number in .entries { $0.id.number == number } } ?? .url(Addresses.url(what)))
+          UInt64(what).map { number in .entries { $0.id.number == number } } ?? .url(Addresses.url(what))
+        ).filter { !$0.isNote }
         guard let newest = entries.last else {
           throw ToolFailure(
             .failed, "nothingStored", "nothing is stored for \(what) in \(archive.directory): see waylay archive ls.")

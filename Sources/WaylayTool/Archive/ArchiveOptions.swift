@@ -179,7 +179,7 @@
       let response = ArchivedResponse(entry)
       (id, url, host, status) = (entry.id.number, entry.details.url, entry.details.host, entry.details.status)
       (mediaType, bytes, storedBytes) = (entry.details.mediaType, entry.bodyLength, entry.storedBytes)
-      (stored, hits, tags) = (entry.details.stored, entry.hits, entry.details.tags.sorted())
+      (stored, hits, tags) = (entry.details.stored, entry.hits, entry.details.ownTags.sorted())
       (isPinned, partition) = (entry.details.isPinned, entry.key.partition.description)
       isFresh = response?.isFresh(at: now)
       self.isWhole = response?.isWhole

@@ -122,7 +122,7 @@ struct NoVarySearchTests {
     }
     let variances = try fields.map { (try #require(NoVarySearch($0.0)), $0.1, $0.0) }
     var equal = 0
-    for _ in 0..<Sizes.of(10_000_000, small: 20_000) {
+    for _ in 0..<Sizes.of(10_000_000, small: 5000) {
       let left = query()
       // Half of them are made of the same parts, so that some are equal.
       let right =
@@ -137,6 +137,6 @@ struct NoVarySearchTests {
       }
       if isShared, left != right { equal += 1 }
     }
-    #expect(equal > 1000)
+    #expect(equal > 200)
   }
 }

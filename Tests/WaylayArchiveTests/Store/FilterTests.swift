@@ -19,7 +19,7 @@ struct FilterTests {
       }
       return options
     }
-    let count = Sizes.of(100_000, small: 2000)
+    let count = Sizes.of(100_000, small: 600)
     let store = try directory.store(options())
     for number in 0..<count {
       let isMeant = number % (count / 10) == 0
@@ -66,9 +66,9 @@ struct FilterTests {
   @Test("a limit counts the blocks of the disk, of which small entries take whole ones")
   func blocks() async throws {
     let store = try directory.store(.init(limits: StoreLimits(bytes: 1 << 20), memory: 0, logger: .silent))
-    for number in 0..<1000 { try await store.write(.sample("\(number)"), .noise(100), by: 100) }
+    for number in 0..<400 { try await store.write(.sample("\(number)"), .noise(100), by: 100) }
     try await store.flush()
-    #expect(store.usage.bytes < 200_000)
+    #expect(store.usage.bytes < 300_000)
     let files = directory.files.filter { $0.hasPrefix("entries/") }.count
     #expect(files * 4096 <= 1 << 20 && files > 150)
     await store.close()

@@ -46,7 +46,7 @@ struct FlushTests {
     let store = try opened(
       FailingSystem(disk) { call in
         guard isWatched.withLock({ $0 }), [.write, .synchronize, .remove, .rename].contains(call) else { return nil }
-        let made = chance.withLock { chance in (0..<12).map { _ in disk.afterLossOfPower(&chance) } }
+        let made = chance.withLock { chance in (0..<6).map { _ in disk.afterLossOfPower(&chance) } }
         moments.withLock { $0 += made }
         return nil
       })

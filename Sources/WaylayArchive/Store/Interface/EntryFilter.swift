@@ -203,7 +203,7 @@ public struct StoreUsage: Hashable, Sendable {
   public var bytes: Int64
   /// The bytes that they take of the disk.
   var blocks: Int64 = 0
-  /// The number of entries.
+  /// The number of entries: responses, and a note for each path whose responses say `No-Vary-Search`.
   public var count: Int
 
   /// Makes a usage value.

@@ -199,6 +199,104 @@
     }
   }
 
+  @Suite("What the inner session of Apple platforms says beside bodies, against the model", .timeLimit(.minutes(10)))
+  struct InnerSessionTests {
+    private let ledger = InnerSession.Ledger()
+
+    private func text(
+      of path: String, fields: [String: String] = [:], _ server: InnerSession.Server = InnerSession.Server(),
+      _ configuration: URLSessionConfiguration = .ephemeral, clock: LoadClock = .system
+    ) async throws -> String {
+      let registry = InterceptorRegistry(clock: clock, transport: InnerSession.transport(server, ledger, configuration))
+      defer { registry.invalidate() }
+      var request = URLRequest(url: try #require(URL(string: "https://model.test/" + path)))
+      for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+      return String(decoding: try await registry.load(request).body.collect(upTo: 100), as: UTF8.self)
+    }
+
+    @Test("the parts of multipart/x-mixed-replace, each with a response of its own, are one body that ends")
+    func parts() async throws {
+      #expect(try await text(of: "parts") == "one two three")
+    }
+
+    @Test("a session that waits for a network does so without the idle timeout of the load")
+    func offline() async throws {
+      let timer = HandTimer()
+      var server = InnerSession.Server()
+      server.whileOffline = { timer.advance(by: 3600) }
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.waitsForNetwork = true
+      #expect(try await text(of: "offline", server, configuration, clock: timer.clock) == "online")
+    }
+
+    @Test("a network that is never waited for leaves the idle timeout to the load")
+    func silent() async throws {
+      let timer = HandTimer()
+      let registry = InterceptorRegistry(clock: timer.clock, transport: InnerSession.transport()) { Late(timer: timer) }
+      let error = await #expect(throws: URLError.self) {
+        try await registry.load(URLRequest(url: try #require(URL(string: "https://model.test/"))))
+      }
+      #expect(error?.code == .timedOut)
+      registry.invalidate()
+    }
+
+    @Test("the inner session has the credentials of the app's session, which it proposes and stores")
+    func credentials() async throws {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.urlCredentialStorage = URLCredentialStorage()
+      _ = try await text(of: "parts", InnerSession.Server(), configuration)
+      #expect(ledger.credentialStorages.count == 1)
+      #expect(ledger.credentialStorages.first == configuration.urlCredentialStorage)
+    }
+
+    @Test("without an app to ask, what the response carries is left to the load, and all else to the system")
+    func methods() async throws {
+      for (method, disposition) in [
+        (NSURLAuthenticationMethodHTTPBasic, URLSession.AuthChallengeDisposition.rejectProtectionSpace),
+        (NSURLAuthenticationMethodHTTPDigest, .rejectProtectionSpace),
+        // What these constants are on Apple platforms; they are unavailable here.
+        ("NSURLAuthenticationMethodClientCertificate", .performDefaultHandling),
+        ("NSURLAuthenticationMethodServerTrust", .performDefaultHandling),
+        (NSURLAuthenticationMethodNTLM, .performDefaultHandling),
+      ] {
+        let said = try await text(of: "challenge", fields: ["X-Challenges": "1", "X-Method": method])
+        #expect(said == "\(disposition.rawValue)", "\(method)")
+      }
+    }
+  }
+
+  /// A clock that is moved by hand.
+  private final class HandTimer: Sendable {
+    private let state = Locked<(now: UInt64, pending: [(UInt64, @Sendable () -> Void)])>((1_000, []))
+
+    var clock: LoadClock {
+      LoadClock(now: { [self] in state.withLock { $0.now } }) { [self] deadline, wake in
+        state.withLock { $0.pending.append((deadline, wake)) }
+      }
+    }
+
+    func advance(by seconds: UInt64) {
+      let due = state.withLock { state in
+        state.now += seconds * 1_000_000_000
+        let due = state.pending.filter { $0.0 <= state.now }
+        state.pending.removeAll { $0.0 <= state.now }
+        return due
+      }
+      for (_, wake) in due { wake() }
+    }
+  }
+
+  /// Answers when its load has long expired.
+  private struct Late: RequestInterceptor {
+    let timer: HandTimer
+
+    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+      timer.advance(by: 3600)
+      try Task.checkCancellation()
+      return try await next(request)
+    }
+  }
+
   private struct Pass: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       try await next(request)

@@ -22,6 +22,7 @@ public final class URLSessionTransport: Transport {
   private let configuration: Locked<URLSessionConfiguration>
   private let exchanges = ExchangeTable()
   private let hasForeignClasses: Bool
+  private let waitsForConnectivity: Bool
   private let limits: MessageLimits
   private let makeSession: MakeSession
 
@@ -31,7 +32,7 @@ public final class URLSessionTransport: Transport {
   ///
   /// - Parameters:
   ///   - configuration: The timeouts, proxies, TLS settings and connection limits of the inner session. Its storages
-  ///     are not used.
+  ///     are not used, except, on Apple platforms, that of credentials.
   ///   - limits: The limits for heads, sent and received. They apply after the inner session has read a head.
   public convenience init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
     self.init(configuration: configuration, limits: limits) {
@@ -48,9 +49,10 @@ public final class URLSessionTransport: Transport {
     inner.httpShouldSetCookies = false
     inner.httpCookieAcceptPolicy = .never
     inner.urlCache = nil
-    inner.urlCredentialStorage = nil
+    if !PlatformClient.transportAnswersChallenges { inner.urlCredentialStorage = nil }
     inner.httpAdditionalHeaders = nil
     hasForeignClasses = inner.hasForeignProtocolClasses
+    waitsForConnectivity = inner.waitsForNetwork
     self.configuration = Locked(inner)
   }
 
@@ -77,7 +79,7 @@ public final class URLSessionTransport: Transport {
     urlRequest.setValue(nil, forHTTPHeaderField: "Transfer-Encoding")
     // The core keeps the load's own timeout, by idleness; the inner session's is for an attempt that an interceptor has
     // given another.
-    if request.observer?.watchesTimeout == true { urlRequest.timeoutInterval = Self.never }
+    if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
     let exchange = Exchange(request, upload: upload, limits: limits)
@@ -186,6 +188,10 @@ final class Exchange: Sendable {
 
   // MARK: What the inner session reports
 
+  /// There is no network, and the session waits for one as long as the whole load may take. From now on the time until
+  /// the head is the session's to watch, which counts from the connection on.
+  func waitsForConnectivity() { observer?.load.setWaiting(false) }
+
   func sent(_ bytes: Int64) {
     observer?.sent(bytes)
     state.withLock { $0.requestBytesSent = bytes }
@@ -193,6 +199,8 @@ final class Exchange: Sendable {
 
   func received(_ response: URLResponse) {
     observer?.progressed()
+    // The session reports one for each part of multipart/x-mixed-replace: all of them are one body.
+    guard state.withLock({ $0.pipe == nil }) else { return }
     guard let response = response as? HTTPURLResponse else { return receivedForeign(response) }
     let fields: HTTPFields
     do { fields = try HTTPFields(response, limits: limits) } catch { return fail(error) }
@@ -364,6 +372,11 @@ final class ExchangeTable: NSObject, URLSessionDataDelegate, Sendable {
     totalBytesExpectedToSend: Int64
   ) {
     self[task]?.sent(totalBytesSent)
+  }
+
+  /// Of Apple platforms.
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    self[task]?.waitsForConnectivity()
   }
 
   /// A connection has to send the body again: after a challenge, or because a kept connection was lost.

@@ -31,6 +31,8 @@
       package var late = 3
       /// Called inside `suspend()`, before it takes effect.
       package var onSuspend: @Sendable () -> Void = {}
+      /// Called after a task has been told that there is no network, before there is one.
+      package var whileOffline: @Sendable () -> Void = {}
     }
 
     /// What all sessions of a run have seen.
@@ -40,7 +42,7 @@
         var suspensions = 0
         var resumptions = 0
         var deepest = 0
-        var unresumed = 0
+        var credentialStorages: [URLCredentialStorage?] = []
       }
 
       fileprivate let state = Locked(State())
@@ -48,6 +50,8 @@
       package init() {}
 
       package var received: [Received] { state.withLock { $0.received } }
+      /// Those of the sessions that were made.
+      package var credentialStorages: [URLCredentialStorage?] { state.withLock { $0.credentialStorages } }
       package var suspensions: Int { state.withLock { $0.suspensions } }
       package var resumptions: Int { state.withLock { $0.resumptions } }
       /// How many suspensions of one task were in force at once.
@@ -61,8 +65,10 @@
     let queue = DispatchQueue(label: "model.delegate-queue")
 
     /// A transport of the Apple half over such a session.
-    package static func transport(_ server: Server = Server(), _ ledger: Ledger = Ledger()) -> any Transport {
-      URLSessionTransport(configuration: .ephemeral, limits: MessageLimits()) { configuration, delegate in
+    package static func transport(
+      _ server: Server = Server(), _ ledger: Ledger = Ledger(), _ configuration: URLSessionConfiguration = .ephemeral
+    ) -> any Transport {
+      URLSessionTransport(configuration: configuration, limits: MessageLimits()) { configuration, delegate in
         guard let delegate = delegate as? any URLSessionDataDelegate else { preconditionFailure("no data delegate") }
         return InnerSession(configuration, delegate, server, ledger)
       }
@@ -75,6 +81,7 @@
       self.server = server
       self.ledger = ledger
       events = delegate
+      ledger.state.withLock { $0.credentialStorages.append(configuration.urlCredentialStorage) }
       super.init(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
 
@@ -210,7 +217,7 @@
       let answers = (0..<count).map { number in
         let answer = Promise<URLSession.AuthChallengeDisposition>()
         session.queue.async {
-          self.session.events.urlSession(self.session, task: self, didReceive: Self.challenge(number)) {
+          self.session.events.urlSession(self.session, task: self, didReceive: self.challenge(number)) {
             disposition, _ in
             answer.settle(.success(disposition))
           }
@@ -225,11 +232,11 @@
       return said
     }
 
-    private static func challenge(_ number: Int) -> URLAuthenticationChallenge {
+    private func challenge(_ number: Int) -> URLAuthenticationChallenge {
       URLAuthenticationChallenge(
         protectionSpace: URLProtectionSpace(
           host: "model.test", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: "\(number)",
-          authenticationMethod: NSURLAuthenticationMethodDefault),
+          authenticationMethod: field("X-Method") ?? NSURLAuthenticationMethodDefault),
         proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: NobodyAsks())
     }
 
@@ -311,6 +318,19 @@
       let path = sent.path.split(separator: "/").map(String.init)
       switch path.first {
       case "early": say(sent.body)
+      case "parts":
+        for part in ["one ", "two ", "three"] {
+          respond(200, ["Content-Type": "text/plain"])
+          say(Data(part.utf8))
+        }
+      case "offline":
+        tell {
+          let events = self.session.events as? any ConnectivityDelegate
+          events?.urlSession(self.session, taskIsWaitingForConnectivity: self)
+          self.session.server.whileOffline()
+        }
+        respond(200)
+        say(Data("online".utf8))
       case "upload":
         // The first hops lead on; the last one says what it got.
         let left = path.dropFirst().first.flatMap { Int($0) } ?? 0

@@ -78,8 +78,19 @@
     }
   }
 
+  extension URLSessionConfiguration {
+    /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/waitsforconnectivity
+    var waitsForNetwork: Bool { waitsForConnectivity }
+  }
+
   extension URLAuthenticationChallenge {
-    var isServerTrust: Bool { protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust }
+    /// Whether the response carries a challenge that a load answers by itself.
+    var isForLoad: Bool {
+      let methods = [
+        NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+      ]
+      return !protectionSpace.isProxy() && methods.contains(protectionSpace.authenticationMethod)
+    }
   }
 
   extension Stream {

@@ -10,8 +10,8 @@
     /// Bytes that may wait for a slow reader before its task is suspended.
     static let highWater = 1 << 20
 
-    /// Asks the app through the client of the load. Without one, server trust is the system's to judge, and any other
-    /// challenge ends in the response that carried it.
+    /// Asks the app through the client of the load. Without one, a challenge that the load answers ends in the response
+    /// that carried it, and any other is the system's: server trust, identities, proxies.
     /// https://developer.apple.com/documentation/foundation/urlsession/authchallengedisposition/rejectprotectionspace
     static func answer(
       _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
@@ -20,7 +20,7 @@
       if let client = exchange?.observer?.load.delegate as? PlatformClient {
         return client.forward(challenge, completion)
       }
-      completion(challenge.isServerTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
+      completion(challenge.isForLoad ? .rejectProtectionSpace : .performDefaultHandling, nil)
     }
 
     /// A request body in the form the inner session can send: a stream is read as the connection takes it.

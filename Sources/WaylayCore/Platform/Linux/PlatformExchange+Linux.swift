@@ -106,4 +106,9 @@
       }
     }
   }
+
+  extension URLSessionConfiguration {
+    /// A session here fails at once without a network.
+    var waitsForNetwork: Bool { false }
+  }
 #endif

@@ -113,10 +113,29 @@
     }
   }
 
-  extension URLAuthenticationChallenge {
-    /// There is no such challenge on Linux (U4).
-    var isServerTrust: Bool { false }
+  extension URLSessionConfiguration {
+    /// The setting is unavailable on Linux; one that the model has no use for stands for it.
+    package var waitsForNetwork: Bool {
+      get { httpMaximumConnectionsPerHost == 1 }
+      set { httpMaximumConnectionsPerHost = newValue ? 1 : 6 }
+    }
   }
+
+  extension URLAuthenticationChallenge {
+    var isForLoad: Bool {
+      let methods = [
+        NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+      ]
+      return methods.contains(protectionSpace.authenticationMethod)
+    }
+  }
+
+  /// The method of a task's delegate that Foundation on Linux does not have.
+  package protocol ConnectivityDelegate {
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
+  }
+
+  extension ExchangeTable: ConnectivityDelegate {}
 
   extension Stream {
     /// Foundation on Linux has no such pair.

@@ -71,11 +71,11 @@
 
     @Test(
       "what the server has refused when it went away is sent again, once, whatever it is",
-      arguments: [Data(), Data(repeating: 1, count: 100_000)])
-    func refused(body: Data) async throws {
+      arguments: [true, false], [Data(), Data(repeating: 1, count: 100_000)])
+    func refused(isKept: Bool, body: Data) async throws {
       try await with { origin, registry in
-        origin.reply(to: "/order") { $0.connection == 1 ? goAway(after: 1) : .text("ordered") }
-        _ = try await text(registry, origin.url("/hello"))
+        origin.reply(to: "/order") { $0.connection == 1 ? goAway(after: isKept ? 1 : 0) : .text("ordered") }
+        if isKept { _ = try await text(registry, origin.url("/hello")) }
         var request = URLRequest(url: origin.url("/order"))
         request.httpMethod = "POST"
         request.httpBody = body

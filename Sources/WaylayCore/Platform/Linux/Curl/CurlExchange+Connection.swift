@@ -90,13 +90,13 @@
     /// How often a request is taken to another connection.
     private static let mostDepartures = 3
 
-    /// Whether a connection that was kept has ended before a byte of the response, and the request may go out on another
-    /// one: it is nobody's fault when a server closes a connection that is old, or has carried enough, while a request
+    /// Whether a connection that was kept, or on which the server has refused the request, has ended before a byte of the
+    /// response, and the request may go out on another one: it is nobody's fault when a server closes a connection that is old, or has carried enough, while a request
     /// is on its way. libcurl sees to it with HTTP/1, and leaves it to us where a connection of HTTP/2 ends.
     func shouldDepart(_ code: Int32, _ easy: UnsafeMutableRawPointer) -> Bool {
-      guard connectionState.isKept, departures < Self.mostDepartures, CurlCode.lostConnection.contains(code) else {
-        return false
-      }
+      guard connectionState.isKept || connectionState.isRefused, departures < Self.mostDepartures,
+        CurlCode.lostConnection.contains(code)
+      else { return false }
       guard !hasEnded, !isDelivered, head.status == 0, refusal == nil, upload.failure == nil, !isCancelled else {
         return false
       }

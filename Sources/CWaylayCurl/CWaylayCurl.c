@@ -170,6 +170,7 @@ bool waylay_curl_load(void) {
 const char *waylay_curl_problem(void) { return problem; }
 unsigned int waylay_curl_version_number(void) { return waylay_curl_load() ? versions->version_num : 0; }
 const char *waylay_curl_version(void) { return waylay_curl_load() ? versions->version : "none"; }
+const char *waylay_curl_tls(void) { return waylay_curl_load() && versions->ssl_version ? versions->ssl_version : ""; }
 int waylay_curl_features(void) { return waylay_curl_load() ? versions->features : 0; }
 
 const char *waylay_curl_authorities(void) {

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import NIOCore
 import NIOSSL
 
@@ -18,6 +20,8 @@ extension TestOrigin {
     public var certificates: [Certificate]
     /// The versions that are spoken.
     public var versions: ClosedRange<Version> = .v1_2 ... .v1_3
+    /// Whose certificates clients have to show; `nil` for none.
+    public var clientAuthority: TestAuthority?
     /// The application protocols (ALPN), the preferred one first.
     public var applicationProtocols = ["h2", "http/1.1"]
 
@@ -56,6 +60,12 @@ extension TestOrigin {
       public var names: [String]
       /// What is wrong with it.
       public var kind: Kind
+      let key = P256.Signing.PrivateKey()
+
+      /// The pin of its public key (RFC 7469).
+      public var pin: String {
+        "sha256/" + Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
+      }
 
       /// Describes a certificate.
       public init(names: [String], kind: Kind = .valid) {
@@ -110,6 +120,10 @@ struct SecureContexts: Sendable {
       configuration.minimumTLSVersion = TLSVersion(tls.versions.lowerBound)
       configuration.maximumTLSVersion = TLSVersion(tls.versions.upperBound)
       configuration.applicationProtocols = tls.applicationProtocols
+      if let authority = tls.clientAuthority {
+        configuration.certificateVerification = .noHostnameVerification
+        configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: Array(authority.der), format: .der)])
+      }
       // Clients often leave without saying so; nobody should wait for them.
       configuration.shutdownTimeout = .milliseconds(50)
       return (certificate, try NIOSSLContext(configuration: configuration))

@@ -49,8 +49,18 @@ public final class TestAuthority: Sendable {
     let key: [UInt8]
   }
 
+  /// A certificate for a client in both forms, and its key as text.
+  public func clientIdentity(
+    _ description: TestOrigin.TLS.Certificate
+  ) throws -> (certificate: Data, key: Data, der: Data) {
+    let der = Data(try issue(description).chain[0])
+    let text = der.base64EncodedString(options: .lineLength64Characters)
+    let pem = "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+    return (Data(pem.utf8), Data(description.key.pemRepresentation.utf8), der)
+  }
+
   func issue(_ description: TestOrigin.TLS.Certificate) throws -> Identity {
-    let key = P256.Signing.PrivateKey()
+    let key = description.key
     let names = description.kind == .wrongName ? ["wrong.invalid"] : description.names
     let day: TimeInterval = 24 * 60 * 60
     let validity: (from: TimeInterval, until: TimeInterval) =
@@ -79,7 +89,7 @@ public final class TestAuthority: Sendable {
       extensions: try Certificate.Extensions {
         Critical(BasicConstraints.notCertificateAuthority)
         Critical(KeyUsage(digitalSignature: true))
-        try ExtendedKeyUsage([.serverAuth])
+        try ExtendedKeyUsage([.serverAuth, .clientAuth])
         SubjectAlternativeNames(names.map(Self.generalName))
       },
       issuerPrivateKey: Certificate.PrivateKey(issuer.key))

@@ -8,3 +8,4 @@
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import FoundationEssentials
+@_exported import Security

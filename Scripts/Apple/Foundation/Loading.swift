@@ -173,6 +173,8 @@ open class URLCredential: NSObject, NSCopying, @unchecked Sendable {
   /// https://developer.apple.com/documentation/foundation/urlcredential/persistence-swift.enum
   public enum Persistence: UInt, Sendable { case none, forSession, permanent, synchronizable }
   public init(user: String, password: String, persistence: Persistence) { fatalError() }
+  /// https://developer.apple.com/documentation/foundation/urlcredential/init(identity:certificates:persistence:)
+  public convenience init(identity: SecIdentity, certificates certArray: [Any]?, persistence: Persistence) { fatalError() }
   open var persistence: Persistence { fatalError() }
   open var user: String? { fatalError() }
   open var password: String? { fatalError() }
@@ -203,6 +205,8 @@ public let NSURLAuthenticationMethodClientCertificate = ""
 
 /// https://developer.apple.com/documentation/foundation/urlprotectionspace
 open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
+  /// https://developer.apple.com/documentation/foundation/urlprotectionspace/servertrust
+  open var serverTrust: SecTrust? { fatalError() }
   public init(
     host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?
   ) { fatalError() }

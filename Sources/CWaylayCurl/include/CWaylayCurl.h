@@ -19,9 +19,10 @@
 bool waylay_curl_load(void);
 const char *_Nonnull waylay_curl_problem(void);
 
-/* The version, as 0x075801 for 7.88.1, and as text. The bits of CURL_VERSION_*. The file of the system's certificate authorities. */
+/* The version, as 0x075801 for 7.88.1, and as text. The TLS library, as OpenSSL/3.0.17. The bits of CURL_VERSION_*. The file of the system's certificate authorities. */
 unsigned int waylay_curl_version_number(void);
 const char *_Nonnull waylay_curl_version(void);
+const char *_Nonnull waylay_curl_tls(void);
 int waylay_curl_features(void);
 const char *_Nullable waylay_curl_authorities(void);
 

@@ -159,6 +159,10 @@ extension ErrorCode where Domain == TransportError {
   ///
   /// Check the clock of this machine, then the server's certificate.
   public static var certificateNotYetValid: Self { Self("certificateNotYetValid") }
+  /// The certificate is valid, but its public key is not among the host's ``Pins``. Nothing of the request was sent.
+  ///
+  /// Either somebody else answers, with a certificate that the system trusts, or the server has a new key: add its pin.
+  public static var pinMismatch: Self { Self("pinMismatch") }
   /// The server requires a client certificate, or rejected the one it received.
   ///
   /// Provide a certificate that the server accepts.
@@ -183,7 +187,9 @@ extension ErrorCode where Domain == TransportError {
 
   /// Whether the cause is the server's certificate.
   public var isCertificate: Bool {
-    [.certificateUntrusted, .certificateNameMismatch, .certificateExpired, .certificateNotYetValid].contains(self)
+    [
+      .certificateUntrusted, .certificateNameMismatch, .certificateExpired, .certificateNotYetValid, .pinMismatch,
+    ].contains(self)
   }
 }
 

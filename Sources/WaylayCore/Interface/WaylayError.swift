@@ -242,6 +242,10 @@ extension ErrorCode where Domain == WaylayError {
   /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of your
   /// choice: allow the policy's fallback, or leave the host to the system.
   public static var transportIncapable: Self { Self("transportIncapable") }
+  /// The text is no pin of a public key: see ``Pins``.
+  ///
+  /// Write `sha256/` and the Base64 of the SHA-256 of the certificate's public key.
+  public static var invalidPin: Self { Self("invalidPin") }
   /// A session was used after its registry had been invalidated.
   ///
   /// Make a new session from a live registry, and invalidate a registry only after its sessions.

@@ -216,7 +216,7 @@ extension Load {
       withhold(from: &request, before: InterceptedRequest(id, urlRequest, body: .empty, context: context), by: nil)
     }
     request.hop = hop.number
-    if let origin, origin != request.url { request.storage.firstURL = origin }
+    request.storage.firstURL = hop.number > 0 || ownership.origin != nil ? origin : hop.url
     if let deadline = state.withLock({ $0.deadline }) { request.options.deadline = deadline }
     if hop.isUpload { request[UploadedBody.self] = true }
     if let challenge { request[AnsweredChallengeKey.self] = challenge }

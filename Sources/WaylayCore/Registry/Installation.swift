@@ -115,12 +115,16 @@ final class Installation: Sendable {
     return try core.state.withLock { state in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }
       guard scheme == "http" || scheme == "https" else {
-        let session = state.session ?? URLSessionTransport(configuration: innerConfiguration(), limits: registry.limits)
+        let session =
+          state.session
+          ?? URLSessionTransport(
+            configuration: innerConfiguration(), limits: registry.limits, security: registry.security)
         state.session = session
         return session
       }
       if let transport = state.transport { return transport }
-      let transport = PlatformTransport.make(innerConfiguration(), limits: registry.limits, logger: registry.logger)
+      let transport = PlatformTransport.make(
+        innerConfiguration(), limits: registry.limits, security: registry.security, logger: registry.logger)
       state.transport = transport
       return transport
     }

@@ -48,6 +48,7 @@ public final class InterceptorRegistry: Sendable {
   let logger: Logger?
   let redirectPolicy: RedirectPolicy
   let limits: MessageLimits
+  let security: TransportSecurity
   let clock: LoadClock
   let watch: LoadWatch
   let lineageEntry: Lineage.Entry
@@ -64,15 +65,17 @@ public final class InterceptorRegistry: Sendable {
   ///   - logger: Receives one line per load, at `.debug`. Default: none; then faults in the set-up go to standard error.
   ///   - redirects: How redirects are followed.
   ///   - limits: The limits for heads and cookies, for the transports that the registry makes itself.
+  ///   - security: Pins and client certificates, for the transports that the registry makes itself.
   ///   - interceptors: If there are any, they form one chain named `default`, for every `http` and `https` request.
   public convenience init(
     transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default, logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
+    security: TransportSecurity = TransportSecurity(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
     self.init(
       clock: .system, transport: transport, configuration: configuration, logger: logger, redirects: redirects,
-      limits: limits, interceptors)
+      limits: limits, security: security, interceptors)
   }
 
   /// The same with a clock for its timeouts.
@@ -80,6 +83,7 @@ public final class InterceptorRegistry: Sendable {
     clock: LoadClock, transport: (any Transport)? = nil, configuration: URLSessionConfiguration = .default,
     logger: Logger? = nil,
     redirects: RedirectPolicy = RedirectPolicy(), limits: MessageLimits = MessageLimits(),
+    security: TransportSecurity = TransportSecurity(),
     @InterceptorBuilder _ interceptors: () -> [any RequestInterceptor] = { [] }
   ) {
     self.clock = clock
@@ -88,7 +92,7 @@ public final class InterceptorRegistry: Sendable {
     self.configuration = Locked(configuration.copied)
     self.logger = logger ?? FallbackLogger.current
     redirectPolicy = redirects
-    self.limits = limits
+    (self.limits, self.security) = (limits, security)
     lineageEntry = Lineage.Entry(registry: Lineage.nextOrigin())
     let links = interceptors()
     guard !links.isEmpty else { return }

@@ -24,6 +24,7 @@ public final class URLSessionTransport: Transport {
   private let hasForeignClasses: Bool
   private let waitsForConnectivity: Bool
   private let limits: MessageLimits
+  private let security: TransportSecurity
   private let makeSession: MakeSession
 
   package typealias MakeSession = @Sendable (URLSessionConfiguration, any URLSessionDelegate) -> URLSession
@@ -34,15 +35,22 @@ public final class URLSessionTransport: Transport {
   ///   - configuration: The timeouts, proxies, TLS settings and connection limits of the inner session. Its storages
   ///     are not used, except, on Apple platforms, that of credentials.
   ///   - limits: The limits for heads, sent and received. They apply after the inner session has read a head.
-  public convenience init(configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits()) {
-    self.init(configuration: configuration, limits: limits) {
+  ///   - security: Pins and client certificates; on Apple platforms.
+  public convenience init(
+    configuration: URLSessionConfiguration = .default, limits: MessageLimits = MessageLimits(),
+    security: TransportSecurity = TransportSecurity()
+  ) {
+    self.init(configuration: configuration, limits: limits, security: security) {
       URLSession(configuration: $0, delegate: $1, delegateQueue: nil)
     }
   }
 
   /// Makes a transport over an inner session of somebody's making, whose delegate is called one call at a time.
-  package init(configuration: URLSessionConfiguration, limits: MessageLimits, makeSession: @escaping MakeSession) {
-    self.limits = limits
+  package init(
+    configuration: URLSessionConfiguration, limits: MessageLimits, security: TransportSecurity = TransportSecurity(),
+    makeSession: @escaping MakeSession
+  ) {
+    (self.limits, self.security) = (limits, security)
     self.makeSession = makeSession
     let inner = configuration.copied
     inner.httpCookieStorage = nil
@@ -72,6 +80,10 @@ public final class URLSessionTransport: Transport {
           + "Linux.",
         url: request.url, requestID: request.id)
     }
+    let demands = security.demands(for: request.url)
+    if let demands, !PlatformExchange.supports(demands) {
+      throw TransportSecurity.incapable("URLSession on this platform", of: request)
+    }
     try request.checkFraming(limits)
     let upload = try await PlatformExchange.Upload(request)
     var urlRequest = request.untagged
@@ -82,7 +94,7 @@ public final class URLSessionTransport: Transport {
     if request.observer?.watchesTimeout == true, !waitsForConnectivity { urlRequest.timeoutInterval = Self.never }
     // A foreign class may use one of our sessions: the tag lets it be recognised there.
     if hasForeignClasses, let lineage = request.observer?.lineage { RequestTag.tag(&urlRequest, with: lineage) }
-    let exchange = Exchange(request, upload: upload, limits: limits)
+    let exchange = Exchange(request, upload: upload, limits: limits, demands: demands)
     return try await withTaskCancellationHandler { [urlRequest] in
       try await Lineage.$origin.withValue(hasForeignClasses ? request.observer?.load.origin : nil) {
         try await exchange.head { try self.makeTask(urlRequest, for: exchange) }
@@ -151,9 +163,15 @@ final class Exchange: Sendable {
   private let state = Locked(State())
   private let response = Promise<InterceptedResponse>()
   private let limits: MessageLimits
+  /// Pins and a client certificate.
+  let demands: TransportSecurity.Demands?
 
-  init(_ request: InterceptedRequest, upload: PlatformExchange.Upload, limits: MessageLimits) {
+  init(
+    _ request: InterceptedRequest, upload: PlatformExchange.Upload, limits: MessageLimits,
+    demands: TransportSecurity.Demands?
+  ) {
     self.limits = limits
+    self.demands = demands
     self.request = request
     self.upload = upload
   }

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
   import Foundation
+  import Security
 
   // All that needs Apple's own classes, and so cannot be run on Linux: the rest of this folder runs there against a
   // model of Apple's loading system, which has a twin of this file. Type-checked by `Scripts/apple.sh`.
@@ -90,6 +91,34 @@
         NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
       ]
       return !protectionSpace.isProxy() && methods.contains(protectionSpace.authenticationMethod)
+    }
+  }
+
+  extension URLAuthenticationChallenge {
+    var isServerTrust: Bool { protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust }
+    var asksForCertificate: Bool { protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate }
+
+    /// The server's own certificate, in DER.
+    /// https://developer.apple.com/documentation/security/sectrustcopycertificatechain(_:)
+    var leafCertificate: Data? {
+      guard let trust = protectionSpace.serverTrust,
+        let leaf = (SecTrustCopyCertificateChain(trust) as? [SecCertificate])?.first
+      else { return nil }
+      return SecCertificateCopyData(leaf) as Data
+    }
+  }
+
+  extension URLCredential {
+    /// https://developer.apple.com/documentation/security/secpkcs12import(_:_:_:)
+    static func certificate(_ certificate: ClientCertificate) -> URLCredential? {
+      guard case .pkcs12(let data, let passphrase) = certificate.form else { return nil }
+      var items: CFArray?
+      let options = [kSecImportExportPassphrase as String: passphrase] as CFDictionary
+      guard SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
+        let item = (items as? [[String: Any]])?.first, let identity = item[kSecImportItemIdentity as String]
+      else { return nil }
+      // That it is an identity is what the key says; a conditional cast to a type of Core Foundation always succeeds.
+      return URLCredential(identity: identity as! SecIdentity, certificates: nil, persistence: .forSession)
     }
   }
 

@@ -82,11 +82,13 @@
     /// - Parameters:
     ///   - configuration: The settings of the session that it serves.
     ///   - limits: The limits for messages.
+    ///   - security: Pins and client certificates.
     ///   - logger: Not used here.
     package static func make(
-      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(),
+      security: TransportSecurity = TransportSecurity(), logger: Logger?
     ) -> any Transport {
-      URLSessionTransport(configuration: configuration, limits: limits)
+      URLSessionTransport(configuration: configuration, limits: limits, security: security)
     }
 
     /// The system keeps house by itself.

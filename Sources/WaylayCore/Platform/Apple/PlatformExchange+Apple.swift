@@ -7,6 +7,11 @@
   enum PlatformExchange {
     static let capabilities: TransportCapabilities = [.backPressure, .streamedUploads]
 
+    /// Whether the session's challenges can do it; an identity is made of PKCS #12 alone.
+    static func supports(_ demands: TransportSecurity.Demands) -> Bool {
+      if case .pem = demands.certificate?.form { false } else { true }
+    }
+
     /// Bytes that may wait for a slow reader before its task is suspended.
     static let highWater = 1 << 20
 
@@ -17,6 +22,20 @@
       _ challenge: URLAuthenticationChallenge, of exchange: Exchange?,
       _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+      // Pins come besides the judgement on the certificate, which follows as ever.
+      if let pins = exchange?.demands?.pins, challenge.isServerTrust,
+        challenge.leafCertificate.flatMap(PublicKeyInfo.digest).map(pins.contains) != true
+      {
+        exchange?.fail(
+          TransportError(
+            .serverCertificateUntrusted, cause: .pinMismatch, phase: .securing, requestBytesSent: 0,
+            message: "the server's public key is not among the pins of \(challenge.protectionSpace.host)."))
+        return completion(.cancelAuthenticationChallenge, nil)
+      }
+      if let certificate = exchange?.demands?.certificate, challenge.asksForCertificate {
+        let credential = URLCredential.certificate(certificate)
+        return completion(credential == nil ? .cancelAuthenticationChallenge : .useCredential, credential)
+      }
       if let client = exchange?.observer?.load.delegate as? PlatformClient {
         return client.forward(challenge, completion)
       }

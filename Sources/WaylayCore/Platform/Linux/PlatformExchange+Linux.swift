@@ -5,6 +5,9 @@
   enum PlatformExchange {
     static let capabilities: TransportCapabilities = []
 
+    /// A challenge about the server's trust never comes (U4).
+    static func supports(_ demands: TransportSecurity.Demands) -> Bool { false }
+
     /// Suspending a task here stops late and starts the transfer again from the first byte (U2): never done.
     static let highWater = Int.max
 

@@ -122,6 +122,18 @@
   }
 
   extension URLAuthenticationChallenge {
+    /// There are no such challenges on Linux (U4).
+    var isServerTrust: Bool { false }
+    var asksForCertificate: Bool { false }
+    var leafCertificate: Data? { nil }
+  }
+
+  extension URLCredential {
+    /// Foundation on Linux has no identities.
+    static func certificate(_ certificate: ClientCertificate) -> URLCredential? { nil }
+  }
+
+  extension URLAuthenticationChallenge {
     var isForLoad: Bool {
       let methods = [
         NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,

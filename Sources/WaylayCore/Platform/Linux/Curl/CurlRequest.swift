@@ -12,7 +12,7 @@
       _ = waylay_curl_set_context(easy, Unmanaged.passUnretained(self).toOpaque())
       _ = waylay_curl_set_error_buffer(easy, message)
       let setUp = CurlRequest(
-        easy: easy, options: transport.options, authorities: transport.authorities,
+        easy: easy, options: transport.options, isSecured: transport.isSecured, authorities: transport.authorities,
         isLoadsOwnTimeout: request.observer?.watchesTimeout ?? false)
       guard setUp.apply(to: request, url: url, upload: upload) else { return false }
       guard let list = setUp.list(fields) else { return false }
@@ -56,6 +56,7 @@
   struct CurlRequest {
     let easy: UnsafeMutableRawPointer
     let options: CurlTransport.Options
+    let isSecured: Bool
     let authorities: CurlAuthorities
     /// Whether the load that the request belongs to watches over its timeout.
     let isLoadsOwnTimeout: Bool
@@ -79,7 +80,7 @@
       // An old libcurl does not ask before it tries again on another connection.
       if !CurlTransport.hasPrerequest, !request.isIdempotent { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
-      return security()
+      return security() && (!isSecured || demands(for: url))
     }
 
     private func method(of request: InterceptedRequest, upload: CurlUpload) -> Bool {
@@ -137,6 +138,30 @@
       return bytes.withUnsafeBytes { bytes in
         guard let start = bytes.baseAddress else { return false }
         return waylay_curl_set_blob(easy, CurlOption.authorities, start, bytes.count) == 0
+      }
+    }
+
+    /// Pins and a client certificate. What libcurl does not take fails the transfer before it begins.
+    private func demands(for url: URL) -> Bool {
+      guard let demands = options.security.demands(for: url) else { return true }
+      if let pins = demands.pins {
+        let list = pins.map { "sha256//\($0.base64EncodedString())" }.joined(separator: ";")
+        guard text(CurlOption.pinnedPublicKey, list) else { return false }
+      }
+      switch demands.certificate?.form {
+      case nil: return true
+      case .pem(let certificate, let key):
+        return text(CurlOption.certificateType, "PEM") && text(CurlOption.keyType, "PEM")
+          && blob(CurlOption.certificate, certificate) && blob(CurlOption.key, key)
+      case .pkcs12(let data, let passphrase):
+        return text(CurlOption.certificateType, "P12") && text(CurlOption.keyPassword, passphrase)
+          && blob(CurlOption.certificate, data)
+      }
+    }
+
+    private func blob(_ option: Int32, _ data: Data) -> Bool {
+      data.withUnsafeBytes { bytes in
+        bytes.baseAddress.map { waylay_curl_set_blob(easy, option, $0, bytes.count) == 0 } ?? false
       }
     }
 
@@ -224,12 +249,18 @@
     static let url: Int32 = 10002
     static let proxy: Int32 = 10004
     static let httpHeader: Int32 = 10023
+    static let keyPassword: Int32 = 10026
     static let customRequest: Int32 = 10036
     static let authorityFile: Int32 = 10065
+    static let certificateType: Int32 = 10086
+    static let keyType: Int32 = 10088
     static let authorityFolder: Int32 = 10097
     static let acceptEncoding: Int32 = 10102
+    static let pinnedPublicKey: Int32 = 10230
     static let connectTo: Int32 = 10243
     static let inFileSize: Int32 = 30115
+    static let certificate: Int32 = 40291
+    static let key: Int32 = 40292
     static let authorities: Int32 = 40309
   }
 

@@ -220,6 +220,7 @@
       case 51: .certificateNameMismatch
       // The certificate is good, and yet it was turned down: for its name.
       case 60 where verification == 0: .certificateNameMismatch
+      case 90: .pinMismatch
       case 35: tlsReason.map(notTLS.contains) == true ? .notTLS : .handshakeFailed
       default: nil
       }

@@ -37,6 +37,8 @@
       public var connectTimeout: TimeInterval?
       /// The number of response bytes buffered for a slow reader before the server is held back; at least 1.
       public var bufferSize = 256 * 1024
+      /// Pins, and certificates of the client's own.
+      public var security = TransportSecurity()
       /// The limits for heads and trailers, sent and received.
       public var limits = MessageLimits()
 
@@ -61,7 +63,25 @@
     /// Whether libcurl looks for the wish to decode nothing when the body comes; from 8.5 on it does with the head.
     static var canStopDecoding: Bool { waylay_curl_version_number() < 0x08_05_00 }
 
+    /// Whether libcurl's TLS library can: the option is refused otherwise.
+    private static let canPin: Bool = {
+      guard isAvailable, let easy = waylay_curl_easy_new() else { return false }
+      defer { waylay_curl_easy_free(easy) }
+      let pin = "sha256//\(Data(count: 32).base64EncodedString())"
+      return waylay_curl_set_text(easy, CurlOption.pinnedPublicKey, pin) == 0
+    }()
+
+    /// Whether libcurl takes certificates that are no files (7.71), which it does with OpenSSL and its kin. With others
+    /// the option has no effect.
+    private static let canPresentCertificates: Bool = {
+      guard isAvailable, waylay_curl_version_number() >= 0x07_47_00 else { return false }
+      let library = String(cString: waylay_curl_tls())
+      return ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { library.contains($0) }
+    }()
+
     let options: Options
+    /// Whether there are pins or client certificates.
+    let isSecured: Bool
     private let loop: CurlLoop
     let authorities: CurlAuthorities
 
@@ -75,6 +95,7 @@
       // Without room for a byte every body would be held back for good.
       options.bufferSize = max(1, options.bufferSize)
       self.options = options
+      isSecured = options.security != TransportSecurity()
       loop = CurlLoop(
         connectionsPerHost: options.maximumConnectionsPerHost ?? configuration.httpMaximumConnectionsPerHost)
       authorities = CurlAuthorities(with: options.additionalAuthorities)
@@ -105,6 +126,11 @@
           url: request.url, requestID: request.id)
       }
       try request.checkRoute()
+      if isSecured, let demands = options.security.demands(for: request.url),
+        demands.pins != nil && !Self.canPin || demands.certificate != nil && !Self.canPresentCertificates
+      {
+        throw TransportSecurity.incapable("libcurl \(Self.libraryVersion ?? "")", of: request)
+      }
       let exchange = try CurlExchange(request, of: self, on: loop)
       return try await withTaskCancellationHandler {
         try await exchange.head()
@@ -198,16 +224,18 @@
     /// - Parameters:
     ///   - configuration: The settings of the session that it serves.
     ///   - limits: The limits for messages.
+    ///   - security: Pins and client certificates.
     ///   - logger: Logs when libcurl cannot be used.
     package static func make(
-      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(), logger: Logger?
+      _ configuration: URLSessionConfiguration, limits: MessageLimits = MessageLimits(),
+      security: TransportSecurity = TransportSecurity(), logger: Logger?
     ) -> any Transport {
       if configuration.hasForeignProtocolClasses {
-        return URLSessionTransport(configuration: configuration, limits: limits)
+        return URLSessionTransport(configuration: configuration, limits: limits, security: security)
       }
       guard let reason = CurlTransport.unavailableReason else {
         var options = CurlTransport.Options()
-        options.limits = limits
+        (options.limits, options.security) = (limits, security)
         return CurlTransport(configuration: configuration, options: options)
       }
       if let logger {
@@ -217,7 +245,7 @@
         }
         if isFirst { logger.warning("libcurl cannot be used, so requests go through URLSession: \(reason)") }
       }
-      return URLSessionTransport(configuration: configuration, limits: limits)
+      return URLSessionTransport(configuration: configuration, limits: limits, security: security)
     }
 
     /// Has a transport release what it keeps for the next load, because none is expected; one that comes all the same

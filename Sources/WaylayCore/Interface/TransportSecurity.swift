@@ -1,0 +1,142 @@
+import Foundation
+
+/// What a transport asks of TLS connections beyond a valid certificate, and what it shows of its own.
+///
+/// ```swift
+/// let security = TransportSecurity(
+///   pins: try Pins(["api.example.com": ["sha256/…", "sha256/…"]]),
+///   clientCertificates: [try .pem(certificate: certificate, key: key, for: "api.example.com")])
+/// let registry = InterceptorRegistry(security: security) { … }
+/// ```
+///
+/// It is an option of `CurlTransport` and of ``URLSessionTransport``, and a registry passes its own to the transports
+/// that it makes. What cannot do what it asks sends nothing: the load fails with `WaylayError.transportIncapable`. That
+/// is `URLSession` on Linux, a libcurl whose TLS library cannot, and a transport that was given to a registry which has
+/// a security of its own.
+public struct TransportSecurity: Sendable, Hashable {
+  /// The public keys that hosts may have.
+  public var pins: Pins
+  /// The certificates that servers get when they ask for one; the first that is for the host counts.
+  public var clientCertificates: [ClientCertificate]
+
+  /// Makes the options; by default they ask for nothing.
+  public init(pins: Pins = Pins(), clientCertificates: [ClientCertificate] = []) {
+    (self.pins, self.clientCertificates) = (pins, clientCertificates)
+  }
+
+  /// What concerns one URL; `nil` for nothing.
+  func demands(for url: URL) -> Demands? {
+    guard url.scheme?.lowercased() == "https" else { return nil }
+    let demands = Demands(
+      pins: pins.pins(for: url), certificate: clientCertificates.first { $0.hosts.contains { $0.matches(url) } })
+    return demands.pins == nil && demands.certificate == nil ? nil : demands
+  }
+
+  struct Demands {
+    let pins: Set<Data>?
+    let certificate: ClientCertificate?
+  }
+
+  static func incapable(_ transport: String, of request: InterceptedRequest) -> WaylayError {
+    WaylayError(
+      .transportIncapable,
+      "\(transport) cannot check pins or present client certificates, so nothing was sent: use CurlTransport on Linux, "
+        + "with a libcurl that is built with OpenSSL.",
+      url: request.url, requestID: request.id)
+  }
+}
+
+/// The public keys that the certificates of certain hosts may have: pins.
+///
+/// ```swift
+/// let pins = try Pins(["*.example.com": ["sha256/\(current)", "sha256/\(backup)"]])
+/// ```
+///
+/// A pin is the Base64 of the SHA-256 of the leaf certificate's public key, as RFC 7469, section 2.4, has it:
+///
+/// ```sh
+/// openssl x509 -in leaf.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+/// ```
+///
+/// It is checked besides the chain of certificates, never in its place. A connection whose key is not among the host's
+/// is closed before anything of a request is sent: with `TransportError.pinMismatch`. Have a backup key, or the app
+/// reaches nobody once the server changes its own.
+///
+/// The pins of a host itself take precedence over those of a pattern. A connection over plain `http` has no key: use
+/// `https`. On Apple platforms an HTTP/2 connection may serve several hosts of one certificate, and its key is checked
+/// for the host that it was opened for; libcurl opens one for each.
+public struct Pins: Sendable, Hashable {
+  private var keys: [HostPattern: Set<Data>] = [:]
+
+  /// Makes no pins.
+  public init() {}
+
+  /// Makes pins.
+  ///
+  /// - Parameter pins: The pins of each host or ``HostPattern``, with or without `sha256/` before them.
+  /// - Throws: `WaylayError.invalidHost` and `WaylayError.invalidPin`.
+  public init(_ pins: [String: [String]]) throws(WaylayError) {
+    for (host, texts) in pins {
+      let pattern = try HostPattern(host)
+      guard !texts.isEmpty else { throw WaylayError(.invalidPin, "\(host) has no pins: write one and a backup.") }
+      for text in texts {
+        let value = text.hasPrefix("sha256/") ? String(text.dropFirst(7)) : text
+        guard let key = Data(base64Encoded: value), key.count == 32 else {
+          throw WaylayError(
+            .invalidPin, "\"\(text)\" is not a pin: write \"sha256/\" and the Base64 of the 32 bytes of a SHA-256.")
+        }
+        keys[pattern, default: []].insert(key)
+      }
+    }
+  }
+
+  /// The pins of the URL's host; `nil` for one that has none.
+  func pins(for url: URL) -> Set<Data>? {
+    let matching = keys.filter { $0.key.matches(url) }
+    let exact = matching.filter { !$0.key.isWildcard }
+    let found = (exact.isEmpty ? matching : exact).values
+    return found.isEmpty ? nil : found.reduce(into: []) { $0.formUnion($1) }
+  }
+}
+
+/// A certificate, with its private key, that servers get which ask for one.
+public struct ClientCertificate: Sendable, Hashable {
+  enum Form: Sendable, Hashable {
+    case pem(certificate: Data, key: Data)
+    case pkcs12(Data, passphrase: String)
+  }
+
+  let form: Form
+  let hosts: [HostPattern]
+
+  /// A certificate and its key as PEM text. On Linux; on Apple platforms use ``pkcs12(_:passphrase:for:)``.
+  ///
+  /// - Throws: `WaylayError.invalidHost`.
+  public static func pem(
+    certificate: Data, key: Data, for hosts: String...
+  ) throws(WaylayError) -> ClientCertificate {
+    ClientCertificate(form: .pem(certificate: certificate, key: key), hosts: try patterns(hosts))
+  }
+
+  /// A certificate and its key as a PKCS #12 file.
+  ///
+  /// - Throws: `WaylayError.invalidHost`.
+  public static func pkcs12(
+    _ data: Data, passphrase: String, for hosts: String...
+  ) throws(WaylayError) -> ClientCertificate {
+    ClientCertificate(form: .pkcs12(data, passphrase: passphrase), hosts: try patterns(hosts))
+  }
+
+  private static func patterns(_ texts: [String]) throws(WaylayError) -> [HostPattern] {
+    var patterns: [HostPattern] = []
+    for text in texts { patterns.append(try HostPattern(text)) }
+    return patterns
+  }
+}
+
+extension ClientCertificate: CustomStringConvertible, CustomReflectable {
+  /// The hosts: the rest is secret.
+  public var description: String { "ClientCertificate for \(hosts.map(\.description).joined(separator: ", "))" }
+  /// Nothing: it is secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

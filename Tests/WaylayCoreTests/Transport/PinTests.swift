@@ -1,0 +1,122 @@
+// CurlTransport is there on Linux alone.
+#if canImport(FoundationNetworking)
+  import Foundation
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
+
+  @Suite("Pins and client certificates", .timeLimit(.minutes(5)))
+  struct PinTests {
+    private static let strange = "sha256/" + Data(count: 32).base64EncodedString()
+
+    /// Runs a test with a server over TLS, and the pin of its key.
+    private func withSecureOrigin(
+      clientAuthority: TestAuthority? = nil,
+      _ body: (TestOrigin, _ pin: String, TestAuthority) async throws -> Void
+    ) async throws {
+      let authority = try TestAuthority()
+      let certificate = TestOrigin.TLS.Certificate(names: TestOrigin.TLS.Certificate.loopback)
+      var tls = TestOrigin.TLS(authority: authority, certificates: [certificate])
+      tls.clientAuthority = clientAuthority
+      try await withOrigin(tls: tls) { try await body($0, certificate.pin, authority) }
+    }
+
+    @Test("a pin that is not the server's sends nothing, one of several lets everything through; others hosts are free")
+    func pins() async throws {
+      try await withSecureOrigin { origin, pin, authority in
+        func load(_ pins: [String: [String]]) async -> (any Error)? {
+          await failure {
+            var options = CurlTransport.Options()
+            options.additionalAuthorities = [Data(authority.pem.utf8)]
+            options.security.pins = try Pins(pins)
+            let registry = InterceptorRegistry(transport: CurlTransport(options: options))
+            var request = URLRequest(url: origin.url("/echo"))
+            request.httpMethod = "POST"
+            return try await registry.upload(for: request, from: Data("secret".utf8)).0
+          }
+        }
+        for pins in [["127.0.0.1": [Self.strange]], ["*": [Self.strange]], ["127.0.0.1": [Self.strange], "*": [pin]]] {
+          let error = try #require(await load(pins) as? URLError)
+          let cause = try #require(error.cause(as: TransportError.self))
+          #expect(error.code == .serverCertificateUntrusted && cause.cause == .pinMismatch)
+          #expect(cause.phase == .securing && cause.requestBytesSent == 0)
+        }
+        #expect(origin.requests.isEmpty && origin.rawBytes.allSatisfy { !$0.contains("secret") })
+        for pins in [
+          ["127.0.0.1": [Self.strange, pin]], ["*": [Self.strange], "127.0.0.1": [String(pin.dropFirst(7))]],
+          ["other.example": [Self.strange]], [:],
+        ] {
+          #expect(await load(pins) == nil)
+        }
+        #expect(origin.requests.count == 4)
+      }
+    }
+
+    @Test("a pin does not take the place of the chain of certificates")
+    func chainStays() async throws {
+      try await withSecureOrigin { origin, pin, _ in
+        let security = TransportSecurity(pins: try Pins(["127.0.0.1": [pin]]))
+        let registry = InterceptorRegistry(security: security)
+        let error = await failure { try await registry.data(for: URLRequest(url: origin.url("/echo"))) } as? URLError
+        #expect(error?.cause(as: TransportError.self)?.cause == .certificateUntrusted)
+        #expect(origin.requests.isEmpty)
+      }
+    }
+
+    @Test("a transport that cannot check pins sends nothing; a host without pins is loaded as ever")
+    func incapable() async throws {
+      let pins = TransportSecurity(pins: try Pins(["pinned.example": [Self.strange]]))
+      for registry in [
+        InterceptorRegistry(transport: URLSessionTransport(security: pins)),
+        InterceptorRegistry(transport: FixedTransport(), security: pins),
+      ] {
+        let pinned = await failure {
+          try await registry.data(for: URLRequest(url: URL(string: "https://pinned.example/")!))
+        }
+        #expect(pinned.flatMap(cause)?.code == .transportIncapable)
+      }
+      let free = InterceptorRegistry(transport: FixedTransport(), security: pins)
+      _ = try await free.data(for: URLRequest(url: URL(string: "https://free.example/")!))
+    }
+
+    @Test("a server that asks for a certificate gets the host's; without one it refuses the connection")
+    func clientCertificates() async throws {
+      let clients = try TestAuthority()
+      let identity = try clients.clientIdentity(TestOrigin.TLS.Certificate(names: ["client"]))
+      try await withSecureOrigin(clientAuthority: clients) { origin, pin, authority in
+        func load(_ certificates: [ClientCertificate]) async -> (any Error)? {
+          await failure {
+            var options = CurlTransport.Options()
+            options.additionalAuthorities = [Data(authority.pem.utf8)]
+            options.security = TransportSecurity(
+              pins: try Pins(["127.0.0.1": [pin]]), clientCertificates: certificates)
+            let registry = InterceptorRegistry(transport: CurlTransport(options: options))
+            return try await registry.data(for: URLRequest(url: origin.url("/echo"))).0
+          }
+        }
+        let own = try ClientCertificate.pem(certificate: identity.certificate, key: identity.key, for: "127.0.0.1")
+        let others = try ClientCertificate.pem(
+          certificate: identity.certificate, key: identity.key, for: "other.example")
+        #expect(await load([others]) != nil && origin.requests.isEmpty)
+        #expect(await load([others, own]) == nil && origin.requests.count == 1)
+        #expect(!"\(own)".contains("KEY") && !String(reflecting: own).contains("pkcs"))
+      }
+    }
+
+    @Test("what is no pin is refused when it is made", arguments: ["", "sha256/", "abc", "sha1/AAAA", "sha256/AAAA"])
+    func invalid(text: String) {
+      let error = #expect(throws: WaylayError.self) { try Pins(["api.example.com": [text]]) }
+      #expect(error?.code == .invalidPin)
+      #expect(throws: WaylayError.self) { try Pins(["api.example.com": []]) }
+    }
+  }
+
+  private struct FixedTransport: Transport {
+    let capabilities: TransportCapabilities = []
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      InterceptedResponse(to: request, source: .network)
+    }
+  }
+#endif

@@ -141,12 +141,12 @@ let package = Package(
     .target(
       name: "WaylayInterceptors",
       dependencies: [
-        "WaylayCore", "WaylayCredentials",
+        "WaylayCore", "WaylayHAR",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Cryptography"])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
         .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
       ],
       swiftSettings: settings),
@@ -314,7 +314,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "TestSupport", "Waylay", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayTesting",
+        "TestSupport", "Waylay", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayTesting",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Cassettes"],
@@ -373,6 +373,7 @@ let package = Package(
       name: "WaylayInterceptorsTests",
       dependencies: [
         "TestOrigin", "TestSupport", "WaylayCore", "WaylayInterceptors", "WaylayMocks",
+        crypto,
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),

@@ -38,6 +38,11 @@ for folder in Examples/*/; do
   echo "$name is written with what is public"
 done
 
+# The shelf is written as somebody else's package would be.
+mapfile -t files < <(find Sources/WaylayInterceptors -name '*.swift')
+check -module-name WaylayInterceptors -D Cryptography -D Metrics -D Tracing "${files[@]}"
+echo "WaylayInterceptors is written with what is public"
+
 swift package dump-package | python3 -c '
 import json, sys
 
@@ -61,6 +66,7 @@ for product, foreign in {
     "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayRecording", "WaylayMocks"},
     "WaylayHosts": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive"},
     "WaylayTesting": watching | {"WaylayArchive"}, "Waylay": watching,
+    "WaylayInterceptors": watching | {"WaylayRecording", "WaylayMocks", "WaylayArchive", "WaylayHosts"},
     "WaylayInspector": (watching - {"WaylayInspector"}) | {"WaylayMocks", "WaylayArchive"},
 }.items():
     assert product in targets, product

@@ -1,0 +1,65 @@
+public import WaylayCore
+
+/// An interceptor that makes a network worse than it is: slow, lossy, failing, gone. It can be switched at run time.
+///
+/// ```swift
+/// let conditions = Conditions()
+/// let registry = InterceptorRegistry { conditions }
+///
+/// conditions.network = .threeG.loss(0.02)
+/// conditions.fail(.connectionReset, share: 0.1)
+/// conditions.fail(.offline)
+/// conditions.reset()
+/// ```
+///
+/// The models are those of mocks, and here they meet live traffic: what gets through takes the real time, too. A change
+/// is for requests that start after it. For apps and their testers; a test without a network has a `MockInterceptor`.
+public final class Conditions: ShelfLink {
+  private struct State {
+    var network: NetworkProfile?
+    var fault: NetworkFault?
+    var share = 1.0
+  }
+
+  private let state = Locked(State())
+  private let clock: any Clock<Duration>
+
+  /// Makes the interceptor, which changes nothing until it is told to.
+  ///
+  /// - Parameter clock: The clock of delays.
+  public init(clock: any Clock<Duration> = ContinuousClock()) {
+    self.clock = clock
+  }
+
+  /// The network to simulate; `nil` for the real one alone.
+  public var network: NetworkProfile? {
+    get { state.withLock { $0.network } }
+    set { state.withLock { $0.network = newValue } }
+  }
+
+  /// Has requests fail.
+  ///
+  /// - Parameters:
+  ///   - fault: How.
+  ///   - share: The fraction of the requests that fail, from 0 to 1, chosen at random.
+  public func fail(_ fault: NetworkFault, share: Double = 1) {
+    state.withLock { ($0.fault, $0.share) = (fault, share) }
+  }
+
+  /// Changes nothing any more.
+  public func reset() { state.withLock { $0 = State() } }
+
+  /// Passes the request on, or fails it.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    let state = state.withLock { $0 }
+    guard state.network != nil || state.fault != nil else { return try await next(request) }
+    try await state.network?.waitForFirstByte(of: request, clock: clock)
+    let fault = Double.random(in: 0..<1) < state.share ? state.fault : nil
+    if let error = fault?.error(for: request) { throw error }
+    var response = try await next(request)
+    response.body = response.body.arriving(over: state.network, failing: fault, for: request, clock: clock)
+    return response
+  }
+}

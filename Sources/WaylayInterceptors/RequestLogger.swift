@@ -1,0 +1,206 @@
+public import Logging
+public import WaylayCore
+public import WaylayHAR
+
+/// An interceptor that logs requests and responses, without their credentials.
+///
+/// ```swift
+/// RequestLogger(.body, logger: Logger(label: "http"))
+/// ```
+///
+/// It logs what passes where it stands: put it first to see what the app sees, and last to see what the network does,
+/// each attempt and each hop. The request is logged when it passes, the response when its head is there, and a body when
+/// it has been read, or as much of it as is logged. No body is read, kept or delayed for it. A response says who gave it:
+/// the network, an archive, a mock.
+///
+/// With the fields comes the request as a `curl` command, safe to paste: in the metadata, under `curl`.
+public struct RequestLogger: ShelfLink {
+  /// How much is logged.
+  public enum Detail: Int, Sendable, Comparable {
+    /// Nothing.
+    case none
+    /// A line for the request, and one for the response.
+    case basic
+    /// The header fields, too.
+    case headers
+    /// The bodies, too.
+    case body
+
+    /// Whether there is less of it.
+    public static func < (one: Detail, other: Detail) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  private let detail: Detail
+  private let logger: Logger
+  private let level: Logger.Level
+  private let redaction: Redaction
+  private let bodyLimit: Int
+
+  /// Makes the interceptor.
+  ///
+  /// - Parameters:
+  ///   - detail: How much is logged.
+  ///   - logger: Where to.
+  ///   - level: The level of its lines. A logger that logs none of that level costs nothing.
+  ///   - redaction: What is taken out.
+  ///   - bodyLimit: How many bytes of a body are logged at most.
+  public init(
+    _ detail: Detail = .basic, logger: Logger, at level: Logger.Level = .info, redaction: Redaction = .standard,
+    bodyLimit: Int = 4096
+  ) {
+    (self.detail, self.logger, self.level, self.bodyLimit) = (detail, logger, level, max(0, bodyLimit))
+    var redaction = redaction
+    // The beginning of a body cannot be read as what it is, and so its secrets not be told from the rest.
+    redaction.replacesUnreadableBodies = true
+    self.redaction = redaction
+  }
+
+  /// Logs the request, passes it on, and logs the response.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    guard detail > .none, logger.logLevel <= level else { return try await next(request) }
+    let exchange = LoggedExchange(request)
+    var request = request
+    if detail >= .body {
+      if let data = request.body.inMemory {
+        exchange.request.add(data, upTo: bodyLimit)
+      } else {
+        request.body = observed(request.body, as: exchange.request, "→ body of", of: exchange)
+      }
+    }
+    log("→ \(title(of: exchange))", exchange, request.fields, body: exchange.request, curl: detail >= .headers)
+    let start = ContinuousClock.now
+    do {
+      var response = try await next(request)
+      let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+      let head = "← \(response.status.code) from \(response.source) in \(Int(milliseconds)) ms, \(title(of: exchange))"
+      exchange.answer(with: response)
+      guard detail >= .body else {
+        log(head, exchange, response.fields)
+        return response
+      }
+      if let data = response.body.inMemory {
+        exchange.response.add(data, upTo: bodyLimit)
+        log(head, exchange, response.fields, body: exchange.response)
+      } else {
+        log(head, exchange, response.fields)
+        response.body = observed(response.body, as: exchange.response, "← body of", of: exchange)
+      }
+      return response
+    } catch {
+      log("← \(Self.text(of: error)), \(title(of: exchange))", exchange, [:])
+      throw error
+    }
+  }
+}
+
+extension RequestLogger {
+  private func title(of exchange: LoggedExchange) -> String {
+    let request = exchange.original
+    let url = request.url
+    // What has nothing to hide need not be looked through.
+    let isPlain = url.query == nil && url.user == nil && !url.path.contains(";")
+    let text = isPlain ? url.absoluteString : redaction.redacted(exchange.entry(withBodies: false)).request.url
+    return "\(request.method) \(text)" + (request.attempt > 1 ? ", attempt \(request.attempt)" : "")
+      + (request.hop > 0 ? ", hop \(request.hop)" : "")
+  }
+
+  /// What an error says that is safe to say: errors of this package, and the types of others.
+  private static func text(of error: any Error) -> String {
+    switch error {
+    case let error as any LoadError: error.description
+    case let error as URLError: error.loadError?.description ?? "URLError \(error.code.rawValue)"
+    default: String(describing: type(of: error))
+    }
+  }
+
+  private func observed(
+    _ body: MessageBody, as seen: LoggedBody, _ title: String, of exchange: LoggedExchange
+  ) -> MessageBody {
+    body.observed({ seen.add($0, upTo: bodyLimit) }) { error in
+      let end = error == nil ? "" : error is CancellationError ? ", not read to its end" : ", failed"
+      log("\(title) \(self.title(of: exchange))\(end)", exchange, [:], body: seen)
+    }
+  }
+
+  private func log(
+    _ text: String, _ exchange: LoggedExchange, _ fields: HTTPFields, body: LoggedBody? = nil, curl: Bool = false
+  ) {
+    var metadata: Logger.Metadata = ["waylay.load": "\(exchange.original.id)"]
+    guard detail >= .headers else { return logger.log(level: level, "\(text)", metadata: metadata) }
+    let entry = redaction.redacted(exchange.entry(withBodies: body != nil))
+    var lines = [text]
+    let isRequest = body === exchange.request || curl
+    if !fields.isEmpty {
+      lines += (isRequest ? entry.request.headers : entry.response.headers).map { "\($0.name): \($0.value)" }
+    }
+    if let body, body.size > 0, let shown = isRequest ? entry.request.body : entry.response.body {
+      lines.append("(\(body.size) bytes\(body.isWhole ? "" : ", the first \(body.data.count) of them logged"))")
+      if let text = shown.text {
+        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      }
+    }
+    if curl { metadata["curl"] = "\(entry.request.curlCommand(isMultiline: false))" }
+    // Indented, so that nobody's text looks like a line of the log.
+    logger.log(level: level, "\(lines.joined(separator: "\n  "))", metadata: metadata)
+  }
+}
+
+/// A request and its response as far as they have passed.
+private final class LoggedExchange: Sendable {
+  let original: InterceptedRequest
+  let request = LoggedBody()
+  let response = LoggedBody()
+  private let head = Locked<InterceptedResponse?>(nil)
+
+  init(_ request: InterceptedRequest) {
+    var request = request
+    request.body = .empty
+    original = request
+  }
+
+  func answer(with response: InterceptedResponse) {
+    var response = response
+    response.body = .empty
+    head.withLock { $0 = response }
+  }
+
+  /// As an archive of traffic has it, whose redaction reads bodies as what they are.
+  func entry(withBodies: Bool) -> HAR.Entry {
+    let head = head.withLock { $0 }
+    return HAR.Entry(
+      started: Date(),
+      request: HAR.Request(
+        method: original.method.rawValue, url: original.url.absoluteString, headers: Self.fields(original.fields),
+        body: withBodies && request.size > 0 ? request.body(original.fields) : nil),
+      response: HAR.Response(
+        status: head?.status.code ?? 0, headers: Self.fields(head?.fields ?? [:]),
+        body: withBodies ? response.body(head?.fields ?? [:]) : HAR.Body()))
+  }
+
+  private static func fields(_ fields: HTTPFields) -> [HAR.Field] {
+    fields.map { HAR.Field($0.name.rawName, $0.value) }
+  }
+}
+
+/// The beginning of a body that passes.
+private final class LoggedBody: Sendable {
+  private let state = Locked((data: Data(), size: 0))
+
+  var data: Data { state.withLock { $0.data } }
+  var size: Int { state.withLock { $0.size } }
+  var isWhole: Bool { state.withLock { $0.data.count == $0.size } }
+
+  func add(_ chunk: Data, upTo limit: Int) {
+    state.withLock { state in
+      state.size += chunk.count
+      if state.data.count < limit { state.data.append(chunk.prefix(limit - state.data.count)) }
+    }
+  }
+
+  func body(_ fields: HTTPFields) -> HAR.Body {
+    let (data, size) = state.withLock { $0 }
+    return HAR.Body(data, mediaType: fields[.contentType] ?? "", size: size)
+  }
+}

@@ -1,0 +1,135 @@
+public import WaylayCore
+
+/// An interceptor that sends a request again after a failure that may pass.
+///
+/// ```swift
+/// Retry(attempts: 4, first: .milliseconds(300))
+/// ```
+///
+/// | what happened | is sent again |
+/// |---|---|
+/// | the network failed before anything was sent | any request whose body can be read again |
+/// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, PUT, DELETE |
+/// | 408, 425, 429, 500, 502, 503, 504 | idempotent ones |
+/// | a certificate was not accepted, the load was cancelled | nothing |
+/// | a stored response | nothing |
+///
+/// The wait is as long as `Retry-After` says (RFC 9110, section 10.2.3, both forms), and otherwise a random time up to
+/// `first`, then twice that and so on ("full jitter"). If it would be longer than `longest`, or over the request's
+/// ``InterceptedRequest/Options/deadline``, the app gets what there is. Waiting is not the request's idle time.
+///
+/// An archive behind it sees the number of the attempt, and does not answer with the failure that it may have stored.
+///
+/// All requests of one `Retry` share a budget: ten retries at once, and one for every five requests after that, so that
+/// a server that is down gets no storm. The ``LoadEvent`` of the kind `retried` counts them. A failure in the middle of
+/// a response's body reaches the app: what it has read cannot be taken back.
+public struct Retry: ShelfLink {
+  private let attempts: Int
+  private let first: Duration
+  private let longest: Duration
+  private let clock: any Clock<Duration>
+  private let budget = Locked(Retry.mostSaved)
+
+  /// Makes the interceptor.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often a request is sent at most, the first time included.
+  ///   - first: The longest wait before the second attempt.
+  ///   - longest: The longest wait before any attempt.
+  ///   - clock: The clock of the waits.
+  public init(
+    attempts: Int = 3, first: Duration = .milliseconds(500), longest: Duration = .seconds(20),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    (self.attempts, self.first, self.longest, self.clock) = (max(1, attempts), first, longest, clock)
+  }
+
+  /// Sends the request until it succeeds, or there is no use.
+  public func startLoading(
+    _ request: InterceptedRequest, next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    budget.withLock { $0 = min($0 + Self.savedPerRequest, Self.mostSaved) }
+    for attempt in 1..<attempts {
+      let wait: Duration
+      do {
+        let response = try await next(request)
+        guard Self.isTransient(response), request.isIdempotent, request.body.isReplayable,
+          let time = pause(after: attempt, response, for: request)
+        else { return response }
+        await response.body.discard()
+        wait = time
+      } catch let error as TransportError {
+        guard Self.isTransient(error), error.requestBytesSent == 0 || request.isIdempotent, request.body.isReplayable,
+          let time = pause(after: attempt, nil, for: request)
+        else { throw error }
+        wait = time
+      }
+      try await next.waiting { try await clock.sleep(for: wait) }
+    }
+    return try await next(request)
+  }
+
+  private static let mostSaved = 10.0
+  private static let savedPerRequest = 0.2
+  private static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+  private static func isTransient(_ response: InterceptedResponse) -> Bool {
+    // What an archive has stored stores no cookies: that is how a source says that its responses are not of now.
+    response.source.storesCookies && statuses.contains(response.status.code)
+  }
+
+  private static func isTransient(_ error: TransportError) -> Bool {
+    error.isNetworkFailure && !error.cause.isCertificate
+      && ![.clientCertificate, .notTLS, .limitExceeded, .cancelled].contains(error.cause)
+  }
+
+  /// How long to wait; `nil` when there is no use, or no budget.
+  private func pause(
+    after attempt: Int, _ response: InterceptedResponse?, for request: InterceptedRequest
+  ) -> Duration? {
+    let most = min(first * (1 << min(attempt - 1, 20)), longest)
+    let chance = most * Double.random(in: 0...1)
+    let wait = response.flatMap(\.retryAfter).map { $0 + chance / 4 } ?? chance
+    guard wait <= longest else { return nil }
+    if let deadline = request.options.deadline, .now + wait >= deadline { return nil }
+    let isAffordable = budget.withLock { budget in
+      guard budget >= 1 else { return false }
+      budget -= 1
+      return true
+    }
+    return isAffordable ? wait : nil
+  }
+}
+
+extension InterceptedResponse {
+  /// What `Retry-After` says: seconds, or a date, which counts from the server's own.
+  var retryAfter: Duration? {
+    guard let text = fields[.retryAfter] else { return nil }
+    if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+      return .seconds(Int64(text).map { min($0, 1 << 31) } ?? 1 << 31)
+    }
+    guard let date = HTTPDate.parse(text) else { return nil }
+    let now = fields[.date].flatMap(HTTPDate.parse) ?? Date()
+    return .seconds(max(0, date.timeIntervalSince(now).rounded(.up)))
+  }
+}
+
+/// Dates of HTTP in their three forms (RFC 9110, section 5.6.7).
+enum HTTPDate {
+  static func parse(_ text: String) -> Date? {
+    let text = text.replacing("  ", with: " ")
+    for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
+      if let date = formatter(format).date(from: text) { return date }
+    }
+    return nil
+  }
+
+  /// Made anew: it is needed once for a response that few servers give.
+  static func formatter(_ format: String) -> DateFormatter {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(secondsFromGMT: 0)
+    formatter.dateFormat = format
+    return formatter
+  }
+}

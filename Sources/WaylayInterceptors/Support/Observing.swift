@@ -1,0 +1,58 @@
+import WaylayCore
+
+extension URL {
+  /// The host and the port, in the form in which limits count them.
+  var authority: String { "\(host?.lowercased() ?? ""):\(port ?? (scheme?.lowercased() == "https" ? 443 : 80))" }
+}
+
+extension MessageBody {
+  /// The same body, whose chunks somebody sees as they pass; neither consumed nor delayed.
+  ///
+  /// - Parameters:
+  ///   - see: Called with each chunk.
+  ///   - atEnd: Called once: after the last chunk, when reading fails, or when the body is dropped before.
+  func observed(
+    _ see: @escaping @Sendable (Data) -> Void, atEnd: @escaping @Sendable ((any Error)?) -> Void
+  ) -> MessageBody {
+    if isReplayable {
+      return .stream(length: length, replaying: { Passing(self, see, atEnd) })
+    }
+    let passing = Passing(self, see, atEnd)
+    return .relaying(self, length: length) { try await passing.next() }
+  }
+}
+
+/// One reading of a body that somebody watches.
+private final class Passing: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator.
+  private var chunks: MessageBody.AsyncIterator
+  private let see: @Sendable (Data) -> Void
+  private var atEnd: (@Sendable ((any Error)?) -> Void)?
+
+  init(
+    _ body: MessageBody, _ see: @escaping @Sendable (Data) -> Void, _ atEnd: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    chunks = body.makeAsyncIterator()
+    (self.see, self.atEnd) = (see, atEnd)
+  }
+
+  deinit { atEnd?(CancellationError()) }
+
+  func makeAsyncIterator() -> Passing { self }
+
+  func next() async throws -> Data? {
+    do {
+      let chunk = try await chunks.next()
+      if let chunk { see(chunk) } else { end(nil) }
+      return chunk
+    } catch {
+      end(error)
+      throw error
+    }
+  }
+
+  private func end(_ error: (any Error)?) {
+    atEnd?(error)
+    atEnd = nil
+  }
+}

@@ -1,0 +1,75 @@
+import WaylayCore
+
+/// What OpenTelemetry's conventions for HTTP say of a request, for spans and for metrics.
+struct TrafficFacts {
+  enum Value {
+    case text(String)
+    case number(Int)
+
+    var text: String {
+      switch self {
+      case .text(let text): text
+      case .number(let number): "\(number)"
+      }
+    }
+  }
+
+  var attributes: [(key: String, value: Value)]
+  let spanName: String
+
+  init(_ request: InterceptedRequest) {
+    let (method, url) = (request.method.rawValue, request.url)
+    let isKnown = Self.methods.contains(method)
+    // Methods that nobody knows would be as many names as somebody makes up.
+    spanName = isKnown ? method : "HTTP"
+    attributes = [("http.request.method", .text(isKnown ? method : "_OTHER"))]
+    if !isKnown { attributes.append(("http.request.method_original", .text(method))) }
+    attributes.append(("server.address", .text(url.host ?? "")))
+    attributes.append(("server.port", .number(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))))
+  }
+
+  static func attributes(of response: InterceptedResponse) -> [(key: String, value: Value)] {
+    let code = response.status.code
+    var attributes: [(key: String, value: Value)] = [("http.response.status_code", .number(code))]
+    if code >= 400 { attributes.append(("error.type", .text("\(code)"))) }
+    if let metrics = response.metrics {
+      if let name = metrics.protocolName {
+        attributes.append(("network.protocol.version", .text(name == "h2" ? "2" : name.replacing("http/", with: ""))))
+      }
+      if let address = metrics.address, let colon = address.lastIndex(of: ":") {
+        let host = address[..<colon].trimmingPrefix("[")
+        attributes.append(("network.peer.address", .text(String(host.last == "]" ? host.dropLast() : host))))
+        if let port = Int(address[address.index(after: colon)...]) {
+          attributes.append(("network.peer.port", .number(port)))
+        }
+      }
+    }
+    return attributes
+  }
+
+  /// One of few words for each kind of failure.
+  static func type(of error: any Error) -> String {
+    switch error {
+    case let error as TransportError: error.cause.description
+    case let error as WaylayError: error.code.description
+    case let error as URLError: error.loadError.map { type(of: $0) } ?? "URLError.\(error.code.rawValue)"
+    case is CancellationError: "cancelled"
+    default: String(describing: Swift.type(of: error))
+    }
+  }
+
+  private static let methods: Set<String> = [
+    "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+  ]
+}
+
+extension URL {
+  /// The URL without its user, and without the values of its query and its path's parameters.
+  var withoutSecrets: String {
+    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
+    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+    parts.queryItems = parts.queryItems?.map { URLQueryItem(name: $0.name, value: $0.value.map { _ in "REDACTED" }) }
+    guard let path = parts.string else { return "" }
+    return path.replacing(#/;(?<name>[^=;/?]*)=[^;/?]*/#) { ";\($0.name)=REDACTED" }
+  }
+}

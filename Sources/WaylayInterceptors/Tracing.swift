@@ -1,0 +1,145 @@
+public import WaylayCore
+
+#if Tracing
+  public import Tracing
+
+  /// An interceptor that makes a span of each request that is sent, by OpenTelemetry's conventions for HTTP clients.
+  /// Requires the trait `Tracing` of this package.
+  ///
+  /// ```swift
+  /// Tracing(for: .host("*.example.com"))
+  /// ```
+  ///
+  /// Each attempt and each hop is a span of its own, and they are siblings: `http.request.resend_count` counts them. A
+  /// span ends when the head of the response is there, or with the failure. Its attributes are those of the conventions
+  /// for spans of HTTP clients, version 1.23 and later (https://opentelemetry.io/docs/specs/semconv/http/http-spans/);
+  /// `url.full` has no user and no values of its query.
+  ///
+  /// The hosts of the scope get the trace context (`traceparent` and what else the tracer injects). No others do: for
+  /// those it is taken out, whoever put it in.
+  ///
+  /// The parent is the current `ServiceContext`. A direct load keeps it. A session does not: it starts loads on a queue of
+  /// its own, where task-locals are lost. Have the request carry it:
+  ///
+  /// ```swift
+  /// let (data, _) = try await session.data(for: URLRequest(url: url).carryingTraceContext())
+  /// ```
+  public struct Tracing: ShelfLink {
+    private let hosts: InterceptorChain.Scope
+    private let chosen: (any Tracer)?
+    private let resends = Resends()
+
+    private var tracer: any Tracer { chosen ?? InstrumentationSystem.tracer }
+
+    /// Makes the interceptor.
+    ///
+    /// - Parameters:
+    ///   - hosts: The requests that get the trace context.
+    ///   - tracer: The tracer; by default the one of the `InstrumentationSystem`.
+    public init(for hosts: InterceptorChain.Scope, tracer: (any Tracer)? = nil) {
+      (self.hosts, chosen) = (hosts, tracer)
+    }
+
+    /// Makes the span, and passes the request on.
+    public func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse {
+      var (request, context) = (request, ServiceContext.current ?? .topLevel)
+      if ServiceContext.current == nil { tracer.extract(request.fields, into: &context, using: Fields()) }
+      let facts = TrafficFacts(request)
+      let span = tracer.startAnySpan(facts.spanName, context: context, ofKind: .client)
+      defer { span.end() }
+      for (key, value) in facts.attributes { span.attributes[key] = value.attribute }
+      span.attributes["url.full"] = request.url.withoutSecrets
+      let resend = resends.next(of: request.id)
+      if resend > 0 { span.attributes["http.request.resend_count"] = resend }
+      propagate(span.context, with: &request)
+      do {
+        let response = try await ServiceContext.withValue(span.context) { [request] in try await next(request) }
+        for (key, value) in TrafficFacts.attributes(of: response) { span.attributes[key] = value.attribute }
+        if response.status.code >= 400 { span.setStatus(SpanStatus(code: .error)) }
+        return response
+      } catch {
+        span.attributes["error.type"] = TrafficFacts.type(of: error)
+        span.setStatus(SpanStatus(code: .error))
+        throw error
+      }
+    }
+
+    private func propagate(_ context: ServiceContext, with request: inout InterceptedRequest) {
+      var injected = HTTPFields()
+      tracer.inject(context, into: &injected, using: Fields())
+      guard !hosts.covers(request.url) else {
+        for field in injected { request.fields[field.name] = field.value }
+        return
+      }
+      for name in injected.map(\.name) + Self.standard where request.fields.contains(name) {
+        request.fields[name] = nil
+      }
+    }
+
+    /// The fields of W3C's trace context and baggage.
+    private static let standard = ["traceparent", "tracestate", "baggage"].compactMap { HTTPField.Name($0) }
+
+    /// What of the scope cannot be read, and what stands behind it that belongs before it.
+    public func problems(in chain: InterceptorChain) -> [String] {
+      hosts.problems.map { "does not cover what was intended: \($0.message)" } + misplaced(in: chain)
+    }
+  }
+
+  extension URLRequest {
+    /// The same request with the trace context of the current task in its fields, for a session whose chain has
+    /// ``Tracing``: hosts outside its scope do not get them.
+    public func carryingTraceContext() -> URLRequest {
+      guard let context = ServiceContext.current else { return self }
+      var fields = HTTPFields()
+      InstrumentationSystem.tracer.inject(context, into: &fields, using: Fields())
+      var request = self
+      for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+      return request
+    }
+  }
+
+  private struct Fields: Injector, Extractor {
+    func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
+      if let name = HTTPField.Name(key) { carrier[name] = value }
+    }
+
+    func extract(key: String, from carrier: HTTPFields) -> String? { HTTPField.Name(key).flatMap { carrier[$0] } }
+  }
+
+  extension TrafficFacts.Value {
+    fileprivate var attribute: SpanAttribute {
+      switch self {
+      case .text(let text): .string(text)
+      case .number(let number): .int64(Int64(number))
+      }
+    }
+  }
+
+  /// How often requests of a load have been sent, of the newest thousand loads.
+  private final class Resends: Sendable {
+    private let counts = Locked<(counts: [InterceptedRequest.ID: Int], order: [InterceptedRequest.ID])>(([:], []))
+
+    /// How often requests of that load were sent before.
+    func next(of id: InterceptedRequest.ID) -> Int {
+      counts.withLock { state in
+        if let count = state.counts[id] {
+          state.counts[id] = count + 1
+          return count
+        }
+        state.counts[id] = 1
+        state.order.append(id)
+        if state.order.count > 2000 {
+          for old in state.order.prefix(1000) { state.counts[old] = nil }
+          state.order.removeFirst(1000)
+        }
+        return 0
+      }
+    }
+  }
+#else
+  /// Spans of requests, which need the trait `Tracing` of this package.
+  @available(*, unavailable, message: "Enable the trait Tracing of the package waylay for spans of requests.")
+  public struct Tracing: Sendable {}
+#endif

@@ -1,0 +1,129 @@
+import Foundation
+import TestOrigin
+import TestSupport
+import Testing
+import WaylayCore
+import WaylayInterceptors
+import WaylayMocks
+
+@Suite("RequestLogger", .timeLimit(.minutes(5)))
+struct LoggerTests {
+  private func log(
+    _ detail: RequestLogger.Detail, limit: Int = 4096, _ request: InterceptedRequest, _ response: InterceptedResponse
+  ) async throws -> [String] {
+    let lines = Log<String>()
+    let link = RequestLogger(detail, logger: .recording(lines), bodyLimit: limit)
+    let result = try await link.load(
+      request,
+      Script { request, _ in
+        _ = try await request.body.collect(upTo: 1 << 20)
+        return response
+      })
+    _ = try await result.body.collect(upTo: 1 << 20)
+    return lines.all
+  }
+
+  private var request: InterceptedRequest {
+    InterceptedRequest(
+      .post, "http://api.example.com/v1?access_token=pl4nted&q=cats",
+      fields: [.authorization: "Bearer pl4nted", .contentType: "application/json", .userAgent: "app/1.0"],
+      body: .text(#"{"password": "pl4nted", "name": "Ada"}"#))
+  }
+
+  private var response: InterceptedResponse {
+    InterceptedResponse(
+      to: request, status: .created,
+      fields: [.setCookie: "sid=pl4nted", .contentType: "application/json", .server: "test"],
+      body: .text(#"{"token": "pl4nted", "id": 7}"#), source: .network)
+  }
+
+  @Test("each level logs what it says, without credentials")
+  func levels() async throws {
+    #expect(try await log(.none, request, response).isEmpty)
+    for detail in [RequestLogger.Detail.basic, .headers, .body] {
+      let lines = try await log(detail, request, response)
+      let text = lines.joined(separator: "\n")
+      #expect(!text.contains("pl4nted"), "\(text)")
+      #expect(lines.count == 2 && text.contains("→ POST http://api.example.com/v1?") && text.contains("q=cats"))
+      #expect(text.contains("← 201 from network in "))
+      #expect(text.contains("User-Agent: app/1.0") == (detail >= .headers))
+      #expect(text.contains("Server: test") == (detail >= .headers))
+      #expect(text.contains("curl --globoff") == (detail >= .headers))
+      #expect(text.contains("Ada") == (detail >= .body) && text.contains(#""id": 7"#) == (detail >= .body), "\(text)")
+    }
+  }
+
+  @Test("a body that is logged in part shows no secret, and one that is no text shows its length alone")
+  func parts() async throws {
+    var large = response
+    large.body = .text(
+      #"{"list": ["aaaaaaaaaaaaaaaaaaaa"], "token": "pl4nted"#.padding(toLength: 90, withPad: "x", startingAt: 0)
+        + "\"}")
+    let cut = try await log(.body, limit: 60, request, large).joined(separator: "\n")
+    #expect(!cut.contains("pl4nt") && cut.contains("(92 bytes, the first 60 of them logged"), "\(cut)")
+    var binary = response
+    (binary.fields, binary.body) = ([.contentType: "image/png"], .data(Data([0, 1, 2, 0xFF])))
+    let bytes = try await log(.body, request, binary).joined(separator: "\n")
+    #expect(bytes.contains("(4 bytes)"), "\(bytes)")
+  }
+
+  @Test("streams are logged as they pass: not read before, not held back, and bounded")
+  func streams() async throws {
+    let (lines, read) = (Log<String>(), Log<Int>())
+    let link = RequestLogger(.body, logger: .recording(lines), bodyLimit: 10)
+    let stream = MessageBody.stream(length: 3_000_000) {
+      AsyncStream<Data>(unfolding: {
+        read.add(1); return read.all.count <= 3 ? Data(repeating: 65, count: 1_000_000) : nil
+      })
+    }
+    var request = InterceptedRequest.example
+    request.fields[.contentType] = "text/plain"
+    request.body = stream
+    let script = Script { request, _ in
+      #expect(request.body.isReplayable && request.body.length == 3_000_000 && read.all.isEmpty)
+      let sent = try await request.body.collect(upTo: 1 << 30).count
+      #expect(sent == 3_000_000)
+      return InterceptedResponse(
+        to: request, fields: [.contentType: "text/plain"],
+        body: .stream(
+          AsyncStream<Data> { stream in
+            stream.yield(Data("first".utf8))
+            stream.yield(Data("second".utf8))
+          }))
+    }
+    var response: InterceptedResponse? = try await link.load(request, script)
+    var chunks = try #require(response?.body.makeAsyncIterator())
+    #expect(try await chunks.next() == Data("first".utf8))
+    #expect(lines.all.count == 3 && lines.all.contains { $0.contains("(3000000 bytes, the first 10 of them logged") })
+    // Dropped: what has passed is logged.
+    chunks = MessageBody.empty.makeAsyncIterator()
+    response = nil
+    #expect(lines.all.last?.contains("← body of GET http://api.example.com/v1, not read to its end") == true)
+    #expect(lines.all.last?.contains("first") == true && response == nil)
+  }
+
+  @Test("attempts, hops, who answered and failures are told; nobody's text looks like a line of the log")
+  func places() async throws {
+    try await withOrigin { origin in
+      let lines = Log<String>()
+      let registry = InterceptorRegistry {
+        Retry(clock: MockClock(isAutomatic: true))
+        RequestLogger(.body, logger: .recording(lines))
+        MockInterceptor(.init(unmatched: .passThrough)) {
+          Stub(.get, "/mock", .text("mocked\n← 200 from nobody"))
+          Stub(.get, "/down", .fault(.connectionRefused))
+        }
+      }
+      origin.reply(to: "/busy") { _ in .text("", status: 503) }
+      _ = try await registry.data(for: URLRequest(url: origin.url("/busy")))
+      _ = try await registry.data(for: URLRequest(url: origin.url("/redirect/302?to=/echo")))
+      _ = try await registry.data(for: URLRequest(url: origin.url("/mock")))
+      _ = try? await registry.data(for: URLRequest(url: origin.url("/down?token=pl4nted")))
+      let text = lines.all.joined(separator: "\n")
+      #expect(text.contains("/busy, attempt 3") && text.contains("/echo, hop 1"), "\(text)")
+      #expect(text.contains("← 200 from mock") || text.contains("← 200 from interceptor"), "\(text)")
+      #expect(!text.split(separator: "\n").contains { $0.hasPrefix("← 200 from nobody") } && !text.contains("pl4nted"))
+      #expect(text.contains("← TransportError.refused"), "\(text)")
+    }
+  }
+}

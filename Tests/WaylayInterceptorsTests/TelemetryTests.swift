@@ -1,0 +1,198 @@
+#if Tracing && Metrics
+  import CoreMetrics
+  import Foundation
+  import InMemoryTracing
+  import MetricsTestKit
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import Tracing
+  import WaylayCore
+  import WaylayInterceptors
+  import WaylayMocks
+
+  /// The example trees are those of OpenTelemetry's conventions for HTTP spans, section "Examples"
+  /// (https://github.com/open-telemetry/semantic-conventions/blob/main/docs/http/http-spans.md#examples).
+  @Suite("Tracing and TrafficMetrics", .timeLimit(.minutes(5)))
+  struct TelemetryTests {
+    private let tracer = InMemoryTracer()
+
+    private func run(
+      _ path: String, in origin: TestOrigin, @InterceptorBuilder _ links: () -> [any RequestInterceptor] = { [] }
+    ) async throws {
+      let links = links()
+      let registry = InterceptorRegistry {
+        links
+        Tracing(for: .host("127.0.0.1"), tracer: tracer)
+      }
+      let parent = tracer.startSpan("request", ofKind: .server)
+      await ServiceContext.withValue(parent.context) {
+        _ = try? await registry.data(for: URLRequest(url: origin.url(path)))
+      }
+      parent.end()
+      let clients = tracer.finishedSpans.filter { $0.kind == .client }
+      #expect(clients.allSatisfy { $0.parentSpanID == parent.spanID && $0.traceID == parent.traceID })
+      // Each request carries the context of its own span.
+      let ids = origin.requests.compactMap { $0["in-memory-span-id"].first }
+      #expect(ids == clients.map(\.spanID))
+    }
+
+    @Test("retries are siblings that are counted")
+    func retries() async throws {
+      try await withOrigin { origin in
+        let count = Locked(0)
+        origin.reply(to: "/") { _ in
+          .text(
+            "",
+            status: count.withLock {
+              $0 += 1; return $0
+            } < 3 ? 500 : 200)
+        }
+        try await run("/", in: origin) { Retry(clock: MockClock(isAutomatic: true)) }
+        #expect(statuses == [500, 500, 200] && resends == [0, 1, 2])
+        #expect(tracer.finishedSpans.prefix(2).allSatisfy { $0.status?.code == .error })
+        #expect(tracer.finishedSpans[2].status == nil)
+      }
+    }
+
+    @Test("an authorization is a span of its own, and so is a redirect")
+    func authorizationAndRedirect() async throws {
+      try await withOrigin { origin in
+        origin.reply(to: "/hello") { .text("", status: $0["Authorization"] == ["Bearer new"] ? 200 : 401) }
+        try await run("/hello", in: origin) {
+          BearerToken(hosts: .host("127.0.0.1")) {
+            "old"
+          } refresh: { _ in
+            "new"
+          }
+        }
+        #expect(statuses == [401, 200] && resends == [0, 1])
+      }
+      tracer.clearAll()
+      try await withOrigin { origin in
+        try await run("/redirect/302?to=/echo", in: origin)
+        #expect(statuses == [302, 200] && resends == [0, 1])
+      }
+    }
+
+    private var statuses: [Int64] {
+      tracer.finishedSpans.filter { $0.kind == .client }.map { int($0, "http.response.status_code") }
+    }
+    private var resends: [Int64] {
+      tracer.finishedSpans.filter { $0.kind == .client }.map { int($0, "http.request.resend_count") }
+    }
+
+    private func int(_ span: FinishedInMemorySpan, _ key: String) -> Int64 {
+      if case .int64(let value)? = span.attributes.get(key) {
+        value
+      } else if case .int32(let value)? = span.attributes.get(key) {
+        Int64(value)
+      } else {
+        0
+      }
+    }
+
+    private func text(_ span: FinishedInMemorySpan?, _ key: String) -> String? {
+      if case .string(let value)? = span?.attributes.get(key) { value } else { nil }
+    }
+
+    @Test("without a trace that was started before, each attempt is a trace of its own")
+    func noParent() async throws {
+      try await withOrigin { origin in
+        let registry = InterceptorRegistry { Tracing(for: .host("127.0.0.1"), tracer: tracer) }
+        _ = try await registry.data(for: URLRequest(url: origin.url("/redirect/302?to=/echo")))
+        let clients = tracer.finishedSpans
+        #expect(Set(clients.map(\.traceID)).count == 2 && clients.allSatisfy { $0.parentSpanID == nil })
+        #expect(resends == [0, 1])
+      }
+    }
+
+    @Test("the attributes are those of the conventions, without user, values of the query and user info")
+    func attributes() async throws {
+      try await withOrigin { origin in
+        try await run("/echo?s=1&token=pl4nted", in: origin)
+        let span = tracer.finishedSpans.first
+        #expect(span?.operationName == "GET" && text(span, "http.request.method") == "GET")
+        #expect(
+          text(span, "server.address") == "127.0.0.1" && span.map { int($0, "server.port") } == Int64(origin.port))
+        #expect(text(span, "url.full") == "\(origin.url("/echo"))?s=REDACTED&token=REDACTED")
+        #expect(text(span, "network.protocol.version") == "1.1" && text(span, "network.peer.address") == "127.0.0.1")
+        #expect(span.map { int($0, "network.peer.port") } == Int64(origin.port))
+        #expect(span.map { int($0, "http.response.status_code") } == 200 && text(span, "error.type") == nil)
+      }
+    }
+
+    @Test("a name that is not known, and a 500")
+    func errors() async throws {
+      let link = Tracing(for: .http, tracer: tracer)
+      let unknown = Script { request, _ in throw try #require(NetworkFault.hostNotFound.error(for: request)) }
+      _ = try? await link.load(InterceptedRequest(.get, "https://does-not-exist-123.com"), unknown)
+      _ = try? await link.load(InterceptedRequest(.get, "https://example.com"), Script(.internalServerError))
+      _ = try? await link.load(
+        InterceptedRequest(try #require(HTTPRequest.Method(rawValue: "FETCH")), "https://example.com"), Script(.ok))
+      let spans = tracer.finishedSpans
+      #expect(text(spans[0], "url.full") == "https://does-not-exist-123.com")
+      #expect(
+        text(spans[0], "server.address") == "does-not-exist-123.com" && text(spans[0], "error.type") == "hostNotFound")
+      #expect(text(spans[1], "error.type") == "500" && int(spans[1], "http.response.status_code") == 500)
+      #expect(spans[0].status?.code == .error && spans[1].status?.code == .error)
+      #expect(spans[2].operationName == "HTTP" && text(spans[2], "http.request.method") == "_OTHER")
+      #expect(text(spans[2], "http.request.method_original") == "FETCH")
+    }
+
+    @Test("the trace context reaches the hosts of the scope alone, whoever put it in")
+    func scope() async throws {
+      let link = Tracing(for: .host("api.example.com"), tracer: tracer)
+      let script = Script(.ok)
+      let name = try #require(HTTPField.Name("traceparent"))
+      let baggage = try #require(HTTPField.Name("baggage"))
+      for url in ["https://api.example.com/", "https://other.example/"] {
+        let request = InterceptedRequest(
+          .get, try #require(URL(string: url)), fields: [name: "00-a-b-01", baggage: "user=ada"])
+        _ = try await link.load(request, script)
+      }
+      let sent = script.requests.all.map { request in request.fields.map(\.name.rawName) }
+      #expect(sent[0].contains("in-memory-span-id") && sent[0].contains("traceparent"))
+      #expect(sent[1].isEmpty)
+    }
+
+    @Test("a session's request carries the context that its task has lost")
+    func session() async throws {
+      try await withOrigin { origin in
+        let registry = InterceptorRegistry { Tracing(for: .host("127.0.0.1"), tracer: tracer) }
+        let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
+        let parent = tracer.startSpan("request", ofKind: .server)
+        var request = URLRequest(url: origin.url("/echo"))
+        request.setValue(parent.traceID, forHTTPHeaderField: "in-memory-trace-id")
+        request.setValue(parent.spanID, forHTTPHeaderField: "in-memory-span-id")
+        _ = try await session.data(for: request)
+        #expect(tracer.finishedSpans.first?.parentSpanID == parent.spanID)
+        parent.end()
+      }
+    }
+
+    @Test("durations, sizes and active requests have the names and dimensions of the conventions")
+    func metrics() async throws {
+      let metrics = TestMetrics()
+      let link = TrafficMetrics(factory: metrics)
+      let request = InterceptedRequest(.post, "https://api.example.com/users/1?token=pl4nted", body: .text("hello"))
+      _ = try await link.load(request, Script(.ok, .ok))
+      _ = try await link.load(request, Script(.serviceUnavailable))
+      _ = try? await link.load(request, Script { _, _ in throw CancellationError() })
+      let labels = Set(metrics.recorders.map(\.label))
+      #expect(
+        labels == ["http.client.request.duration", "http.client.request.body.size", "http.client.response.body.size"])
+      let durations = metrics.recorders(label: "http.client.request.duration")
+      let dimensions = Set(durations.map { $0.dimensions.map { "\($0.0)=\($0.1)" }.joined(separator: " ") })
+      let common = "http.request.method=POST server.address=api.example.com server.port=443"
+      #expect(
+        dimensions == [
+          "\(common) http.response.status_code=200", "\(common) http.response.status_code=503 error.type=503",
+          "\(common) error.type=cancelled",
+        ])
+      #expect(metrics.recorders(label: "http.client.request.body.size").first?.values == [5])
+      #expect(metrics.meters(label: "http.client.active_requests").first?.values.last == 0)
+      #expect(metrics.meters(label: "http.client.active_requests").first?.values.first == 1)
+    }
+  }
+#endif

@@ -5,7 +5,7 @@ let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v13)],
   dependencies: [
-    .package(name: "waylay", path: "..", traits: ["Cryptography"]),
+    .package(name: "waylay", path: "..", traits: ["Cryptography", "Metrics", "Tracing"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
@@ -25,6 +25,7 @@ let package = Package(
         .product(name: "Waylay", package: "waylay"),
         .product(name: "WaylayArchive", package: "waylay"),
         .product(name: "WaylayInspector", package: "waylay"),
+        .product(name: "WaylayInterceptors", package: "waylay"),
       ]),
     // A link to the sources: were it a product of Waylay, every app that depends on Waylay would fetch what it depends
     // on.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Waylay
 import WaylayInspector
+import WaylayInterceptors
 import WaylayTesting
 import XCTest
 
@@ -160,70 +161,40 @@ struct Recipe14 {
 }
 
 private func recipe15() async throws {
-  struct APIKey: RequestInterceptor {
-    let key: String
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      var request = request
-      request.fields[.init("X-API-Key")!] = key
-      return try await next(request)
-    }
+  let registry = InterceptorRegistry {
+    SetField(.xAPIKey, "…", for: .host("api.example.com"))
   }
-
-  let registry = InterceptorRegistry()
-  registry.register(InterceptorChain("key", for: .host("api.example.com")) { APIKey(key: "…") })
   let session = URLSession(configuration: .default.intercepted(by: registry))
   _ = session
 }
 
 struct Recipe16 {
-  actor TokenStore {
-    private let fetch: @Sendable () async throws -> String
-    private var task: Task<String, any Error>?
+  struct Account: Sendable {
+    let token: @Sendable () async -> String?
+    let renew: @Sendable () async throws -> String
 
-    init(fetch: @escaping @Sendable () async throws -> String) { self.fetch = fetch }
-
-    func token() async throws -> String {
-      if let task { return try await task.value }
-      let fresh = Task { [fetch] in try await fetch() }
-      task = fresh
-      return try await fresh.value
-    }
-
-    func refuse(_ token: String) async {
-      if let task, (try? await task.value) ?? token == token { self.task = nil }
-    }
-  }
-
-  struct Bearer: RequestInterceptor {
-    let tokens: TokenStore
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      var request = request
-      let token = try await tokens.token()
-      request.fields[.authorization] = "Bearer \(token)"
-      let response = try await next(request)
-      guard response.status == .unauthorized, request.body.isReplayable else { return response }
-      await tokens.refuse(token)
-      request.fields[.authorization] = "Bearer \(try await tokens.token())"
-      return try await next(request)
+    func session() -> URLSession {
+      let registry = InterceptorRegistry()
+      registry.register(
+        InterceptorChain("api", for: .host("api.example.com")) {
+          BearerToken(hosts: .host("api.example.com").excludingPath("/token")) {
+            await token()
+          } refresh: { _ in
+            try await renew()
+          }
+        })
+      return URLSession(configuration: .default.intercepted(by: registry))
     }
   }
 }
 
-struct Recipe17 {
-  struct Retry: RequestInterceptor {
-    var attempts = 3
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      for attempt in 1..<attempts {
-        let response = try await next(request)
-        guard response.status == .serviceUnavailable, request.body.isReplayable else { return response }
-        try await Task.sleep(for: .milliseconds(200 * attempt))
-      }
-      return try await next(request)
-    }
+private func recipe17() {
+  let registry = InterceptorRegistry {
+    Intercept(request: { $0.options.deadline = $0.options.deadline ?? .now + .seconds(30) })
+    Retry(attempts: 4)
   }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  _ = session
 }
 
 struct Recipe18 {

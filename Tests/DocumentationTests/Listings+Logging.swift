@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Waylay
+import WaylayInterceptors
 
 // The listings of `Logging.md`, each in a scope of its own. Those that are tests run.
 
@@ -20,28 +21,28 @@ struct LoggingListing2 {
   }
 }
 
-struct LoggingListing3 {
-  struct Measure: RequestInterceptor {
-    let record: @Sendable (_ route: String, _ status: Int, _ time: Duration) -> Void
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      let clock = ContinuousClock(), start = clock.now
-      let response = try await next(request)
-      record(request.url.host ?? "", response.status.code, clock.now - start)
-      return response
-    }
+private func logginglisting3() {
+  let chatty = InterceptorRegistry {
+    RequestLogger(.body, logger: Logger(label: "http"), at: .debug)
   }
+  _ = chatty
 }
 
-struct LoggingListing4 {
-  struct Trace: RequestInterceptor {
-    /// The current trace, as W3C Trace Context writes it.
-    let parent: @Sendable () -> String?
+#if Metrics
+  private func logginglisting4() {
+    let measured = InterceptorRegistry {
+      TrafficMetrics()
+    }
+    _ = measured
+  }
+#endif
 
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      var request = request
-      if let name = HTTPField.Name("traceparent"), let parent = parent() { request.fields[name] = parent }
-      return try await next(request)
+#if Tracing
+  struct LoggingListing5 {
+    func user(_ url: URL) async throws -> Data {
+      let traced = InterceptorRegistry { Tracing(for: .host("api.example.com")) }
+      let session = URLSession(configuration: .default.intercepted(by: traced))
+      return try await session.data(for: URLRequest(url: url).carryingTraceContext()).0
     }
   }
-}
+#endif

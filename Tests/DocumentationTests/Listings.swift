@@ -1,5 +1,6 @@
 import Foundation
 import Waylay
+import WaylayInterceptors
 
 // Every listing of the README and the articles stands here word for word, so that it compiles; `ListingTests` compares
 // them. What the listings of a page take for granted is in the parameters of the functions round them, and at the end
@@ -31,18 +32,17 @@ func readmeMocks() {
 }
 
 func readmeInterceptor() {
-  struct AddToken: RequestInterceptor {
-    let token: String
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+  let registry = InterceptorRegistry {
+    ValidateStatus()
+    Retry(attempts: 3)
+    SetField(.xAPIKey, "…", for: .host("api.example.com"))
+    RequestLogger(.headers, logger: Logger(label: "http"))
+    Intercept("language") { request, next in
       var request = request
-      request.fields[.authorization] = "Bearer \(token)"
+      request.fields[.acceptLanguage] = "eo"
       return try await next(request)
     }
   }
-
-  let registry = InterceptorRegistry()
-  registry.register(InterceptorChain("api", for: .host("api.example.com")) { AddToken(token: "secret") })
   let session = URLSession(configuration: .default.intercepted(by: registry))
   _ = session
 }
@@ -97,13 +97,28 @@ func readmeDirectWay(registry: InterceptorRegistry, request: URLRequest, file: U
 }
 
 func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendable (Data) -> String) {
-  struct RetryUnsent: RequestInterceptor {
+  let watched = InterceptorRegistry {
+    Intercept(request: { $0.fields[.userAgent] = "app/1.0" })
+    Intercept("timing") { request, next in
+      let start = ContinuousClock.now
+      defer { print(request.url.path, ContinuousClock.now - start) }
+      return try await next(request)
+    }
+  }
+  _ = watched
+
+  struct AskElsewhere: RequestInterceptor {
+    let host: String
+
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      do {
-        return try await next(request)
-      } catch let error as TransportError where error.requestBytesSent == 0 && request.body.isReplayable {
-        return try await next(request)
-      }
+      let response = try await next(request)
+      guard response.status == .notFound, request.isSafe, request.body.isReplayable,
+        var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
+      else { return response }
+      parts.host = host
+      var elsewhere = request
+      elsewhere.url = parts.url ?? request.url
+      return try await next(elsewhere)
     }
   }
 
@@ -121,7 +136,7 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
 
   registry.register(
     InterceptorChain("api", for: .host("api.example.com")) {
-      RetryUnsent()
+      AskElsewhere(host: "old.example.com")
       SignRequest(signature: sign)
     })
 
@@ -183,7 +198,6 @@ extension HTTPField.Name {
 extension HTTPField.Name {
   static let xAttempt = HTTPField.Name("X-Attempt")!
   static let xSignature = HTTPField.Name("X-Signature")!
-  static let xAPIKey = HTTPField.Name("X-Api-Key")!
 }
 
 func firstSteps() async throws {
@@ -227,84 +241,12 @@ func firstSteps() async throws {
     })
 }
 
-struct RetryWithBackOff: RequestInterceptor {
-  let attempts: Int
-
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    var wait = 1
-    for _ in 1..<attempts {
-      let response = try await next(request)
-      guard [.tooManyRequests, .serviceUnavailable].contains(response.status), request.body.isReplayable else {
-        return response
-      }
-      let seconds = response.fields[.retryAfter].flatMap { Int($0) } ?? wait
-      guard (0...20).contains(seconds) else { return response }
-      let chance = Duration.milliseconds(Int.random(in: 0...250))
-      try await Task.sleep(for: Duration.seconds(seconds) + chance)
-      wait *= 2
-    }
-    return try await next(request)
-  }
-}
-
 struct TellAttempt: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var request = request
     if request.attempt > 1 { request.fields[.xAttempt] = "\(request.attempt)" }
     return try await next(request)
   }
-}
-
-actor Tokens {
-  private let fetch: @Sendable () async throws -> String
-  private var current: String?
-  private var refresh: Task<String, any Error>?
-
-  init(fetch: @escaping @Sendable () async throws -> String) {
-    self.fetch = fetch
-  }
-
-  func token(insteadOf refused: String? = nil) async throws -> String {
-    if let refresh { return try await refresh.value }
-    if let current, current != refused { return current }
-    let task = Task { [fetch] in try await fetch() }
-    refresh = task
-    defer { refresh = nil }
-    let token = try await task.value
-    current = token
-    return token
-  }
-}
-
-struct BearerToken: RequestInterceptor {
-  let tokens: Tokens
-
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    let token = try await tokens.token()
-    let response = try await next(authorized(request, with: token))
-    guard response.status == .unauthorized, request.body.isReplayable else { return response }
-    let newToken = try await tokens.token(insteadOf: token)
-    return try await next(authorized(request, with: newToken))
-  }
-
-  private func authorized(_ request: InterceptedRequest, with token: String) -> InterceptedRequest {
-    var request = request
-    request.fields[.authorization] = "Bearer \(token)"
-    return request
-  }
-}
-
-func refreshingAToken(tokenURL: URL) {
-  let registry = InterceptorRegistry()
-  let tokens = Tokens {
-    let (data, head) = try await registry.data(for: URLRequest(url: tokenURL))
-    guard head.statusCode == 200 else { throw URLError(.userAuthenticationRequired) }
-    return String(decoding: data, as: UTF8.self)
-  }
-  registry.register(
-    InterceptorChain("api", for: .host("api.example.com")) {
-      BearerToken(tokens: tokens)
-    })
 }
 
 // MARK: Bodies
@@ -615,4 +557,13 @@ func withASession(configuration: URLSessionConfiguration) {
     RetryOnUnavailable()
   }
   _ = registry
+}
+
+// MARK: Pins
+
+func pinned(_ current: String, _ backup: String, certificate: Data, key: Data) throws -> URLSession {
+  let security = TransportSecurity(
+    pins: try Pins(["api.example.com": ["sha256/\(current)", "sha256/\(backup)"]]),
+    clientCertificates: [try .pem(certificate: certificate, key: key, for: "api.example.com")])
+  return URLSession(configuration: .default.intercepted(by: InterceptorRegistry(security: security)))
 }

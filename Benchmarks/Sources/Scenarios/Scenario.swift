@@ -61,7 +61,8 @@ public struct Scenario: Sendable {
 extension Scenario {
   /// All scenarios; those of the network use `origin`.
   public static func all(_ origin: TestOrigin) -> [Scenario] {
-    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + network(origin)
+    answered() + mocked() + direct() + archive() + archivePolicy() + archiveStore() + inspected() + links()
+      + network(origin)
       + hosts(origin)
   }
 

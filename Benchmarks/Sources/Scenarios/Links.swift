@@ -1,0 +1,55 @@
+import Foundation
+import Logging
+import Waylay
+import WaylayInterceptors
+
+/// What each ready-made link costs a load, and all of them together.
+extension Scenario {
+  static func links() -> [Scenario] {
+    let plain = "direct load, one interceptor"
+    let quiet = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+    let links: [(String, any RequestInterceptor)] = [
+      ("Intercept", Intercept(request: { $0.options.allowsHedging = false })),
+      ("SetField", SetField(.xAPIKey, "key", for: .http)),
+      ("ValidateStatus", ValidateStatus()),
+      ("Retry", Retry()),
+      (
+        "BearerToken",
+        BearerToken(hosts: .http) {
+          "token"
+        } refresh: { _ in
+          "token"
+        }
+      ),
+      ("RequestLogger, lines", RequestLogger(.basic, logger: quiet)),
+      ("ConcurrencyLimit", ConcurrencyLimit(1000)),
+      ("RateLimit", RateLimit(1_000_000_000, per: .seconds(1))),
+      ("Tracing", Tracing(for: .http)),
+      ("TrafficMetrics", TrafficMetrics()),
+      ("Conditions, none", Conditions()),
+      ("RequestSigner, HMAC", RequestSigner.hmac(key: Data("key".utf8), over: [], into: .xAPIKey, for: .http)),
+    ]
+    let single = links.map { name, link in load("link: \(name)", against: plain, [link]) }
+    let all = links.filter { !$0.0.hasPrefix("RequestSigner") }.map(\.1)
+    return single + [load("link: all of them, without signer", against: plain, all)]
+  }
+
+  private static func load(
+    _ name: String, against reference: String, _ links: [any RequestInterceptor]
+  ) -> Scenario {
+    let registry = InterceptorRegistry {
+      links
+      Told()
+    }
+    return Scenario(name, against: reference) {
+      let response = try await registry.load(URLRequest(url: Answer.url))
+      guard response.body.length == Int64(Answer.body.count) else { throw URLError(.cannotDecodeContentData) }
+    }
+  }
+}
+
+private struct Told: RequestInterceptor {
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    InterceptedResponse(to: request, body: .data(Answer.body))
+  }
+}

@@ -21,6 +21,8 @@ public struct MockIssue: Sendable {
     public static let invalidCassette = Kind(description: "invalidCassette")
     /// An exchange that a cassette could not record.
     public static let notRecorded = Kind(description: "notRecorded")
+    /// A request that a cassette has answered although its body is not the recorded one.
+    public static let differing = Kind(description: "differing")
     /// Secrets that a cassette has removed from bodies, though it compares bodies.
     public static let redacted = Kind(description: "redacted")
     /// A response that could not be made or sent.

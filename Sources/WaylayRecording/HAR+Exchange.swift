@@ -11,14 +11,21 @@ package struct SeenBody: Sendable {
   package var data: Data
   /// How many there were in all.
   package var size: Int
+  /// The pieces in which it came, where that is known.
+  package var pieces: [HAR.Body.Piece]
 
   /// Makes a body of which all is there, or, with a size, the beginning.
-  package init(_ data: Data = Data(), size: Int? = nil) {
+  package init(_ data: Data = Data(), size: Int? = nil, pieces: [HAR.Body.Piece] = []) {
     self.data = data
+    self.pieces = pieces
     self.size = max(size ?? 0, data.count)
   }
 
-  func body(of fields: HTTPFields) -> HAR.Body { HAR.Body(data, mediaType: fields[.contentType] ?? "", size: size) }
+  func body(of fields: HTTPFields) -> HAR.Body {
+    var body = HAR.Body(data, mediaType: fields[.contentType] ?? "", size: size)
+    body.pieces = pieces
+    return body
+  }
 }
 
 extension HAR.Request {
@@ -130,11 +137,37 @@ extension InterceptedResponse {
       to: request, status: HTTPResponse.Status(code: recorded.status, reasonPhrase: recorded.statusText),
       fields: fields,
       body: data.isEmpty ? .empty : .data(data), source: source)
+    let pieces = recorded.body.pieces
+    if !pieces.isEmpty {
+      var start = data.startIndex
+      let chunks = pieces.map { piece in
+        defer { start += piece.size }
+        return data[start..<start + piece.size]
+      }
+      body = .stream(length: Int64(data.count)) { PieceSequence(pieces: chunks) }
+    }
     let trailers = recorded.trailers
     if !trailers.isEmpty {
       self.trailers = HTTPFields(
         trailers.compactMap { field in HTTPField.Name(field.name).map { HTTPField(name: $0, value: field.value) } })
     }
+  }
+}
+
+/// A list as an asynchronous sequence.
+package struct PieceSequence: AsyncSequence, Sendable {
+  package let pieces: [Data]
+
+  package init(pieces: [Data]) {
+    self.pieces = pieces
+  }
+
+  package func makeAsyncIterator() -> Iterator { Iterator(rest: pieces.makeIterator()) }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate var rest: IndexingIterator<[Data]>
+
+    package mutating func next() async -> Data? { rest.next() }
   }
 }
 

@@ -28,13 +28,18 @@ package struct Pace: Sendable {
   let end: Duration?
   let bytesPerSecond: Double?
   let pause: Duration?
+  /// When each chunk comes, from the start of the stopwatch.
+  let schedule: [Duration]
+  /// The most bytes of the piece that begins after so many.
+  let cut: (@Sendable (Int) -> Int)?
   let network: NetworkProfile?
   let random: SeededRandom
 
   package init(
     stopwatch: Stopwatch, start: Duration, end: Duration? = nil, bytesPerSecond: Double?, pause: Duration? = nil,
-    network: NetworkProfile?, random: SeededRandom
+    schedule: [Duration] = [], cut: (@Sendable (Int) -> Int)? = nil, network: NetworkProfile?, random: SeededRandom
   ) {
+    (self.schedule, self.cut) = (schedule, cut)
     (self.stopwatch, self.start, self.end, self.bytesPerSecond) = (stopwatch, start, end, bytesPerSecond)
     (self.pause, self.network, self.random) = (pause, network, random)
   }
@@ -100,7 +105,7 @@ package final class PacedBody: @unchecked Sendable {
       chunkCount += 1
       if chunkCount > 1, let pause = pace.pause { lag += pause.upToAYear }
     }
-    let piece = rest.prefix(min(left, pieceSize))
+    let piece = rest.prefix(min(left, pieceSize, pace.cut?(sent) ?? .max))
     rest = rest.dropFirst(piece.count)
     sent += piece.count
     try await waitForDueTime(of: piece.count)
@@ -111,7 +116,8 @@ package final class PacedBody: @unchecked Sendable {
   private func waitForDueTime(of count: Int) async throws {
     if let network = pace.network { lag += network.lostTime(of: Int64(count), pace.random) }
     let sending = pace.bytesPerSecond.map { Duration.ofSeconds(Double(sent) / $0) } ?? .zero
-    try await pace.stopwatch.sleep(until: (pace.start + sending + lag).upToAYear)
+    let due = pace.schedule.isEmpty ? .zero : pace.schedule[min(chunkCount, pace.schedule.count) - 1]
+    try await pace.stopwatch.sleep(until: max(pace.start + sending + lag, due).upToAYear)
   }
 
   private func end() async throws -> Data? {

@@ -129,6 +129,7 @@ public struct Redaction: Sendable {
       let finders = [finder, SecretFinder(named.redactor.found.subtracting(common))].compactMap(\.self)
       var (entry, redactor) = (named.entry, Redactor(self, finders: finders))
       if !finders.isEmpty { entry = redactor.redacted(entry) }
+      entry.response.body.moveBorders(from: original.response.body)
       report.add(entry, places: named.redactor.places + redactor.places, unread: named.redactor.unread, original)
       return entry
     }

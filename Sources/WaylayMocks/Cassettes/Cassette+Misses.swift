@@ -5,7 +5,7 @@ extension Cassette {
   /// What is said to a request that no entry is for, or no more.
   func miss(_ asked: ComparedRequest, in state: State) -> MockError {
     let request = "\(asked.method) \(Redaction.shown(asked.url.url))"
-    let fitting = state.tracks.filter { $0.accepts(asked, options.matching) }
+    let fitting = state.tracks.filter { fits($0, asked) }
     guard fitting.isEmpty else {
       let list = fitting.prefix(3).map { "\n  \($0)" }.joined() + (fitting.count > 3 ? "\n  …" : "")
       let count =
@@ -32,7 +32,14 @@ extension Cassette {
 
   /// The entries that differ least.
   private func nearest(to asked: ComparedRequest, in tracks: [Track]) -> [(Track, [Mismatch])] {
-    let all = tracks.map { ($0, $0.mismatches(asked, options.matching)) }
+    let all = tracks.map { track -> (Track, [Mismatch]) in
+      let found = track.mismatches(asked, options.matching)
+      return (
+        track,
+        found.isEmpty
+          ? [Mismatch("matcher", expected: "true", actual: "the closure returned false", distance: 0.5)] : found
+      )
+    }
     return Array(all.sorted { ($0.1.distance, $0.0.number) < ($1.1.distance, $1.0.number) }.prefix(3))
   }
 }
@@ -49,8 +56,8 @@ extension Track: CustomStringConvertible {
   /// How a request differs from what was recorded.
   func mismatches(_ asked: ComparedRequest, _ aspects: Set<Cassette.Aspect>) -> [Mismatch] {
     let order: [Cassette.Aspect] = [.method, .url, .host, .path, .query]
-    let headers = aspects.filter { if case .header = $0.kind { true } else { false } }
-    let ordered = order.filter(aspects.contains) + headers.sorted { "\($0.kind)" < "\($1.kind)" }
+    let named = aspects.subtracting(order + [.body])
+    let ordered = order.filter(aspects.contains) + named.sorted { "\($0.kind)" < "\($1.kind)" }
     let all = ordered + (aspects.contains(.body) ? [.body] : [])
     return all.filter { !accepts(asked, [$0]) }.flatMap { mismatches(asked, $0.kind) }
   }
@@ -74,31 +81,35 @@ extension Track: CustomStringConvertible {
     case .path:
       let distance = 2 * TextDistance.between(recorded.path, other.path)
       return [Mismatch("path", expected: recorded.path, actual: other.path, distance: distance)]
-    case .query: return queryMismatches(asked)
-    case .header(let name):
-      func shown(_ value: String?) -> String { value.map { Redaction.field(name, $0) } ?? "no such field" }
-      return [
-        Mismatch(
-          "header \(name)", expected: shown(question.header(name)), actual: shown(asked.header(name)), distance: 0.3)
-      ]
-    case .body: return bodyMismatches(asked)
+    case .query: return itemMismatches(question.query, asked.query, "query")
+    case .queryItem(let name):
+      return itemMismatches(question.query, asked.query, "query").filter { $0.aspect == "query \(name)" }
+    case .header(let name), .field(let name):
+      func shown(_ request: ComparedRequest) -> String {
+        request.field(name, inForms: aspect == .field(name)).map { Redaction.field(name, $0) } ?? "no such field"
+      }
+      return [Mismatch("header \(name)", expected: shown(question), actual: shown(asked), distance: 0.3)]
+    case .json, .body: return bodyMismatches(asked)
     }
   }
 
-  private func queryMismatches(_ asked: ComparedRequest) -> [Mismatch] {
-    let names = Set(question.query.map(\.name)).union(asked.query.map(\.name)).sorted()
+  private func itemMismatches(
+    _ recorded: [QueryItems.Item], _ asked: [QueryItems.Item], _ kind: String
+  ) -> [Mismatch] {
+    let names = Set(recorded.map(\.name)).union(asked.map(\.name)).sorted()
     return names.compactMap { name in
-      let (one, other) = (question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
-      guard one != other else { return nil }
+      let (one, other) = (recorded.filter { $0.name == name }, asked.filter { $0.name == name })
+      guard !accepts(one, other) else { return nil }
       func shown(_ items: [QueryItems.Item]) -> String {
         items.isEmpty ? "no such item" : Redaction.query(name, items.map(\.spelled).joined(separator: "&"))
       }
-      return Mismatch("query \(name)", expected: shown(one), actual: shown(other), distance: 0.3)
+      return Mismatch("\(kind) \(name)", expected: shown(one), actual: shown(other), distance: 0.3)
     }
   }
 
   private func bodyMismatches(_ asked: ComparedRequest) -> [Mismatch] {
-    if case .json(let recorded) = question.content, case .json(let other) = asked.content {
+    switch (question.content, asked.content) {
+    case (.json(let recorded), .json(let other)):
       let differences = JSONComparison().differences(other, recorded).filter { !$0.expected.contains(mark) }
       if !differences.isEmpty {
         return differences.prefix(5).map {
@@ -106,12 +117,34 @@ extension Track: CustomStringConvertible {
             "body at \($0.path)", expected: Excerpt.of($0.expected), actual: Excerpt.of($0.actual), distance: 0.2)
         }
       }
+    case (.form(let recorded), .form(let other)):
+      let found = itemMismatches(recorded, other, "form field")
+      if !found.isEmpty { return found }
+    case (.parts(let recorded), .parts(let other)):
+      let names = Set((recorded + other).map(\.name)).sorted()
+      let found = names.filter { name in
+        !accepts(.parts(recorded.filter { $0.name == name }), .parts(other.filter { $0.name == name }))
+      }
+      if !found.isEmpty {
+        return found.map { name in
+          func shown(_ parts: [MultipartForm.Part]) -> String {
+            let parts = parts.filter { $0.name == name }
+            guard !parts.isEmpty else { return "no such part" }
+            return Redaction.hides(name) ? Redaction.mark : parts.map { self.shown($0.body) }.joined(separator: ", ")
+          }
+          return Mismatch("part \(name)", expected: shown(recorded), actual: shown(other), distance: 0.3)
+        }
+      }
+    default: break
     }
-    func shown(_ body: Data) -> String {
-      guard !body.isEmpty else { return "none" }
-      return String(data: body, encoding: .utf8).map { Excerpt.ofText($0) } ?? "\(body.count) bytes"
-    }
-    return [Mismatch("body", expected: shown(question.body), actual: shown(asked.body), distance: 0.6)]
+    let place = zip(question.body, asked.body).prefix { $0 == $1 }.count
+    let name = question.body.isEmpty || asked.body.isEmpty ? "body" : "body from byte \(place)"
+    return [Mismatch(name, expected: shown(question.body), actual: shown(asked.body), distance: 0.6)]
+  }
+
+  private func shown(_ body: Data) -> String {
+    guard !body.isEmpty else { return "none" }
+    return String(data: body, encoding: .utf8).map { Excerpt.ofText($0) } ?? "\(body.count) bytes"
   }
 }
 

@@ -1,3 +1,5 @@
+public import WaylayHAR
+
 extension Cassette {
   /// What a cassette records.
   public struct Mode: Hashable, Sendable, CustomStringConvertible {
@@ -22,11 +24,11 @@ extension Cassette {
     public static let environment = Mode(description: "environment")
   }
 
-  /// A part of a request that must equal the recorded one.
+  /// A part of a request that must equal the recorded one, or that is not compared.
   public struct Aspect: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case method, url, host, path, query, body
-      case header(String)
+      case header(String), queryItem(String), field(String), json(String)
     }
 
     let kind: Kind
@@ -45,6 +47,12 @@ extension Cassette {
     public static let body = Aspect(kind: .body)
     /// A header field.
     public static func header(_ name: String) -> Aspect { Aspect(kind: .header(name.lowercased())) }
+    /// An item of the query.
+    public static func query(_ name: String) -> Aspect { Aspect(kind: .queryItem(name)) }
+    /// A header field, or a field of the form that the body is, or a part of a multipart form.
+    public static func field(_ name: String) -> Aspect { Aspect(kind: .field(name.lowercased())) }
+    /// What a path leads to in a JSON body, as in `$.nonce` or `$.items[*].id`.
+    public static func json(_ path: String) -> Aspect { Aspect(kind: .json(path)) }
   }
 
   /// The maximum age of a recording, and what happens to older ones.
@@ -107,8 +115,19 @@ extension Cassette {
   /// ```
   public struct Options: Sendable {
     /// The parts of a request that must match the recording. Among equally matching entries, one with the same body is
-    /// played first.
+    /// played first. A request with another body than the recorded one is answered too, with an issue of the kind
+    /// `differing`, which `WaylayTesting` reports as a warning: insert `.body` to make it fail.
     public var matching: Set<Aspect> = [.method, .url, .query]
+    /// What is not compared: see ``ignoring(_:)``.
+    var ignored: Set<Aspect> = []
+    /// Says, of a request that matches by ``matching``, whether a recorded one is for it. Bodies are then the closure's
+    /// matter. Both requests are redacted.
+    public var matcher: (@Sendable (_ recorded: HAR.Request, _ asked: HAR.Request) -> Bool)?
+    /// Called for each recorded exchange before it is written: what it returns is redacted and written; `nil` leaves the
+    /// exchange out.
+    public var willWrite: (@Sendable (HAR.Entry) -> HAR.Entry?)?
+    /// Where bodies are cut into pieces. By default they arrive in the pieces in which they were recorded.
+    public var cut: MockResponse.Cut?
     /// What to remove from the recording, and from requests before they are compared.
     public var redaction = Redaction.standard
     /// The maximum age of a recording. Default: no limit.
@@ -128,6 +147,17 @@ extension Cassette {
 
     /// Makes the options of a cassette that compares method, URL and query.
     public init() {}
+
+    /// The options of a cassette to which parts of requests do not matter, such as times and random numbers.
+    ///
+    /// ```swift
+    /// @Test(.cassette("orders", options: .ignoring(.query("ts"), .field("X-Request-ID"), .json("$.nonce"))))
+    /// ```
+    public static func ignoring(_ aspects: Aspect...) -> Options {
+      var options = Options()
+      options.ignored = Set(aspects)
+      return options
+    }
   }
 }
 

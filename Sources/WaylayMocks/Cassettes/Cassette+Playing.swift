@@ -15,8 +15,11 @@ extension Cassette {
     var request = request
     let body = try await collect(request)
     if !request.body.isReplayable { request.body = .data(body) }
-    let asked = ComparedRequest(request, body: body, options.redaction)
-    if let track = take(asked) { return try await play(track, to: request) }
+    let asked = ComparedRequest(request, body: body, options)
+    if let track = take(asked) {
+      compare(asked, with: track)
+      return try await play(track, to: request)
+    }
     if role.records { return try await record(request, next) }
     let error = state.withLock { miss(asked, in: $0) }
     let kind: MockIssue.Kind = error.code == .usedUp ? .usedUp : .unmatched
@@ -40,7 +43,7 @@ extension Cassette {
   /// Takes the entry for a request: of two that want the same, each gets one of its own.
   func take(_ asked: ComparedRequest) -> Track? {
     state.withLock { state in
-      let fitting = state.tracks.indices.filter { state.tracks[$0].accepts(asked, options.matching) }
+      let fitting = state.tracks.indices.filter { fits(state.tracks[$0], asked) }
       let free = fitting.filter { state.tracks[$0].uses == 0 }
       // Of requests that differ in what is not compared, each had better get its own answer.
       let best = free.count > 1 ? free.first { state.tracks[$0].accepts(asked, [.url, .query, .body]) } : nil
@@ -63,13 +66,38 @@ extension Cassette {
     response.dropCoding(of: request)
     try await stopwatch.sleep(until: head)
     var timing = MockTiming()
-    if total > head { timing.total = total }
+    timing.cut = options.cut
+    let body = track.entry.response.body
+    if total > head { timing.schedule = body.pieces.map { .ofSeconds($0.time / 1000 * options.timing.factor) } }
+    if total > head, timing.schedule.isEmpty { timing.total = total }
     guard timing.pacesBody || failure != nil else { return response }
-    let length = track.entry.response.body.data.count
+    let length = body.data.count
     let pace = timing.pace(stopwatch, length: Int64(length), SeededRandom(seed: 0))
     let fault = failure.map { NetworkFault.Body(bytes: length, ending: .error($0)) }
     response.body = PacedBody.body(response.body, pace: pace, fault: fault)
     return response
+  }
+
+  /// Whether an entry may answer a request.
+  func fits(_ track: Track, _ asked: ComparedRequest) -> Bool {
+    track.accepts(asked, options.matching) && options.matcher?(track.question.request, asked.request) != false
+  }
+
+  /// Says what is different in a request that gets its answer all the same.
+  private func compare(_ asked: ComparedRequest, with track: Track) {
+    // Some programs leave out bodies that they have measured.
+    let isKnown = !track.question.body.isEmpty || track.entry.request.bodySize ?? 0 <= 0
+    guard isKnown, options.matcher == nil, !options.ignored.contains(.body), !track.accepts(asked, [.body]) else {
+      return
+    }
+    let message = """
+      The body of \(asked.method) \(Redaction.shown(asked.url.url)) is not the recorded one. It was answered \
+      from the cassette \(file.lastPathComponent) all the same, by \(track):
+      \(Mismatch.lines(track.mismatches(asked, [.body])))
+      Re-record it (WAYLAY_RECORD=all swift test), say what may differ (Cassette.Options.ignoring), or make it a \
+      failure (Cassette.Options.matching.insert(.body)).
+      """
+    note(MockIssue(kind: .differing, message: message, location: location, isWarning: true))
   }
 
   func note(_ issue: MockIssue) {

@@ -61,17 +61,28 @@ extension Cassette {
 
 /// The bytes of a body that passes, as many as may be kept.
 final class BodyCopy: Sendable {
-  private let seen = Locked<(data: Data, size: Int)>((Data(), 0))
+  private let seen = Locked<(data: Data, size: Int, pieces: [HAR.Body.Piece])>((Data(), 0, []))
   private let limit: Int
+  private let stopwatch: Stopwatch?
 
-  init(limit: Int) {
+  /// - Parameter stopwatch: Notes when each piece comes.
+  init(limit: Int, _ stopwatch: Stopwatch? = nil) {
     self.limit = limit
+    self.stopwatch = stopwatch
   }
 
   func add(_ chunk: Data) {
+    let time = stopwatch?.elapsed().milliseconds
     seen.withLock { seen in
       seen.size = seen.size.saturating(adding: chunk.count)
       if seen.size <= limit { seen.data.append(chunk) } else { seen.data = Data() }
+      guard let time, !chunk.isEmpty, seen.size <= limit else { return }
+      // What comes after so many belongs to the last.
+      if seen.pieces.count < 65_536 {
+        seen.pieces.append(HAR.Body.Piece(time: time, size: chunk.count))
+      } else {
+        seen.pieces[seen.pieces.count - 1].size += chunk.count
+      }
     }
   }
 
@@ -85,7 +96,7 @@ final class BodyCopy: Sendable {
 
   var isWhole: Bool { seen.withLock { $0.size <= limit } }
 
-  var body: SeenBody { seen.withLock { SeenBody($0.data, size: $0.size) } }
+  var body: SeenBody { seen.withLock { SeenBody($0.data, size: $0.size, pieces: $0.pieces) } }
 }
 
 extension MessageBody {
@@ -158,9 +169,9 @@ final class RecordedExchange: Sendable {
     self.slot = slot
     self.request = request
     self.sent = sent
-    received = BodyCopy(limit: cassette.options.bodyLimit)
     started = cassette.options.now()
     stopwatch = Stopwatch(cassette.options.clock)
+    received = BodyCopy(limit: cassette.options.bodyLimit, stopwatch)
   }
 
   /// The answer for the app.
@@ -269,7 +280,8 @@ extension Cassette {
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
     var report = RedactionReport()
-    archive.entries = options.redaction.redacted(kept + recorded, report: &report)
+    let written = options.willWrite.map { recorded.compactMap($0) } ?? recorded
+    archive.entries = options.redaction.redacted(kept + written, report: &report)
     if options.matching.contains(.body), !report.changedBodies.isEmpty {
       note(
         MockIssue(

@@ -146,6 +146,9 @@ extension Cassette {
 
     private mutating func tryToOpen(_ written: Mode, _ environment: [String: String]) throws(MockError) {
       let mode = try effective(written, environment)
+      for case .json(let path) in options.ignored.union(options.matching).map(\.kind) {
+        do { _ = try JSONPath(path) } catch { throw error.located(at: location) }
+      }
       let isThere = FileManager.default.fileExists(atPath: file.path)
       guard isThere || mode != .none else { throw missing(written) }
       role.records = mode == .all || mode == .newEpisodes || mode == .once && !isThere
@@ -200,7 +203,7 @@ extension Cassette {
       let order = archive.entries.indices.sorted {
         (archive.entries[$0].started, $0) < (archive.entries[$1].started, $1)
       }
-      tracks = order.compactMap { Track(archive.entries[$0], number: $0 + 1, options.redaction) }
+      tracks = order.compactMap { Track(archive.entries[$0], number: $0 + 1, options) }
     }
 
     private mutating func look(at expiry: Expiry, _ mode: Mode) throws(MockError) {

@@ -9,37 +9,58 @@ final class ComparedRequest: Sendable {
   let query: [QueryItems.Item]
   let headers: [HAR.Field]
   let body: Data
+  /// The request as it is compared, for a matcher of one's own.
+  let request: HAR.Request
   private let mediaType: String
+  private let ignored: Set<Cassette.Aspect>
 
   /// A request that was recorded; `nil` where its URL is none.
-  convenience init?(_ request: HAR.Request) {
+  convenience init?(_ request: HAR.Request, ignoring ignored: Set<Cassette.Aspect>) {
     guard let url = URL(string: request.url), url.scheme != nil else { return nil }
-    self.init(url, request)
+    self.init(url, request, ignored)
   }
 
   /// A request that is asked now. What is a secret in it is none any more.
-  convenience init(_ request: InterceptedRequest, body: Data, _ redaction: Redaction) {
+  convenience init(_ request: InterceptedRequest, body: Data, _ options: Cassette.Options) {
     let entry = HAR.Entry(
       started: Date(timeIntervalSince1970: 0), request: HAR.Request(request, body: SeenBody(body)), response: .none)
-    let redacted = redaction.redacted(entry).request
-    self.init(URL(string: redacted.url) ?? request.url.withoutUserInfo, redacted)
+    let redacted = options.redaction.redacted(entry).request
+    self.init(URL(string: redacted.url) ?? request.url.withoutUserInfo, redacted, options.ignored)
   }
 
-  private init(_ url: URL, _ request: HAR.Request) {
+  private init(_ url: URL, _ request: HAR.Request, _ ignored: Set<Cassette.Aspect>) {
     self.url = ParsedURL(url)
+    self.request = request
+    self.ignored = ignored
     method = request.method.uppercased()
-    query = self.url.items.sortedByName.items
+    query = self.url.items.sortedByName.items.filter { !ignored.contains(.query($0.name)) }
     headers = request.headers
     body = request.body?.data ?? Data()
     mediaType = request.body?.mediaType ?? ""
   }
 
-  func header(_ name: String) -> String? {
-    let values = headers.filter { $0.name.lowercased() == name }.map(\.value)
+  /// The value of a header field, or else, where that is meant too, of a field of the form that the body is.
+  func field(_ name: String, inForms isInForms: Bool) -> String? {
+    guard !ignored.contains(.field(name)) else { return nil }
+    var values = headers.filter { $0.name.lowercased() == name }.map(\.value)
+    if values.isEmpty, isInForms {
+      switch content {
+      case .form(let items): values = items.filter { $0.name.lowercased() == name }.map { $0.value ?? "" }
+      case .parts(let parts):
+        values = parts.filter { $0.name.lowercased() == name }.map { String(decoding: $0.body, as: UTF8.self) }
+      default: break
+      }
+    }
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The body as what it says that it is.
+  /// The values at a path of a JSON body.
+  func values(at path: String) -> [JSONValue] {
+    guard case .json(let root) = content else { return [] }
+    return (try? JSONPath(path))?.values(in: root) ?? []
+  }
+
+  /// The body as what it says that it is, without what is not compared.
   enum Content {
     case json(JSONValue)
     case form([QueryItems.Item])
@@ -51,12 +72,15 @@ final class ComparedRequest: Sendable {
   var content: Content {
     if let first = body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), let json = try? JSONValue(reading: body)
     {
-      return .json(json)
+      let paths = ignored.compactMap { if case .json(let path) = $0.kind { try? JSONPath(path) } else { nil } }
+      return .json(paths.reduce(json) { $0.without($1.steps[...]) })
     }
-    if let parts = MultipartForm.parts(of: body, type: mediaType) { return .parts(parts) }
+    if let parts = MultipartForm.parts(of: body, type: mediaType) {
+      return .parts(parts.filter { !ignored.contains(.field($0.name)) })
+    }
     guard let text = String(data: body, encoding: .utf8) else { return .bytes(body) }
     if mediaType.lowercased().hasPrefix("application/x-www-form-urlencoded") {
-      return .form(QueryItems(text).sortedByName.items)
+      return .form(QueryItems(text).sortedByName.items.filter { !ignored.contains(.field($0.name)) })
     }
     return .text(text)
   }
@@ -75,16 +99,16 @@ struct Track: Sendable {
 
   /// - Returns: `nil` for what is no exchange that a client could repeat, such as the rows of WebSockets in archives of
   ///   browsers.
-  init?(_ entry: HAR.Entry, number: Int, _ redaction: Redaction) {
+  init?(_ entry: HAR.Entry, number: Int, _ options: Cassette.Options) {
     // Files of browsers are not redacted, and what is asked is.
-    guard let question = ComparedRequest(redaction.redacted(entry).request),
+    guard let question = ComparedRequest(options.redaction.redacted(entry).request, ignoring: options.ignored),
       !["data", "blob", "about", "ws", "wss"].contains(question.url.scheme),
       question.method != "CONNECT", entry.response.status != 101, entry.extensions["_webSocketMessages"] == nil
     else { return nil }
     self.entry = entry
     self.number = number
     self.question = question
-    mark = redaction.replacement
+    mark = options.redaction.replacement
   }
 
   /// Whether the entry is for a request.
@@ -103,17 +127,21 @@ struct Track: Sendable {
       question.url.segments.count == asked.url.segments.count
         && zip(question.url.segments, asked.url.segments).allSatisfy { accepts($0, $1) }
     case .query: accepts(question.query, asked.query)
-    case .header(let name): accepts(question.header(name), asked.header(name))
+    case .queryItem(let name):
+      accepts(question.query.filter { $0.name == name }, asked.query.filter { $0.name == name })
+    case .header(let name): accepts(question.field(name, inForms: false), asked.field(name, inForms: false))
+    case .field(let name): accepts(question.field(name, inForms: true), asked.field(name, inForms: true))
+    case .json(let path): accepts(JSONValue(question.values(at: path)), JSONValue(asked.values(at: path)))
     case .body: question.body == asked.body || accepts(question.content, asked.content)
     }
   }
 
-  private func accepts(_ recorded: [QueryItems.Item], _ asked: [QueryItems.Item]) -> Bool {
+  func accepts(_ recorded: [QueryItems.Item], _ asked: [QueryItems.Item]) -> Bool {
     recorded.count == asked.count
       && zip(recorded, asked).allSatisfy { $0.name == $1.name && accepts($0.value, $1.value) }
   }
 
-  private func accepts(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
+  func accepts(_ recorded: ComparedRequest.Content, _ asked: ComparedRequest.Content) -> Bool {
     switch (recorded, asked) {
     case (.json(let recorded), .json(let asked)): accepts(recorded, asked)
     case (.form(let recorded), .form(let asked)): accepts(recorded, asked)
@@ -160,5 +188,32 @@ struct Track: Sendable {
       rest = rest[found.upperBound...]
     }
     return true
+  }
+}
+
+extension JSONValue {
+  /// The value without what a path leads to.
+  fileprivate func without(_ steps: ArraySlice<JSONPath.Step>) -> JSONValue {
+    guard let step = steps.first else { return self }
+    let rest = steps.dropFirst()
+    switch kind {
+    case .object(let members):
+      return JSONValue(
+        .object(
+          members.compactMap { member in
+            guard step == .all || step == .member(member.name) else { return member }
+            return rest.isEmpty ? nil : Member(name: member.name, value: member.value.without(rest))
+          }))
+    case .array(let elements):
+      return JSONValue(
+        .array(
+          elements.enumerated().compactMap { index, element in
+            guard step == .all || step == .element(index) || step == .element(index - elements.count) else {
+              return element
+            }
+            return rest.isEmpty ? nil : element.without(rest)
+          }))
+    default: return self
+    }
   }
 }

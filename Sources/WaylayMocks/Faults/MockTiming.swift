@@ -45,6 +45,33 @@ extension MockResponse {
   }
 }
 
+extension MockResponse {
+  /// Where a body is cut into pieces, wherever its chunks end by themselves.
+  public struct Cut: Sendable, Hashable {
+    private let positions: [Int]?
+
+    /// After each byte: a parser that gets this right gets every other cut right.
+    public static let everyByte = Cut(positions: nil)
+    /// After the given numbers of bytes.
+    public static func at(_ positions: Int...) -> Cut { Cut(positions: positions.sorted()) }
+
+    /// The most bytes of the piece that begins after so many.
+    func length(after count: Int) -> Int {
+      guard let positions else { return 1 }
+      return positions.first { $0 > count }.map { $0 - count } ?? .max
+    }
+  }
+
+  /// The same response with its body in smaller pieces, to test a parser of streams.
+  ///
+  /// ```swift
+  /// Stub(.get, "/prices", .events([.init("41"), .init("42")]).cut(.everyByte))
+  /// ```
+  ///
+  /// A data delegate and direct loads receive the pieces one by one, `data(for:)` all of them at once.
+  public func cut(_ cut: Cut) -> MockResponse { with { $0.timing.cut = cut } }
+}
+
 extension Duration {
   /// What is wrong with it as a delay, if anything is.
   var delayDefect: MockError? {
@@ -63,13 +90,19 @@ struct MockTiming: Sendable {
   var bandwidth: Double?
   /// Between the chunks of a stream.
   var pause: Duration?
+  /// From the request to each chunk of a stream.
+  var schedule: [Duration] = []
+  /// Where chunks are cut.
+  var cut: MockResponse.Cut?
   var network: NetworkProfile?
 
   /// Whether everything comes at once.
   var isImmediate: Bool { firstByte == nil && !pacesBody && network == nil }
 
   /// Whether the body takes a time of its own.
-  var pacesBody: Bool { total != nil || bandwidth != nil || pause != nil || network != nil }
+  var pacesBody: Bool {
+    total != nil || bandwidth != nil || pause != nil || network != nil || !schedule.isEmpty || cut != nil
+  }
 
   /// Whether no response ever arrives.
   var losesEverything: Bool { network.map { $0.loss >= 1 } ?? false }
@@ -88,7 +121,7 @@ struct MockTiming: Sendable {
     var rates = [bandwidth, network?.downstream].compactMap { $0 }
     if let end, let length, length > 0, end > start { rates.append(Double(length) / (end - start).inSeconds) }
     return Pace(
-      stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, network: network,
-      random: random)
+      stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, schedule: schedule,
+      cut: cut.map { cut in { cut.length(after: $0) } }, network: network, random: random)
   }
 }

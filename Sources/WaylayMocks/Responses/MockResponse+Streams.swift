@@ -1,4 +1,5 @@
 public import Foundation
+import WaylayRecording
 
 extension MockResponse {
   /// A response that arrives in the given chunks.
@@ -17,7 +18,7 @@ extension MockResponse {
   public static func chunks(
     _ chunks: [Data], every pause: Duration? = nil, type: String? = nil, status: Int = 200
   ) -> MockResponse {
-    let body = MessageBody.stream(length: Int64(chunks.reduce(0) { $0 + $1.count })) { Elements(list: chunks) }
+    let body = MessageBody.stream(length: Int64(chunks.reduce(0) { $0 + $1.count })) { PieceSequence(pieces: chunks) }
     return .body(body, type: type, status: status).pausing(pause)
   }
 
@@ -46,7 +47,7 @@ extension MockResponse {
   ///
   /// A real server keeps the stream open: add `NetworkFault.stalledAtEnd` for that.
   public static func events(_ events: [ServerSentEvent], every pause: Duration? = nil) -> MockResponse {
-    var response = MockResponse.eventStream(.stream { Elements(list: events.map(\.encoded)) }).pausing(pause)
+    var response = MockResponse.eventStream(.stream { PieceSequence(pieces: events.map(\.encoded)) }).pausing(pause)
     for event in events { response.note(event.defect) }
     return response
   }
@@ -72,19 +73,6 @@ extension MockResponse {
       copy.note(pause?.delayDefect)
       copy.timing.pause = pause
     }
-  }
-}
-
-/// A list as an asynchronous sequence.
-private struct Elements: AsyncSequence, Sendable {
-  let list: [Data]
-
-  func makeAsyncIterator() -> Iterator { Iterator(rest: list.makeIterator()) }
-
-  struct Iterator: AsyncIteratorProtocol {
-    var rest: IndexingIterator<[Data]>
-
-    mutating func next() async -> Data? { rest.next() }
   }
 }
 

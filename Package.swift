@@ -48,7 +48,8 @@ let package = Package(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
     .trait(
-      name: "Cryptography", description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
+      name: "Cryptography",
+      description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
     .trait(name: "Tracing", description: "Spans of requests for swift-distributed-tracing"),
@@ -82,8 +83,10 @@ let package = Package(
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE", "README.md",
         "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
-        "Sources/WaylayCredentials", "Sources/WaylayHAR", "Sources/WaylayHosts", "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
-        "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting", "Sources/WaylayTool",
+        "Sources/WaylayCredentials", "Sources/WaylayDrift", "Sources/WaylayHAR", "Sources/WaylayHosts",
+        "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
+        "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting",
+        "Sources/WaylayTool",
         "Sources/WaylayTunnel", "Sources/WaylayWebView", "Tests",
       ],
       sources: ["Sources/Waylay"],
@@ -115,6 +118,8 @@ let package = Package(
       swiftSettings: settings),
     // The names that carry credentials. No product.
     .target(name: "WaylayCredentials", swiftSettings: settings),
+    // How two recordings of the same requests differ in shape: for tests and the tool. No product.
+    .target(name: "WaylayDrift", dependencies: ["WaylayHAR"], swiftSettings: settings),
     // The format alone: what reads and writes archives of traffic needs no other package.
     .target(name: "WaylayHAR", dependencies: ["WaylayCredentials"], swiftSettings: settings),
     .target(
@@ -190,7 +195,7 @@ let package = Package(
     .target(
       name: "WaylayTesting",
       dependencies: [
-        "WaylayCore", "WaylayMocks",
+        "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayInspector", "WaylayMocks",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
       ],
@@ -199,7 +204,7 @@ let package = Package(
     .executableTarget(
       name: "WaylayTool",
       dependencies: [
-        "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector",
+        "WaylayArchive", "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayHosts", "WaylayInspector",
         "WaylayInspectorServer", "WaylayMocks", "WaylayTunnel",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLineTool"])),
@@ -231,7 +236,8 @@ let package = Package(
     .executableTarget(
       name: "archive-torture",
       dependencies: [
-        "StoreFaults", "WaylayArchive", "WaylayCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "StoreFaults", "WaylayArchive", "WaylayCore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Harnesses/archive-torture",
       swiftSettings: settings),
@@ -291,7 +297,9 @@ let package = Package(
       path: "Tests/TestSupport",
       swiftSettings: settings),
     // Calls to the system that fail, and a disk that loses what was not synchronized.
-    .target(name: "StoreFaults", dependencies: ["WaylayArchive", "WaylayCore"], path: "Tests/StoreFaults", swiftSettings: settings),
+    .target(
+      name: "StoreFaults", dependencies: ["WaylayArchive", "WaylayCore"], path: "Tests/StoreFaults",
+      swiftSettings: settings),
     // The core as it is on Apple platforms, built on Linux: the same files, with the folder Platform/Linux left out and a twin of
     // Platform/Apple/Darwin.swift. What drives it is a model of Apple's loading system. For tests alone.
     .target(
@@ -304,13 +312,15 @@ let package = Package(
       path: "Tests/AppleModel/Core",
       exclude: ["WaylayCore/Platform/Linux"],
       swiftSettings: settings + [.define("WAYLAY_APPLE_MODEL")]),
-    .target(name: "AppleModel", dependencies: ["AppleCore"], path: "Tests/AppleModel/LoadingSystem", swiftSettings: settings),
+    .target(
+      name: "AppleModel", dependencies: ["AppleCore"], path: "Tests/AppleModel/LoadingSystem", swiftSettings: settings),
     .executableTarget(
       name: "apple-model",
       dependencies: ["AppleModel", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Tests/AppleModel/Run",
       swiftSettings: settings),
-    .testTarget(name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "AppleModelTests", dependencies: ["AppleCore", "AppleModel", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
@@ -322,7 +332,8 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "TestSupport", "archive-torture", "exits", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader", "stress",
+        "TestSupport", "archive-torture", "exits", "hijack-lab", "hostile-origin", "inspector-sizes", "offline-reader",
+        "stress",
         "tour",
       ],
       swiftSettings: settings),
@@ -343,18 +354,22 @@ let package = Package(
     .testTarget(
       name: "WaylayArchiveTests",
       dependencies: [
-        "StoreFaults", "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", .product(name: "Crypto", package: "swift-crypto"),
+        "StoreFaults", "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayCoreTests",
       dependencies: ["TestOrigin", "TestSupport", "WaylayCore", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
-    .testTarget(name: "WaylayHARTests", dependencies: ["TestOrigin", "TestSupport", "WaylayCredentials", "WaylayHAR"], swiftSettings: settings),
+    .testTarget(
+      name: "WaylayHARTests", dependencies: ["TestOrigin", "TestSupport", "WaylayCredentials", "WaylayHAR"],
+      swiftSettings: settings),
     .testTarget(
       name: "WaylayHostsTests",
       dependencies: [
-        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", .product(name: "Crypto", package: "swift-crypto"),
+        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
     .testTarget(
@@ -367,7 +382,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "WaylayInspectorTests",
-      dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector", "WaylayMocks"],
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayInspector",
+        "WaylayMocks",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayInterceptorsTests",
@@ -391,7 +409,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "WaylayRecordingTests",
-      dependencies: ["TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayRecording"], swiftSettings: settings),
+      dependencies: ["TestOrigin", "TestSupport", "WaylayCore", "WaylayHAR", "WaylayRecording"], swiftSettings: settings
+    ),
     .testTarget(
       name: "WaylayTunnelTests",
       dependencies: [
@@ -402,12 +421,15 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "WaylayToolTests",
-      dependencies: ["TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks", "WaylayTool"],
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore", "WaylayHAR", "WaylayHosts", "WaylayMocks",
+        "WaylayTool",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "WaylayTestingTests",
       dependencies: [
-        "TestOrigin", "TestSupport", "WaylayCore", "WaylayMocks", "WaylayTesting",
+        "TestOrigin", "TestSupport", "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayMocks", "WaylayTesting",
       ],
       exclude: ["Scopes/Cassettes"],
       swiftSettings: settings),

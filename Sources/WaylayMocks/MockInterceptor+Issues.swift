@@ -109,7 +109,8 @@ extension MockInterceptor {
     }
     let sender = received.last { $0.mayHaveSent(facts) }
     let remark = facts.request[UnmatchedRemark.self].map { "\n\n" + $0 } ?? ""
-    let report = reporting { UnmatchedReport(facts, spent, in: self, redirectedBy: sender).text } + remark
+    let report =
+      reporting { UnmatchedReport(facts, spent, in: self, redirectedBy: sender).text } + remark
     let issue = MockIssue(kind: spent.isEmpty ? .unmatched : .usedUp, message: report, location: location)
     state.withLock { $0.issues.append(issue) }
     guard let response = options.unmatched else {

@@ -190,7 +190,7 @@ extension MockInterceptor {
     guard let body = request.body.inMemory, outer != nil || state.withLock({ $0.mayAnswerInline }) else {
       return .startLoading
     }
-    let facts = RequestFacts(request, body: body)
+    let facts = RequestFacts(request, body: body, MockOutcome())
     // Responses to HEAD lose their bodies.
     guard facts.method != "HEAD" else { return .startLoading }
     var layer = self
@@ -207,7 +207,7 @@ extension MockInterceptor {
       guard let response = match.use.prepared?.response(to: facts) else {
         return .startLoading
       }
-      return .response(response)
+      return .response(facts.outcome?.keep(response, copies: false) ?? response)
     }
   }
 
@@ -228,7 +228,18 @@ extension MockInterceptor {
   private func load(
     _ request: InterceptedRequest, _ body: Data, _ next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
-    let facts = RequestFacts(request, body: body)
+    let outcome = MockOutcome()
+    do {
+      let response = try await answer(RequestFacts(request, body: body, outcome), next)
+      // Where no test looks at it, nothing of a stream is kept.
+      return outcome.keep(response, copies: environment.context != nil)
+    } catch {
+      outcome.fail(error)
+      throw error
+    }
+  }
+
+  private func answer(_ facts: RequestFacts, _ next: InterceptorChain.Next) async throws -> InterceptedResponse {
     var spent: [Spent] = []
     var layer = self
     while true {
@@ -341,7 +352,7 @@ extension MockInterceptor {
   ) -> MockRequest {
     MockRequest(
       facts.request, facts.body, parameters, use,
-      MockRequest.Record(entry: entry, isOwn: isOwn, shownNames: shownNames))
+      MockRequest.Record(entry: entry, isOwn: isOwn, shownNames: shownNames, outcome: facts.outcome))
   }
 
   /// Adds a request to the history.

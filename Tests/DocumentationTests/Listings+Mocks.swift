@@ -326,3 +326,21 @@ struct HardWiredListings {
   Stub(.get, "/events", .events([.init("1")]))
   Stub(.get, "/through", .passThrough)
 }
+
+@Suite(.airgapped) struct CheckoutTests {}
+
+@Test(
+  .mocked { Stub(.get, "https://api.example.com/users/1", .json(["id": 1, "name": "Ada"])) },
+  .exploringFaults(limit: 200))
+func survives() async throws {
+  let (data, _) = try await URLSession.mocked.data(from: URL(string: "https://api.example.com/users/1")!)
+  #expect(!data.isEmpty)
+}
+
+@Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .text("Ada")) })
+func inOneWord() async throws {
+  _ = try await URLSession.mocked.data(from: URL(string: "https://api.example.com/users/1")!)
+  let request = try MockInterceptor.current.requests(.get, "/users/:id").only()
+  #expect(request.curlCommand(isMultiline: false).hasPrefix("curl "))
+  #expect(request.harEntry.response.status == 200)
+}

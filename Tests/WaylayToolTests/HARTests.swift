@@ -157,6 +157,31 @@
       }
     }
 
+    @Test("two recordings are compared by shape, with an exit status")
+    func diff() async throws {
+      try await Tool.with { waylay in
+        try Self.archive([Self.entry(1)]).write(to: waylay.file("old.har"))
+        try Self.archive([Self.entry(1, body: #"{"id":7,"access_token":"other"}"#)]).write(to: waylay.file("same.har"))
+        try Self.archive([Self.entry(1, body: #"{"id":"7","access_token":null,"new":1}"#)]).write(
+          to: waylay.file("new.har"))
+        let same = try await waylay("har", "diff", "/./old.har", "/./same.har", "--strict")
+        #expect(same.code == 0 && same.output.isEmpty, "\(same)")
+        let changed = try await waylay("har", "diff", "/./old.har", "/./new.har")
+        #expect(changed.code == 1, "\(changed)")
+        #expect(
+          changed.output.hasPrefix("error  POST https://api.example.com/users/1  $.id is string, was number\n"),
+          "\(changed)")
+        #expect(!(changed.output + changed.errors).contains(Self.secret), "\(changed)")
+        let json = try await waylay("har", "diff", "/./old.har", "/./new.har", "--json")
+        #expect(json.json["count"] as? Int == 3, "\(json)")
+        try Self.archive([Self.entry(1, body: #"{"id":7,"access_token":"x","new":1}"#)]).write(
+          to: waylay.file("note.har"))
+        #expect(try await waylay("har", "diff", "/./old.har", "/./note.har").code == 0)
+        #expect(try await waylay("har", "diff", "/./old.har", "/./note.har", "--strict").code == 1)
+        #expect(try await waylay("har", "diff", "/./old.har", "/./nowhere.har").code == 4)
+      }
+    }
+
     @Test("an archive of any size is read with the memory of an entry")
     func large() async throws {
       try await Tool.with { waylay in

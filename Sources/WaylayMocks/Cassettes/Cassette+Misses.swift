@@ -25,6 +25,7 @@ extension Cassette {
       text += "\nNearest of \(count) \(count == 1 ? "entry" : "entries"):"
       text += nearest(to: asked, in: state.tracks).map { "\n  \($0.0)\n" + Mismatch.lines($0.1) }.joined()
     }
+    if asked.body.count <= 2048 { text += "\nThe request:\n  \(asked.request.curlCommand(isMultiline: false))" }
     text +=
       "\nRecord new requests (WAYLAY_RECORD=newEpisodes swift test), or re-record all (WAYLAY_RECORD=all swift test)."
     return MockError(.unmatched, text, location: location)

@@ -14,7 +14,11 @@ extension Cassette {
     public static let newEpisodes = Mode(description: "newEpisodes")
     /// Plays nothing and records everything: the new file replaces the old one.
     public static let all = Mode(description: "all")
-    /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record: `once`, `newEpisodes` or `all`.
+    /// Plays nothing, asks the server, and keeps the file: `.cassette` and `withCassette` of `WaylayTesting` then report
+    /// how the answers differ in shape from those in the file.
+    public static let compare = Mode(description: "compare")
+    /// Plays, unless the environment variable `WAYLAY_RECORD` says what to record, `once`,
+    /// `newEpisodes` or `all`, or to `compare`.
     ///
     /// ```sh
     /// WAYLAY_RECORD=all swift test --filter LoginTests
@@ -165,7 +169,7 @@ extension Cassette.Mode {
   /// The mode of a name.
   init?(named name: String) {
     let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
-    let known = [Self.none, .once, .newEpisodes, .all]
+    let known = [Self.none, .once, .newEpisodes, .all, .compare]
     guard let mode = known.first(where: { $0.description.lowercased() == name }) else { return nil }
     self = mode
   }

@@ -103,7 +103,7 @@ extension MessageBody {
   /// The same bytes, which are copied as they are read. It can be read once.
   ///
   /// - Parameter exchange: Told of the end, of an error, and of a body that is released before.
-  fileprivate func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
+  func copied(to copy: BodyCopy, of exchange: RecordedExchange? = nil) -> MessageBody {
     let reader = CopyingReader(self, copy, exchange)
     return .relaying(self, length: length) { try await reader.next() }
   }
@@ -226,6 +226,12 @@ extension Cassette {
   /// Read it when everything that uses the cassette is done.
   public var issues: [MockIssue] {
     let (noted, unused) = state.withLock { ($0.issues, $0.tracks.filter { $0.uses == 0 }) }
+    if state.withLock({ $0.fresh != nil }) {
+      let message =
+        "\(file.lastPathComponent) was to be compared with what the server says, and nobody did: use .cassette or "
+        + "withCassette of WaylayTesting, or waylay har diff."
+      return noted + [MockIssue(kind: .notRecorded, message: message, location: location)]
+    }
     guard !unused.isEmpty, options.unused.kind != .ignore, options.unused.kind != .prune || claim == nil else {
       return noted
     }
@@ -275,12 +281,13 @@ extension Cassette {
             "A request was still running when \(file.lastPathComponent) was ejected, and was not recorded: in the "
             + "test, wait for the work it starts.", location: location))
     }
+    let written = options.willWrite.map { recorded.compactMap($0) } ?? recorded
+    if role.compares { return state.withLock { $0.fresh = written } }
     let pruned = options.unused == .prune && claim != nil ? Set(unused) : []
     guard !recorded.isEmpty || !pruned.isEmpty else { return }
     var archive = role.plays ? archive : HAR()
     let kept = archive.entries.indices.filter { !pruned.contains($0 + 1) }.map { archive.entries[$0] }
     var report = RedactionReport()
-    let written = options.willWrite.map { recorded.compactMap($0) } ?? recorded
     archive.entries = options.redaction.redacted(kept + written, report: &report)
     if options.matching.contains(.body), !report.changedBodies.isEmpty {
       note(
@@ -298,6 +305,16 @@ extension Cassette {
   /// Ends the recording without writing anything: for a test that has failed half-way.
   package func discard() {
     if close() != nil { claim?.release() }
+  }
+
+  /// What the file holds, and what the server said instead of it; `nil` for a cassette that does not compare, or has not
+  /// ended. Whoever asks reports it.
+  package func comparison() -> (old: [HAR.Entry], new: [HAR.Entry])? {
+    let fresh = state.withLock { state in
+      defer { state.fresh = nil }
+      return state.fresh
+    }
+    return fresh.map { (archive.entries, $0) }
   }
 
   private func close() -> (recorded: [HAR.Entry], unused: [Int], isUnfinished: Bool, defect: MockError?)? {

@@ -33,6 +33,8 @@ public final class Cassette: RequestInterceptor {
     /// The exchanges that have not ended, by their place in ``recorded``.
     var open: [Int: RecordedExchange] = [:]
     var issues: [MockIssue] = []
+    /// What the server says now, for a comparison.
+    var fresh: [HAR.Entry]?
     /// Why what was recorded cannot be kept.
     var defect: MockError?
     var isEjected = false
@@ -46,10 +48,12 @@ public final class Cassette: RequestInterceptor {
   public let location: MockSourceLocation
   /// What it does beside playing, after `WAYLAY_RECORD`, the file and its age have been looked at.
   let role: Role
-  let options: Options
+  package let options: Options
   /// What the file says beside its entries.
   let archive: HAR
   let claim: CassetteFile.Claim?
+  /// Whether it asks the server, and leaves the file as it is.
+  package var compares: Bool { role.compares }
   let writing: CassetteFile.Writing
   /// The file as it was when the cassette was made.
   let version: CassetteFile.Version?
@@ -116,6 +120,8 @@ extension Cassette {
   struct Role: Sendable {
     var plays = true
     var records = false
+    /// Whether it records for a comparison alone.
+    var compares = false
     /// Why it does neither.
     var defect: MockError?
   }
@@ -150,10 +156,16 @@ extension Cassette {
         do { _ = try JSONPath(path) } catch { throw error.located(at: location) }
       }
       let isThere = FileManager.default.fileExists(atPath: file.path)
-      guard isThere || mode != .none else { throw missing(written) }
-      role.records = mode == .all || mode == .newEpisodes || mode == .once && !isThere
+      guard isThere || mode != .none && mode != .compare else { throw missing(written) }
+      role.compares = mode == .compare
+      role.records = mode == .all || mode == .newEpisodes || role.compares || mode == .once && !isThere
       role.plays = isThere && mode != .all
       if role.plays { try read() }
+      guard !role.compares else {
+        role.plays = false
+        tracks = []
+        return
+      }
       if role.plays, let expiry = options.expiry { try look(at: expiry, mode) }
       let prunes = options.unused == .prune && role.plays && mode != .none
       guard role.records || prunes else { return }
@@ -173,7 +185,7 @@ extension Cassette {
       }
       guard let mode = Mode(named: text) else {
         throw MockError(
-          .invalidMode, "WAYLAY_RECORD is \"\(text)\": use once, newEpisodes, all or none.", location: location
+          .invalidMode, "WAYLAY_RECORD is \"\(text)\": use once, newEpisodes, all, compare or none.", location: location
         )
       }
       return mode

@@ -74,6 +74,7 @@ extension UnmatchedReport {
       parts.append("Invalid stubs, which match nothing:")
       parts += broken.prefix(Self.shown).map { "  \($0) [\($0.location)]\n    \($0.problems.first?.message ?? "")" }
     }
+    parts += MockRequest(facts.request, body: facts.body).repetition.map { ["The request:\n  \($0)"] } ?? []
     parts.append(
       "Suggested stub:\n\n"
         + StubSource.text(for: facts).split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))

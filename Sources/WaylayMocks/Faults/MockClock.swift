@@ -66,6 +66,9 @@ public final class MockClock: Clock, Sendable {
   /// The number of sleepers waiting for the time to advance.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
+  /// When the first of the sleepers is to wake.
+  package var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
+
   /// Sleeps until the deadline.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled, which ends the sleep.
@@ -164,7 +167,7 @@ extension MockClock.State {
 
 extension Clock where Duration == Swift.Duration {
   /// The result of work, or `nil` if it takes longer than that: the work is then cancelled.
-  func value<Result: Sendable>(
+  package func value<Result: Sendable>(
     within limit: Duration, of work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result? {
     try await withThrowingTaskGroup(of: Result?.self) { group in

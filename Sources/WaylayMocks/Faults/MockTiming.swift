@@ -120,8 +120,9 @@ struct MockTiming: Sendable {
     let end = total?.upToAYear
     var rates = [bandwidth, network?.downstream].compactMap { $0 }
     if let end, let length, length > 0, end > start { rates.append(Double(length) / (end - start).inSeconds) }
+    let border = cut.map { cut -> @Sendable (Int) -> Int in { count in cut.length(after: count) } }
     return Pace(
       stopwatch: stopwatch, start: start, end: end, bytesPerSecond: rates.min(), pause: pause, schedule: schedule,
-      cut: cut.map { cut in { cut.length(after: $0) } }, network: network, random: random)
+      cut: border, network: network, random: random)
   }
 }

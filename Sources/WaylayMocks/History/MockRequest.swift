@@ -17,8 +17,11 @@ public struct MockRequest: Sendable {
     let isOwn: Bool
     /// The names whose values may be shown.
     let shownNames: Set<String>
+    /// What became of it.
+    let outcome: MockOutcome?
 
-    init(entry: StubEntry?, isOwn: Bool, shownNames: Set<String>) {
+    init(entry: StubEntry?, isOwn: Bool, shownNames: Set<String>, outcome: MockOutcome?) {
+      self.outcome = outcome
       self.entry = entry
       stub = entry.map { ($0.number, $0.stub.location) }
       self.isOwn = isOwn

@@ -6,9 +6,11 @@ final class RequestFacts {
   let url: ParsedURL
   let method: String
   let body: Data
+  /// What becomes of it; `nil` for one that is only looked at.
+  let outcome: MockOutcome?
 
-  init(_ request: InterceptedRequest, body: Data) {
-    self.request = request
+  init(_ request: InterceptedRequest, body: Data, _ outcome: MockOutcome? = nil) {
+    (self.request, self.outcome) = (request, outcome)
     self.body = body
     method = request.method.rawValue.uppercased()
     url = ParsedURL(request.url)

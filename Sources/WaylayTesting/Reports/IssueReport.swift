@@ -1,5 +1,6 @@
 import IssueReporting
 import Testing
+import WaylayDrift
 import WaylayMocks
 
 /// Says what a scope found, so that the right test fails: on the task of that test, whichever test library runs it.
@@ -43,7 +44,7 @@ extension MockScope {
   ) {
     close()
     // What was recorded half-way is not to replace what is whole.
-    if error != nil { cassette?.discard() } else { eject(cassette) }
+    if error != nil, cassette?.compares == false { cassette?.discard() } else { eject(cassette) }
     let late = lateUseReports(lateUses)
     for report in late {
       if missesAtTest { IssueReport.report(report) } else { IssueReport.report(report, at: mock.location) }
@@ -70,6 +71,13 @@ extension MockScope {
     do { try cassette.eject() } catch {
       IssueReport.report((error as? MockError)?.message ?? "\(error)", at: cassette.location)
     }
+    guard let (old, new) = cassette.comparison() else { return }
+    let drifts = Drift.between(old, new, cassette.options.redaction)
+    guard let worst = drifts.first?.severity else { return }
+    let list = drifts.prefix(50).map { "\n  \($0)" }.joined() + (drifts.count > 50 ? "\n  …" : "")
+    IssueReport.report(
+      "The server's answers are no longer those of the cassette \(cassette.file.lastPathComponent), which is unchanged:"
+        + list, severity: worst == .error ? .error : .warning, at: cassette.location)
   }
 }
 

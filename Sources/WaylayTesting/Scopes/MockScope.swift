@@ -76,7 +76,10 @@ public final class MockScope: Sendable {
     _ mock: MockInterceptor, hardWiredSessions: [URLSession] = [], cassette: Cassette? = MockScope.surrounding?.cassette
   ) {
     let registry = InterceptorRegistry(configuration: .ephemeral)
-    let links: [any RequestInterceptor] = [mock] + (cassette.map { [$0] } ?? [])
+    // What the cassette of an air-gapped test records comes from the network.
+    let last: (any RequestInterceptor)? = cassette ?? AirGap.current.map { AirGap.Refusal(gap: $0) }
+    let links = ([FaultRun.current.map { FaultLink(run: $0) }, mock, last] as [(any RequestInterceptor)?]).compactMap(
+      \.self)
     // Every scheme, and requests of the stubs' own closures too: what is not answered here must not be sent.
     registry.coverOwnRequests()
     registry.register(InterceptorChain(.default, for: .any) { links })
@@ -269,6 +272,7 @@ struct ScopeSettings: Sendable {
     let outer = MockScope.surrounding
     var options = options()
     // Requests that no stub matches are for the cassette, unless the test says otherwise.
+    if let run = FaultRun.current { options.clock = run.clock(insteadOf: options.clock) }
     if outer?.cassette != nil, options.unmatched == nil { options.unmatched = .passThrough }
     return MockInterceptor(
       options, within: outer?.mock, context: TaskContext(), location: location, stubs: stubs)

@@ -64,12 +64,21 @@ public struct CassetteTrait: TestTrait, SuiteTrait, TestScoping {
     guard testCase != nil else {
       return try await Self.$suites.withValue(Self.suites.union([ObjectIdentifier(identity)])) { try await function() }
     }
+    if let outermost = MockTrait.outermost(of: test) {
+      let function = escaping(function)
+      return try await outermost.surround(test, testCase) {
+        try await provideScope(for: test, testCase: testCase, performing: function)
+      }
+    }
     let isOfSuite = Self.suites.contains(ObjectIdentifier(identity))
     let name = Self.fileName(of: test)
     let path = isOfSuite ? path.map { "\($0)/\(name)" } ?? "\(stem)/\(name)" : path ?? "\(stem)/\(name)"
     let cassette = Cassette(path, mode: mode, options: options(), location: isOfSuite ? location : location(at: test))
-    try await MockScope(playing: cassette).surround(
-      { try await function() }, printsErrors: true, missesAtTest: isOfSuite, cassette: cassette)
+    let scope = MockScope(playing: cassette)
+    try await Traffic.attached(of: scope, test, testCase) {
+      try await scope.surround(
+        { try await FaultRun.settling(function) }, printsErrors: true, missesAtTest: isOfSuite, cassette: cassette)
+    }
   }
 
   /// The name of the source file.

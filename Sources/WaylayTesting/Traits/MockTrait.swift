@@ -31,6 +31,14 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   let stubs: @Sendable () throws -> [Stub]
   /// Whether ``settings`` say where it was written.
   var isPlaced = true
+  var role = Role.mock
+
+  /// What the trait does.
+  enum Role: Sendable {
+    case mock
+    case airGap
+    case exploration(limit: Int, seed: UInt64?)
+  }
 
   /// `true`: each test of a suite has its own mock.
   public var isRecursive: Bool { true }
@@ -45,7 +53,17 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
   @concurrent public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    guard testCase != nil else { return try await SuiteLedger.open(for: identity, performing: function) }
+    guard testCase != nil else {
+      guard case .mock = role else { return try await function() }
+      return try await SuiteLedger.open(for: identity, performing: function)
+    }
+    if let outermost = Self.outermost(of: test) {
+      let function = escaping(function)
+      return try await outermost.surround(test, testCase) {
+        try await provideScope(for: test, testCase: testCase, performing: function)
+      }
+    }
+    guard case .mock = role else { return try await function() }
     let ledger = SuiteLedger.current(of: identity)
     let isOfTest =
       isPlaced && ledger == nil && test.sourceLocation.fileID == settings.location.fileID.description
@@ -53,7 +71,34 @@ public struct MockTrait: TestTrait, SuiteTrait, TestScoping {
     let settings = isPlaced ? isOfTest ? settings.located(at: test) : settings : settings.named(after: test)
     let scope = MockScope(settings.makeMock(ledger == nil ? stubs : []), hardWiredSessions: hardWiredSessions())
     let note = ledger?.enter(stubs, into: scope.mock)
-    try await scope.surround({ try await function() }, printsErrors: true, missesAtTest: !isOfTest) { note?() }
+    try await Traffic.attached(of: scope, test, testCase) {
+      try await scope.surround(
+        { try await FaultRun.settling(function) }, printsErrors: true, missesAtTest: !isOfTest
+      ) { note?() }
+    }
+  }
+
+  /// The trait of a test that is round all its scopes, wherever it stands, and does not run yet.
+  static func outermost(of test: Test) -> MockTrait? {
+    for trait in test.traits.compactMap({ $0 as? MockTrait }) {
+      switch trait.role {
+      case .exploration where FaultRun.current == nil, .airGap where AirGap.current == nil: return trait
+      default: continue
+      }
+    }
+    return AirGap.isForAll && AirGap.current == nil ? .airgapped : nil
+  }
+
+  /// Runs what is inside a trait that is round all scopes.
+  func surround(
+    _ test: Test, _ testCase: Test.Case?, _ function: @concurrent @Sendable @escaping () async throws -> Void
+  ) async throws {
+    switch role {
+    case .mock: try await function()
+    case .airGap: try await AirGap.around(function)
+    case .exploration(let limit, let seed):
+      try await FaultExploration(limit: limit, seed: seed, test: test, testCase: testCase, body: function).explore()
+    }
   }
 }
 
@@ -103,6 +148,52 @@ extension Trait where Self == MockTrait {
       settings: ScopeSettings(
         options: options, location: MockSourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)),
       hardWiredSessions: hardWiredSessions, stubs: stubs)
+  }
+}
+
+extension Trait where Self == MockTrait {
+  /// No request of the test, or of the tests in the suite, goes to the network: one that no mock answers fails, and
+  /// fails the test that made it, even if nobody has passed the session in.
+  ///
+  /// ```swift
+  /// @Suite(.airgapped) struct CheckoutTests { … }
+  /// ```
+  ///
+  /// It sees requests to `URLSession.shared` and to all sessions of mocks, also where stubs let requests pass. It does
+  /// not see a session that code makes for itself with a configuration of its own, because neither platform asks
+  /// anybody about its requests (platform fact P11): pass such code a session. Cassettes may record.
+  /// `WAYLAY_AIRGAPPED=1 swift test` does the same for every test with a mock or a cassette.
+  public static var airgapped: MockTrait {
+    var trait = MockTrait.mocked()
+    trait.role = .airGap
+    return trait
+  }
+
+  /// Runs the test once, and again with each fault at each of its exchanges, until one breaks an invariant.
+  ///
+  /// ```swift
+  /// @Test(.mocked { Stub(.post, "/orders", .status(201)) }, .exploringFaults(limit: 200))
+  /// func orders() async throws {
+  ///   let client = OrderClient(session: .mocked, clock: MockInterceptor.current.clock)
+  ///   try await client.order("tea")
+  /// }
+  /// ```
+  ///
+  /// The invariants: the test ends; no request that does harm twice is sent twice; a cancellation ends it; no load and
+  /// no body is left alive. Half a response is not taken for the whole, and pieces of other sizes make no difference.
+  /// Otherwise the test's own expectations may fail in these runs, and are not reported. The report has the fault as a
+  /// stub, and a seed that repeats it.
+  ///
+  /// Time is virtual: code that waits takes the clock of `MockInterceptor.current`. State that outlives the test, such
+  /// as a `static`, is that of the runs before.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of runs.
+  ///   - seed: The number in a report: runs the test as it is, and with that fault alone.
+  public static func exploringFaults(limit: Int = 200, seed: UInt64? = nil) -> MockTrait {
+    var trait = MockTrait.mocked()
+    trait.role = .exploration(limit: limit, seed: seed)
+    return trait
   }
 }
 

@@ -1,15 +1,17 @@
 #if CommandLineTool
   import ArgumentParser
   import Foundation
+  import WaylayDrift
   import WaylayHAR
   import WaylayMocks
 
   /// `waylay har`.
   struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "har", abstract: "Redact HTTP archives (HAR 1.2), and make stubs or curl commands of them.",
+      commandName: "har",
+      abstract: "Redact and compare HTTP archives (HAR 1.2), and make stubs or curl commands of them.",
       discussion: "Files are read entry by entry, so that they may have any size.",
-      subcommands: [Redact.self, ToStubs.self, ToCurl.self])
+      subcommands: [Redact.self, ToStubs.self, ToCurl.self, Diff.self])
   }
 
   extension HARCommand {

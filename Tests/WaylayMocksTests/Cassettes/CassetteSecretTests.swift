@@ -146,6 +146,8 @@ struct CassetteSecretTests {
     #expect(text.contains("path         expected /x"), "\(text)")
     #expect(text.contains("body at $.a  expected 1"), "\(text)")
     // What differs in its secrets alone does not differ.
-    #expect(!text.contains("pl4nted") && !text.contains("x-api-key") && !text.contains("password"), "\(text)")
+    let comparison = text.components(separatedBy: "The request:")[0]
+    #expect(!text.contains("pl4nted"), "\(text)")
+    #expect(!comparison.contains("x-api-key") && !comparison.contains("password"), "\(text)")
   }
 }

@@ -86,7 +86,7 @@ struct RecordingTests {
     }
     let wrong = folder.cassette(environment: ["WAYLAY_RECORD": "yes"])
     let error = cassetteError(await failure { try await wrong.ask("https://a.test/a", network: echo) })
-    #expect(error?.message.contains("use once, newEpisodes, all or none") == true)
+    #expect(error?.message.contains("use once, newEpisodes, all, compare or none") == true)
   }
 
   @Test("records a hundred identical requests at once, and gives each its own answer again")

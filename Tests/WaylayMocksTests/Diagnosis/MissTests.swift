@@ -54,6 +54,10 @@ struct MissTests {
                              but was  no such field
             body at $.name   expected "Bob"
                              but was  "Ada"
+        The request:
+          curl --globoff --path-as-is --url 'https://api.example.com/user/42?page=2' --request 'POST' --header \
+        'User-Agent:' --header 'Accept:' --header 'Content-Type:' --header 'Expect:' --data-binary \
+        '{"name":"Ada","age":36}'
         Suggested stub:
 
             Stub(.post, "https://api.example.com/user/42?page=2", .status(200))

@@ -192,7 +192,7 @@ struct URLPatternTests {
     func text(_ length: Int) -> String {
       String((0..<length).map { _ in letters[Int(random.next() % UInt64(letters.count))] })
     }
-    for _ in 0..<20 {
+    for _ in 0..<Sizes.of(20, small: 4) {
       let pattern = text(Int(random.next() % 24))
       guard
         let url = URL(

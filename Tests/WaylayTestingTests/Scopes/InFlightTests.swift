@@ -18,7 +18,7 @@ struct InFlightTests {
     })
   func manyAtOnce() async throws {
     let client = UserClient(session: .mocked)
-    let count = Sizes.of(20_000, small: 4_000)
+    let count = Sizes.of(20_000, small: 1_000)
     try await withThrowingTaskGroup { group in
       for worker in 0..<64 {
         group.addTask {

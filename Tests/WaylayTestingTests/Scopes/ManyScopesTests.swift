@@ -8,11 +8,11 @@ import WaylayTesting
 /// `WAYLAY_SCOPES` and `WAYLAY_REQUESTS` give other sizes.
 @Suite("Very many scopes", .timeLimit(.minutes(10)))
 struct ManyScopesTests {
-  @Test("1 000 scopes at once, each with its answer for one URL", .heavy)
+  @Test("hundreds of scopes at once, each with its answer for one URL", .heavy)
   func atOnce() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
-      let count = ManyScopesTests.size("WAYLAY_SCOPES", 1_000)
+      let count = ManyScopesTests.size("WAYLAY_SCOPES", Sizes.of(1_000, small: 300))
       // Two for each session.
       Process.allowDescriptors(UInt(count) * 2 + 200)
       let meeting = Meeting(of: count)
@@ -38,7 +38,7 @@ struct ManyScopesTests {
   }
 
   @Test(
-    "memory after 1 000 scopes is that after 100", .heavy,
+    "memory after hundreds of scopes is that after 100", .heavy,
     .enabled(if: Process.measuresMemory, "resident memory says nothing here"))
   func memory() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -59,7 +59,7 @@ struct ManyScopesTests {
           }
         }
       }
-      let count = ManyScopesTests.size("WAYLAY_SCOPES", 1_000)
+      let count = ManyScopesTests.size("WAYLAY_SCOPES", Sizes.of(1_000, small: 300))
       await scopes(100)
       let early = Process.residentBytes
       await scopes(count - 100)
@@ -78,11 +78,11 @@ struct ManyScopesTests {
     print(String(decoding: result.standardOutputContent, as: UTF8.self))
   }
 
-  @Test("20 000 requests, 64 at a time, are answered and written down", .heavy)
+  @Test("thousands of requests, 64 at a time, are answered and written down", .heavy)
   func requests() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
       Process.limit()
-      let count = ManyScopesTests.size("WAYLAY_REQUESTS", 2_000)
+      let count = ManyScopesTests.size("WAYLAY_REQUESTS", Sizes.of(2_000, small: 1_000))
       let started = ContinuousClock.now
       let wrong = await withMock {
         Stub(.get, "https://api.example.com/users/:id") { request in .text("[\(request.parameters["id"] ?? "")]") }

@@ -26,7 +26,9 @@ struct TestReport: Sendable {
   func issues(of test: String?) -> [Issue] { issues.filter { $0.test == test } }
 
   /// Runs those tests of this bundle whose names match, with the fixtures enabled.
-  static func running(_ filter: String) async throws -> TestReport {
+  static func running(
+    _ filter: String, _ more: String..., environment: [String: String] = [:]
+  ) async throws -> TestReport {
     let bundle = try #require(Program.tests)
     return try await Program.withTemporaryFile { file in
       let (code, output) = try await bundle.run(
@@ -34,8 +36,8 @@ struct TestReport: Sendable {
           "--testing-library", "swift-testing", "--filter", filter, "--event-stream-output-path", file.path,
           "--event-stream-version",
           "6.3",
-        ],
-        environment: [Fixtures.variable: "1"])
+        ] + more,
+        environment: environment.merging([Fixtures.variable: "1"]) { $1 })
       return try TestReport(Data(contentsOf: file), code, output)
     }
   }

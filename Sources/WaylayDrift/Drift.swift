@@ -1,0 +1,195 @@
+import Foundation
+package import WaylayHAR
+
+/// How a server's answers differ in shape from those that were recorded: a comparison of two recordings of the same
+/// requests, by which values do not matter.
+package struct Drift: Sendable, CustomStringConvertible {
+  /// How bad a change is.
+  package enum Severity: String, Sendable, Comparable, CaseIterable {
+    /// What was not there before.
+    case note
+    /// What may be missing now.
+    case warning
+    /// What is gone, or of another kind.
+    case error
+
+    package static func < (one: Severity, other: Severity) -> Bool {
+      (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
+    }
+  }
+
+  /// How bad it is.
+  package let severity: Severity
+  /// The method and the URL, without a query.
+  package let request: String
+  /// What it is about: a JSON path, `status`, `field Link`.
+  package let place: String
+  /// What was, and what is.
+  package let change: String
+
+  package var description: String { "\(severity)  \(request)  \(place) \(change)" }
+
+  /// The changes from one recording to another, each said once, the worst first.
+  package static func between(_ old: [HAR.Entry], _ new: [HAR.Entry], _ redaction: Redaction = .standard) -> [Drift] {
+    func answers(_ entries: [HAR.Entry]) -> [Answer] {
+      redaction.redacted(entries).enumerated().map { Answer($1, number: $0) }
+    }
+    let (old, new) = (answers(old), answers(new))
+    var found: [Drift] = []
+    var known: Set<String> = []
+    func say(_ severity: Severity, _ answer: Answer, _ place: String, _ change: String) {
+      let drift = Drift(severity: severity, request: answer.name, place: place, change: change)
+      if known.insert("\(answer.key(2)) \(place) \(change)").inserted { found.append(drift) }
+    }
+    var (left, rest) = (old, new)
+    // The same request, then one with another body, then one with other identifiers in its URL.
+    for precision in 0...2 {
+      var waiting = Dictionary(grouping: rest) { $0.key(precision) }
+      left = left.filter { answer in
+        let others = waiting[answer.key(precision)] ?? []
+        // Of those that are polled until they change, the one that has come as far.
+        guard
+          let index = others.firstIndex(where: { $0.status == answer.status })
+            ?? (precision < 2 ? nil : others.indices.first)
+        else { return true }
+        let other = others[index]
+        waiting[answer.key(precision)]?.remove(at: index)
+        answer.changes(to: other) { say($0, answer, $1, $2) }
+        return false
+      }
+      rest = rest.filter { answer in waiting[answer.key(precision)]?.contains { $0.number == answer.number } ?? false }
+    }
+    let (before, after) = (Set(old.map { "\($0.key(2)) \($0.status)" }), Set(new.map { "\($0.key(2)) \($0.status)" }))
+    for answer in left where !after.contains("\(answer.key(2)) \(answer.status)") {
+      say(.note, answer, "request", "was not made this time")
+    }
+    for answer in rest where !before.contains("\(answer.key(2)) \(answer.status)") {
+      let isKnown = old.contains { $0.key(2) == answer.key(2) }
+      say(
+        isKnown ? .error : .note, answer, isKnown ? "status" : "request",
+        isKnown ? "is \(answer.status), was another" : "is new")
+    }
+    return found.sorted { $0.severity > $1.severity }
+  }
+}
+
+/// An answer, as it is compared.
+private struct Answer: Sendable {
+  private enum Body {
+    case none
+    case json(Shape)
+    /// The data of the events of each name.
+    case events([String: Shape])
+    case other
+  }
+
+  let number: Int
+  let entry: HAR.Entry
+  /// The method and the URL, without a query.
+  let name: String
+
+  init(_ entry: HAR.Entry, number: Int) {
+    self.entry = entry
+    self.number = number
+    name = "\(entry.request.method) \(entry.request.url.prefix { $0 != "?" })"
+  }
+
+  var status: Int { entry.response.status }
+
+  /// What two requests have in common that are the same: all of it, the method and the URL, or those but for identifiers.
+  func key(_ precision: Int) -> String {
+    let parts = entry.request.url.split(separator: "?", maxSplits: 1)
+    let items = (parts.count > 1 ? parts[1] : "").split(separator: "&").sorted()
+    switch precision {
+    case 0: return "\(name)?\(items.joined(separator: "&")) \(entry.request.body?.data.base64EncodedString() ?? "")"
+    case 1: return "\(name)?\(items.joined(separator: "&"))"
+    default:
+      let names = items.map { String($0.prefix { $0 != "=" }) }
+      return "\(Identifier.path(name))?\(names.joined(separator: "&"))"
+    }
+  }
+
+  func changes(to new: Answer, _ say: (Drift.Severity, String, String) -> Void) {
+    guard status == new.status else {
+      let now = new.status == 0 ? "none: \(new.entry.extensions["_error"]?.string ?? "no response")" : "\(new.status)"
+      return say(.error, "status", "is \(now), was \(status)")
+    }
+    let (type, other) = (mediaType, new.mediaType)
+    if type != other, !type.isEmpty, !new.entry.response.body.data.isEmpty {
+      say(.error, "field Content-Type", "is \(other.isEmpty ? "missing" : other), was \(type)")
+    }
+    let (before, after) = (fields, new.fields)
+    for name in before.keys.sorted() where after[name] == nil {
+      say(.warning, "field \(before[name] ?? name)", "is gone")
+    }
+    for name in after.keys.sorted() where before[name] == nil { say(.note, "field \(after[name] ?? name)", "is new") }
+    switch (body, new.body) {
+    case (.none, .none), (.other, .other): break
+    case (.none, _): say(.note, "body", "is new")
+    case (_, .none): say(.error, "body", "is gone")
+    case (.json(let old), .json(let new)): old.changes(to: new, at: "$", say)
+    case (.events(let old), .events(let new)):
+      if !old.isEmpty, !new.isEmpty, Set(old.keys).isDisjoint(with: new.keys) {
+        say(
+          .error, "events",
+          "are \(new.keys.sorted().joined(separator: ", ")), were \(old.keys.sorted().joined(separator: ", "))")
+      }
+      for (name, shape) in old.sorted(by: { $0.key < $1.key }) {
+        if let now = new[name] { shape.changes(to: now, at: "event \(name) $", say) }
+      }
+    default: say(.error, "body", "is of another kind")
+    }
+  }
+
+  private var mediaType: String {
+    let field = entry.response.headers.first { $0.name.lowercased() == "content-type" }?.value
+    let type = (field ?? entry.response.body.mediaType).prefix { $0 != ";" }
+    return type.trimmingCharacters(in: .whitespaces).lowercased()
+  }
+
+  /// The names of the fields by which a server says something of its answer, in lower case and as they are written.
+  private var fields: [String: String] {
+    var fields: [String: String] = [:]
+    for field in entry.response.headers { fields[field.name.lowercased()] = field.name }
+    return fields.filter { name, _ in
+      !Self.transportFields.contains(name) && !Self.prefixes.contains { name.hasPrefix($0) }
+    }
+  }
+
+  /// What says how an answer came, or which machine gave it.
+  private static let transportFields = Set(
+    """
+    age alt-svc connection content-encoding content-length content-type date expires keep-alive nel p3p pragma \
+    proxy-connection report-to reporting-endpoints server server-timing set-cookie strict-transport-security te trailer \
+    transfer-encoding upgrade vary via warning x-powered-by x-request-id x-runtime traceparent tracestate
+    """.split(separator: " ").map(String.init))
+  private static let prefixes = [
+    ":", "cf-", "fly-", "x-amz", "x-b3-", "x-cache", "x-envoy-", "x-served", "x-timer", "x-vercel-",
+  ]
+
+  private var body: Body {
+    let data = entry.response.body.data
+    guard !data.isEmpty, entry.request.method != "HEAD" else { return .none }
+    if mediaType == "text/event-stream" { return .events(Self.events(String(decoding: data, as: UTF8.self))) }
+    if let json = try? JSONValue(reading: data) { return .json(Shape(json)) }
+    let lines = data.split(separator: 10).map { Data($0) }.compactMap { try? JSONValue(reading: $0) }
+    guard let first = lines.first, mediaType.contains("json") || lines.count > 1 else { return .other }
+    return .json(lines.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) })
+  }
+
+  private static func events(_ text: String) -> [String: Shape] {
+    var events: [String: Shape] = [:]
+    var (name, data) = ("message", "")
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      guard !line.isEmpty else {
+        if let json = try? JSONValue(reading: Data(data.utf8)) { events[name, default: Shape(json)].merge(Shape(json)) }
+        (name, data) = ("message", "")
+        continue
+      }
+      let value = line.drop { $0 != ":" }.dropFirst()
+      let text = value.first == " " ? value.dropFirst() : value
+      if line.hasPrefix("event:") { name = String(text) } else if line.hasPrefix("data:") { data += text + "\n" }
+    }
+    return events
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import WaylayHAR
+
+/// What JSON values are made of: which kinds stand where, whatever their values are.
+struct Shape: Sendable {
+  enum Kind: String, Sendable, Comparable {
+    case null, boolean, number, string, array, object
+
+    static func < (one: Kind, other: Kind) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  private(set) var kinds: Set<Kind> = []
+  /// The members of objects.
+  private(set) var members: [String: Shape] = [:]
+  /// Those that each object has.
+  private(set) var required: Set<String> = []
+  /// The elements of arrays, and the values of objects whose names are data; one shape or none.
+  private var elements: [Shape] = []
+
+  init(_ value: JSONValue) {
+    switch value.kind {
+    case .null: kinds = [.null]
+    case .bool: kinds = [.boolean]
+    case .number: kinds = [.number]
+    case .string: kinds = [.string]
+    case .array(let values):
+      kinds = [.array]
+      add(values)
+    case .object(let list):
+      kinds = [.object]
+      guard list.isEmpty || !list.allSatisfy({ Identifier.isOne($0.name) }) else {
+        add(list.map(\.value))
+        return
+      }
+      for member in list { members[member.name] = Shape(member.value) }
+      required = Set(members.keys)
+    }
+  }
+
+  private mutating func add(_ values: [JSONValue]) {
+    guard let first = values.first else { return }
+    elements = [values.dropFirst().reduce(into: Shape(first)) { $0.merge(Shape($1)) }]
+  }
+
+  /// The shape of both.
+  mutating func merge(_ other: Shape) {
+    if !other.kinds.contains(.object) {
+      // Says nothing of objects.
+    } else if kinds.contains(.object) {
+      required.formIntersection(other.required)
+    } else {
+      required = other.required
+    }
+    kinds.formUnion(other.kinds)
+    members.merge(other.members) { one, other in
+      var both = one
+      both.merge(other)
+      return both
+    }
+    if elements.isEmpty {
+      elements = other.elements
+    } else if let more = other.elements.first {
+      elements[0].merge(more)
+    }
+  }
+
+  /// The kinds, as a person says them.
+  private var name: String { kinds.sorted().map(\.rawValue).joined(separator: " or ") }
+
+  /// What has changed since: what is gone or of another kind breaks who reads it, what may be missing now may break him.
+  /// What an empty array, an empty object or a `null` leaves open has not changed.
+  func changes(to new: Shape, at path: String, _ say: (Drift.Severity, String, String) -> Void) {
+    let (old, now) = (kinds.subtracting([.null]), new.kinds.subtracting([.null]))
+    if !old.isEmpty, !now.isSubset(of: old) {
+      say(.error, path, "is \(new.name), was \(name)")
+    } else if !old.isEmpty, new.kinds.contains(.null), !kinds.contains(.null) {
+      say(.warning, path, "may be null, was \(name)")
+    }
+    if let one = elements.first, let other = new.elements.first {
+      one.changes(to: other, at: path + (old.contains(.array) ? "[*]" : ".*"), say)
+    }
+    guard new.kinds.contains(.object), !members.isEmpty else { return }
+    for (name, shape) in members.sorted(by: { $0.key < $1.key }) {
+      let place = Self.member(name, of: path)
+      if let other = new.members[name] {
+        if required.contains(name), !new.required.contains(name) {
+          say(.warning, place, "may be missing, was always there")
+        }
+        shape.changes(to: other, at: place, say)
+      } else if required.contains(name) {
+        say(.error, place, "is gone, was \(shape.name)")
+      }
+    }
+    for (name, shape) in new.members.sorted(by: { $0.key < $1.key }) where members[name] == nil {
+      // Where objects differ among themselves anyway, one of another sort is no news.
+      guard required.count == members.count || new.required.contains(name) else { continue }
+      say(.note, Self.member(name, of: path), "is new: \(shape.name)")
+    }
+  }
+
+  private static func member(_ name: String, of path: String) -> String {
+    let isPlain = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    return isPlain ? "\(path).\(name)" : "\(path)[\(JSONValue(name))]"
+  }
+}
+
+/// Names that a server makes up: numbers, UUIDs, hashes, dates, addresses.
+enum Identifier {
+  static func isOne(_ text: some StringProtocol) -> Bool {
+    guard !text.isEmpty else { return false }
+    if text.allSatisfy(\.isNumber) || text.contains("@") || text.contains("://") { return true }
+    let digits = text.count(where: \.isNumber)
+    let parts = text.split { "-_:.".contains($0) }
+    // 2026-11-23, and a UUID.
+    if digits > 0, parts.allSatisfy({ $0.allSatisfy(\.isHexDigit) }), text.count >= 8 { return true }
+    // cus_9s6XKzkNRiz8
+    guard let last = parts.last else { return false }
+    return last.count >= 6 && last.count(where: \.isNumber) >= 2
+  }
+
+  /// A path with a mark in place of such segments.
+  static func path(_ path: some StringProtocol) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).map { isOne($0) ? "*" : String($0) }
+      .joined(separator: "/")
+  }
+}

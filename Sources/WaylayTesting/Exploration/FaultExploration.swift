@@ -1,0 +1,200 @@
+import Testing
+import WaylayDrift
+import WaylayMocks
+
+/// The rest of a test as a closure that may escape: a run that never ends is left behind.
+@_silgen_name("waylay_testing_escaping")
+func escaping(
+  _ function: @concurrent @Sendable () async throws -> Void
+) -> @concurrent @Sendable () async throws -> Void
+
+/// Runs a test once, and again for each of its exchanges and each fault that applies, until an invariant breaks.
+struct FaultExploration: Sendable {
+  /// How a run ended.
+  private enum Ending: Equatable {
+    case over
+    /// Nothing happens any more, and nothing will.
+    case stuck
+    /// It goes on and on.
+    case endless
+  }
+
+  let limit: Int
+  let seed: UInt64?
+  let test: Test
+  let testCase: Test.Case?
+  let body: @concurrent @Sendable () async throws -> Void
+
+  func explore() async throws {
+    let first = FaultRun()
+    var error: (any Error)?
+    _ = await perform(first, patience: .milliseconds(20)) { error = $0 }
+    if let error { throw error }
+    let baseline = first.state.withLock { $0 }
+    // A test that fails as it is has its own report.
+    guard baseline.failures.isEmpty else { return }
+    if let problem = leftAlive(baseline) { return report(problem, nil, baseline) }
+    var outcomes: [Int: Set<[String]>] = [:]
+    for plan in plans(for: baseline) {
+      guard !Task.isCancelled else { return }
+      guard try await breaks(plan, baseline, .milliseconds(2), &outcomes) != nil else { continue }
+      // Once more, and slowly: time may have passed before the client had come as far.
+      guard let problem = try await breaks(plan, baseline, .milliseconds(30), &outcomes) else { continue }
+      return report(problem, plan, baseline)
+    }
+  }
+
+  /// Each fault at each exchange, the simplest first: the first that breaks an invariant is the smallest.
+  private func plans(for baseline: FaultRun.State) -> [FaultPlan] {
+    if let seed { return FaultPlan(seed: seed).map { [$0] } ?? [] }
+    let all = FaultPlan.Kind.allCases.flatMap { kind in
+      baseline.exchanges.indices.filter { kind.applies(to: baseline.exchanges[$0]) }.map { FaultPlan(kind, at: $0) }
+    }
+    return Array(all.prefix(max(0, limit - 1)))
+  }
+
+  /// Runs the test with a fault.
+  ///
+  /// - Parameters:
+  ///   - patience: For how long nothing happens before time passes.
+  ///   - outcomes: Which expectations failed, by the exchange that failed as a whole.
+  /// - Returns: What is broken, if anything is.
+  private func breaks(
+    _ plan: FaultPlan, _ baseline: FaultRun.State, _ patience: Duration, _ outcomes: inout [Int: Set<[String]>]
+  ) async throws -> String? {
+    guard baseline.exchanges.indices.contains(plan.exchange) else { return nil }
+    let target = baseline.exchanges[plan.exchange]
+    let run = FaultRun(plan, target: target)
+    let ending = await perform(run, patience: plan.kind.isHarmless ? max(patience, .milliseconds(10)) : patience) { _ in
+    }
+    let state = run.state.withLock { $0 }
+    if plan.kind.isWhole { outcomes[plan.exchange, default: []].insert(state.failures) }
+    if let problem = problem(of: plan, target, ending, state, baseline) { return problem }
+    guard plan.kind.cutsBody, !state.hasThrown, !state.failures.isEmpty, !target.isStream else { return nil }
+    for kind in FaultPlan.Kind.allCases where kind.isWhole && outcomes[plan.exchange]?.contains(state.failures) != true
+    {
+      let other = FaultRun(FaultPlan(kind, at: plan.exchange), target: target)
+      _ = await perform(other, patience: patience) { _ in }
+      outcomes[plan.exchange, default: []].insert(other.state.withLock { $0.failures })
+    }
+    guard outcomes[plan.exchange]?.contains(state.failures) != true else { return nil }
+    return
+      "A part of a response was taken for the whole: the test went on without an error, and with something else than "
+      + "after any other failure"
+  }
+
+  // MARK: Invariants
+
+  private func problem(
+    of plan: FaultPlan, _ target: FaultRun.Exchange, _ ending: Ending, _ state: FaultRun.State,
+    _ baseline: FaultRun.State
+  ) -> String? {
+    switch ending {
+    case .stuck where state.isCancelled: return "The test did not end when its task was cancelled"
+    case .stuck: return "The test did not end: nothing happens any more"
+    case .endless: return "The test did not end: \(state.exchanges.count) requests were made, and it goes on"
+    case .over: break
+    }
+    if state.late > 0 {
+      return "The cancellation did not end it: \(state.late) more request\(state.late == 1 ? " was" : "s were") made"
+    }
+    for (key, exchanges) in Dictionary(grouping: state.exchanges, by: \.key).sorted(by: { $0.key < $1.key }) {
+      let extra = exchanges.count - baseline.exchanges.count { $0.key == key }
+      let request = "\(MockRequest(exchanges[0].request))"
+      if isUnsafe(exchanges[0]), extra > 0 {
+        // One that was refused may be sent again, and a token that has expired is replaced, once for all.
+        let isTwice =
+          key == target.key
+          ? plan.kind.leavesOpen : plan.kind == .unauthorized ? extra > 1 : !plan.kind.isAboutCredentials
+        if isTwice { return "\(request) was sent \(exchanges.count) times, and may have been carried out each time" }
+      }
+      let burst = 10
+      if extra >= burst, zip(exchanges, exchanges.dropFirst(burst - 1)).contains(where: { $1.at - $0.at < .seconds(1) })
+      {
+        return "\(request) was repeated \(burst) times within a second"
+      }
+    }
+    if let problem = leftAlive(state) { return problem }
+    if plan.kind.isHarmless, state.hasThrown || !state.failures.isEmpty {
+      return
+        "The same bytes in other pieces were understood differently: \(state.failures.first ?? "the test threw an error")"
+    }
+    return nil
+  }
+
+  private func leftAlive(_ state: FaultRun.State) -> String? {
+    guard !state.leftAlive.isEmpty else { return nil }
+    return "A load or a body was left alive at the end of the test: \(state.leftAlive.sorted().joined(separator: ", "))"
+  }
+
+  /// Whether it does harm to do it twice (RFC 9110, section 9.2.2).
+  private func isUnsafe(_ exchange: FaultRun.Exchange) -> Bool {
+    let method = exchange.request.method
+    guard ![.get, .head, .options, .put, .delete, .trace].contains(method) else { return false }
+    return !exchange.request.fields.contains { $0.name.canonicalName.hasSuffix("idempotency-key") }
+  }
+
+  private func report(_ problem: String, _ plan: FaultPlan?, _ baseline: FaultRun.State) {
+    guard let plan else { return IssueReport.report("\(problem). No fault is needed for that.") }
+    let target = baseline.exchanges[plan.exchange]
+    IssueReport.report(
+      """
+      \(problem).
+      It takes one fault, at exchange \(plan.exchange + 1) of \(baseline.exchanges.count), \(MockRequest(target.request)):
+        \(plan.stub(for: target))
+      The same again: .exploringFaults(limit: \(limit), seed: \(plan.seed))
+      """)
+  }
+
+  // MARK: Runs
+
+  /// Runs the test, on a clock whose time passes when nothing else happens.
+  private func perform(
+    _ run: FaultRun, patience: Duration, failing: (any Error) -> Void
+  ) async -> Ending {
+    let result = Locked<Result<Void, any Error>?>(nil)
+    let task = Task {
+      do {
+        try await FaultRun.$current.withValue(run) {
+          try await IssueHandlingTrait.compactMapIssues { run.note($0) }
+            .provideScope(for: test, testCase: testCase) { try await body() }
+        }
+        result.withLock { $0 = .success(()) }
+      } catch {
+        run.state.withLock { $0.hasThrown = true }
+        result.withLock { $0 = .failure(error) }
+      }
+    }
+    let real = ContinuousClock()
+    var (progress, since) = (run.progress, real.now)
+    while result.withLock({ $0 == nil }) {
+      do { try await real.sleep(for: .microseconds(300)) } catch {
+        // The test was cancelled from outside, by its time limit for example.
+        task.cancel()
+        await task.value
+      }
+      let now = run.progress
+      if now != progress { (progress, since) = (now, real.now) }
+      let (state, quiet) = (run.state.withLock { $0 }, real.now - since)
+      if run.plan != nil, state.exchanges.count > 500 || run.clock.now.offset > .seconds(86_400) {
+        task.cancel()
+        return .endless
+      }
+      // What is on its way may need no time at all.
+      guard quiet > (state.open.isEmpty ? patience : patience * 4), !state.isOver else { continue }
+      if run.plan?.kind.cancels == true, state.strikes > 0, !state.isCancelled {
+        run.state.withLock { $0.isCancelled = true }
+        task.cancel()
+        since = real.now
+      } else if !state.isCancelled, let deadline = run.clock.nextDeadline {
+        run.clock.advance(by: run.clock.now.duration(to: deadline))
+        since = real.now
+      } else if quiet > .milliseconds(1200), run.plan != nil {
+        task.cancel()
+        return .stuck
+      }
+    }
+    if case .failure(let error) = result.withLock({ $0 }) { failing(error) }
+    return .over
+  }
+}

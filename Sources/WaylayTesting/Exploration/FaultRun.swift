@@ -1,0 +1,340 @@
+import Testing
+import WaylayMocks
+
+/// What is done to the exchanges of one run: one fault, at one exchange.
+struct FaultPlan: Sendable, Hashable {
+  /// The faults, in the order in which they are tried. The number of one is a part of a seed.
+  enum Kind: Int, Sendable, CaseIterable {
+    case refused, resetBeforeHead, resetAfterHead, everyByte, oneChunk, silence, unavailable, unauthorized, cutMiddle,
+      cutEnd
+    case cancelled, tooMany, notModified, stalled, cancelledInBody, cutFirst, unavailableForLong, refusedForLong
+    case unauthorizedForLong, resetForLong
+
+    /// Whether the server's answer is the same, so that the test must pass as before.
+    var isHarmless: Bool { self == .everyByte || self == .oneChunk }
+
+    /// Whether a part of the body arrives.
+    var cutsBody: Bool { [.resetAfterHead, .cutMiddle, .cutEnd, .cutFirst].contains(self) }
+
+    /// Whether nothing of an answer arrives, or another answer: what a client does then, it may do with half a body too.
+    var isWhole: Bool {
+      [.refused, .resetBeforeHead, .silence, .unavailable, .resetForLong, .refusedForLong].contains(self)
+    }
+
+    /// Whether the server may have done what it was asked for, although the client does not know.
+    var leavesOpen: Bool {
+      cutsBody || [.resetBeforeHead, .silence, .stalled, .resetForLong].contains(self)
+    }
+
+    /// Whether nothing comes any more, at once or after a while.
+    var isSilent: Bool { [.silence, .stalled, .cancelled, .cancelledInBody].contains(self) }
+
+    /// Whether it meets each repetition of the request, for a while.
+    var lasts: Bool { [.unavailableForLong, .refusedForLong, .unauthorizedForLong, .resetForLong].contains(self) }
+
+    /// Whether a client may sign in again after it.
+    var isAboutCredentials: Bool { self == .unauthorized || self == .unauthorizedForLong }
+
+    var cancels: Bool { self == .cancelled || self == .cancelledInBody }
+
+    /// Whether it makes a difference to an exchange.
+    func applies(to exchange: FaultRun.Exchange) -> Bool {
+      switch self {
+      case .everyByte, .cutMiddle, .cutFirst: exchange.length > 1
+      case .oneChunk: exchange.chunks > 1
+      case .resetAfterHead, .cutEnd, .stalled, .cancelledInBody: exchange.length > 0
+      case .notModified: exchange.request.method == .get
+      default: true
+      }
+    }
+  }
+
+  var kind: Kind
+  /// The exchange of the first run, from 0.
+  var exchange: Int
+
+  /// A number that stands for the plan.
+  var seed: UInt64 { UInt64(exchange) << 8 | UInt64(kind.rawValue) }
+
+  init(_ kind: Kind, at exchange: Int) {
+    (self.kind, self.exchange) = (kind, exchange)
+  }
+
+  init?(seed: UInt64) {
+    guard let kind = Kind(rawValue: Int(seed & 0xFF)), let exchange = Int(exactly: seed >> 8) else { return nil }
+    self.init(kind, at: exchange)
+  }
+
+  /// What is answered, and how a stub for it is written.
+  func answer(to exchange: FaultRun.Exchange) -> (response: MockResponse, source: String) {
+    let length = exchange.length
+    let cut =
+      [.cutMiddle, .stalled, .cancelledInBody].contains(kind)
+      ? length / 2 : kind == .cutEnd ? length - 1 : kind == .cutFirst ? 1 : 0
+    switch kind {
+    case .refused, .refusedForLong: return (.fault(.connectionRefused), ".fault(.connectionRefused)")
+    case .resetBeforeHead, .resetForLong: return (.fault(.connectionReset), ".fault(.connectionReset)")
+    case .resetAfterHead, .cutMiddle, .cutEnd, .cutFirst:
+      return (
+        .passThrough.fault(.connectionReset(afterBytes: cut)), "response.fault(.connectionReset(afterBytes: \(cut)))"
+      )
+    case .stalled, .cancelledInBody:
+      return (.passThrough.fault(.stalled(afterBytes: cut)), "response.fault(.stalled(afterBytes: \(cut)))")
+    case .everyByte: return (.passThrough.cut(.everyByte), "response.cut(.everyByte)")
+    case .oneChunk: return (.passThrough, "response in one chunk")
+    case .silence, .cancelled: return (.never, ".never")
+    case .unavailable, .unavailableForLong: return (.status(503), ".status(503)")
+    case .tooMany: return (.status(429).header("Retry-After", "2"), ".status(429).header(\"Retry-After\", \"2\")")
+    case .notModified: return (.status(304), ".status(304)")
+    case .unauthorized, .unauthorizedForLong: return (.status(401), ".status(401)")
+    }
+  }
+
+  /// The stub that does the same to a test that is written for it.
+  func stub(for exchange: FaultRun.Exchange) -> String {
+    let url = exchange.request.url.redacted.prefix { $0 != "?" }
+    let times = kind.lasts ? ".times(\(FaultRun.lasting))" : ".once"
+    return "Stub(.\(exchange.request.method.rawValue.lowercased()), \"\(url)\", \(answer(to: exchange).source))\(times)"
+      + (kind.cancels ? ", and the test's task is cancelled while it waits" : "")
+  }
+}
+
+/// One run of a test: its exchanges, the fault that one of them meets, and what comes of it.
+final class FaultRun: Sendable {
+  /// A request of the run, and what is known of its answer.
+  struct Exchange: Sendable {
+    var request: InterceptedRequest
+    var body: Data
+    /// The same request: method and URL, and of those that change something the body.
+    var key: String
+    /// Which of those that are the same, from 0.
+    var occurrence: Int
+    var at: Duration
+    var length = 0
+    var chunks = 0
+    var type = ""
+
+    /// Whether its body is worth something before it has come to its end.
+    var isStream: Bool { ["event-stream", "ndjson", "jsonl", "json-seq", "multipart"].contains(where: type.contains) }
+  }
+
+  struct State {
+    var exchanges: [Exchange] = []
+    /// The exchanges that have not ended, with their bodies.
+    var open: [Int: String] = [:]
+    var events = 0
+    /// How often the fault has met a request.
+    var strikes = 0
+    /// The credentials that are refused, from the first strike to the next answer to another request.
+    var refusedCredentials: String?
+    var isCancelled = false
+    /// The number of requests that were begun after the cancellation.
+    var late = 0
+    var isOver = false
+    /// The exchanges that had not ended some time after the test had.
+    var leftAlive: [String] = []
+    /// Expectations that failed, and whether the test threw.
+    var failures: [String] = []
+    var hasThrown = false
+  }
+
+  /// The run of the current test.
+  @TaskLocal static var current: FaultRun?
+
+  /// How many requests meet a fault that lasts: more than a client that gives up makes, and than one that waits a little longer each time.
+  static let lasting = 15
+
+  let plan: FaultPlan?
+  /// The exchange that the fault is for.
+  let target: Exchange?
+  let state = Locked(State())
+  private let time = Locked(MockClock())
+
+  init(_ plan: FaultPlan? = nil, target: Exchange? = nil) {
+    (self.plan, self.target) = (plan, target)
+  }
+
+  /// The clock of the run: virtual, and that of the test's mock.
+  var clock: MockClock { time.withLock { $0 } }
+
+  /// The clock for a mock of the run: the run's, unless the test has a virtual one of its own.
+  func clock(insteadOf clock: any Clock<Duration>) -> any Clock<Duration> {
+    if let own = clock as? MockClock { time.withLock { $0 = own } }
+    return self.clock
+  }
+
+  /// Runs a test in its innermost scope, and gives what it has started a moment to end.
+  static func settling(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+    guard let run = current else { return try await function() }
+    do { try await function() } catch {
+      await run.settle()
+      throw error
+    }
+    await run.settle()
+  }
+
+  private func settle() async {
+    state.withLock { $0.isOver = true }
+    let end = ContinuousClock.now + .milliseconds(250)
+    while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) {
+      // The test's task may be cancelled.
+      await Task.detached { try? await Task.sleep(for: .milliseconds(1)) }.value
+    }
+    state.withLock { state in
+      state.leftAlive += state.open.values
+      state.isOver = false
+    }
+  }
+
+  /// Notes an issue of the test, which is reported for the first run alone.
+  func note(_ issue: Issue) -> Issue? {
+    if issue.isFailure {
+      state.withLock { state in
+        switch issue.kind {
+        case .expectationFailed: state.failures.append("\(issue)")
+        case .errorCaught: state.hasThrown = true
+        default: if plan == nil { state.failures.append("\(issue)") }
+        }
+      }
+    }
+    return plan == nil ? issue : nil
+  }
+
+  /// Notes a request, and says what it meets.
+  func begin(_ request: InterceptedRequest, _ body: Data) -> (number: Int, meets: FaultPlan.Kind?) {
+    let url = request.url.absoluteString.prefix { $0 != "#" }
+    let isSafe = [.get, .head, .options].contains(request.method)
+    let key = "\(request.method.rawValue) \(url)" + (isSafe || body.isEmpty ? "" : " \(body.base64EncodedString())")
+    let now = clock.now.offset
+    return state.withLock { state in
+      let occurrence = state.exchanges.count { $0.key == key }
+      let number = state.exchanges.count
+      state.exchanges.append(Exchange(request: request, body: body, key: key, occurrence: occurrence, at: now))
+      state.open[number] = "\(request.method.rawValue) \(url.prefix { $0 != "?" })"
+      state.events += 1
+      if state.isCancelled { state.late += 1 }
+      guard let plan, let target else { return (number, nil) }
+      let isTarget = key == target.key && occurrence >= target.occurrence
+      let credentials = request.fields[.authorization]
+      let isHit =
+        switch plan.kind {
+        // A token that has expired has expired for all who send it.
+        case .unauthorized:
+          isTarget && occurrence == target.occurrence || credentials != nil && credentials == state.refusedCredentials
+        case let kind where kind.lasts: isTarget && state.strikes < Self.lasting
+        default: isTarget && occurrence == target.occurrence
+        }
+      guard isHit else { return (number, nil) }
+      state.strikes += 1
+      if plan.kind == .unauthorized { state.refusedCredentials = credentials }
+      return (number, plan.kind)
+    }
+  }
+
+  /// Notes the head of an answer that the fault has not met.
+  func answered(_ number: Int, _ response: InterceptedResponse) {
+    state.withLock { state in
+      state.events += 1
+      state.exchanges[number].type = response.fields[.contentType] ?? ""
+      // Whoever has a new token now is served.
+      let credentials = state.exchanges[number].request.fields[.authorization]
+      if credentials != state.refusedCredentials { state.refusedCredentials = nil }
+    }
+  }
+
+  func received(_ number: Int, _ chunk: Data) {
+    state.withLock { state in
+      state.events += 1
+      state.exchanges[number].length += chunk.count
+      state.exchanges[number].chunks += 1
+    }
+  }
+
+  func end(_ number: Int) {
+    state.withLock { state in
+      state.events += 1
+      state.open[number] = nil
+    }
+  }
+
+  /// What stands still when nothing happens.
+  var progress: [Int] { [state.withLock { $0.events }, clock.sleepers] }
+}
+
+/// The link before a mock that notes what passes, and does what the plan of the run says.
+struct FaultLink: RequestInterceptor {
+  let run: FaultRun
+
+  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
+    var request = request
+    let body = try await request.body.collect(upTo: 1 << 28)
+    request.body = body.isEmpty ? .empty : .data(body)
+    let (number, kind) = run.begin(request, body)
+    do {
+      let response = try await answer(request, kind, next)
+      if kind == nil || kind?.isHarmless == true { run.answered(number, response) }
+      return watched(response, number, request, kind)
+    } catch {
+      run.end(number)
+      throw error
+    }
+  }
+
+  private func answer(
+    _ request: InterceptedRequest, _ kind: FaultPlan.Kind?, _ next: InterceptorChain.Next
+  ) async throws -> InterceptedResponse {
+    guard let kind, let answer = run.target.flatMap({ run.plan?.answer(to: $0) })?.response else {
+      return try await next(request)
+    }
+    // The server has done what it was asked for, all the same.
+    if kind.leavesOpen, kind.isWhole { try await next(request).body.discard() }
+    let environment = MockEnvironment(clock: run.clock)
+    var response = try await inTime(request, kind) {
+      try await answer.respond(to: MockRequest(request), next: next, in: environment)
+    }
+    if kind == .oneChunk { response.body = .data(try await response.body.collect(upTo: 1 << 28)) }
+    return response
+  }
+
+  /// What comes of a request that is never answered: a timeout on the run's clock, after what the request or the session says.
+  private func inTime<Value: Sendable>(
+    _ request: InterceptedRequest, _ kind: FaultPlan.Kind?, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    guard kind?.isSilent == true else { return try await work() }
+    if let value = try await run.clock.value(within: .seconds(request.idleTimeout), of: work) { return value }
+    throw TransportError(
+      .timedOut, phase: .receiving, requestBytesSent: 1, message: "the response did not arrive in time.")
+  }
+
+  /// The response, with its body noted as it is read.
+  private func watched(
+    _ response: InterceptedResponse, _ number: Int, _ request: InterceptedRequest, _ kind: FaultPlan.Kind?
+  ) -> InterceptedResponse {
+    let reader = FaultReader(response.body, run, number)
+    var response = response
+    response.body = .relaying(response.body, length: response.body.length) {
+      try await inTime(request, kind) { try await reader.next() }
+    }
+    return response
+  }
+}
+
+/// A body that a run knows of until it is read or released.
+private final class FaultReader: @unchecked Sendable {
+  // Unchecked: used by one reader at a time, like any iterator; the body that it hands on can be read once.
+  private var chunks: MessageBody.AsyncIterator
+  private let run: FaultRun
+  private let number: Int
+
+  init(_ body: MessageBody, _ run: FaultRun, _ number: Int) {
+    (chunks, self.run, self.number) = (body.makeAsyncIterator(), run, number)
+  }
+
+  deinit { run.end(number) }
+
+  func next() async throws -> Data? {
+    let chunk = try await chunks.next()
+    if let chunk { run.received(number, chunk) } else { run.end(number) }
+    return chunk
+  }
+}

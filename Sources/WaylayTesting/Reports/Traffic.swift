@@ -1,0 +1,52 @@
+import Testing
+import WaylayHAR
+import WaylayInspector
+import WaylayMocks
+
+/// The exchanges of a test, for the report of one that fails.
+enum Traffic {
+  /// Runs a test in its scope, and attaches the exchanges of the scope if the test fails.
+  static func attached(
+    of scope: MockScope, _ test: Test, _ testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    // Only the first run of an exploration is the test's own.
+    guard FaultRun.current?.plan == nil else { return try await function() }
+    let hasFailed = Locked(false)
+    let trait = IssueHandlingTrait.compactMapIssues { issue in
+      guard issue.isFailure else { return issue }
+      let isFirst = hasFailed.withLock { hasFailed in
+        defer { hasFailed = true }
+        return !hasFailed
+      }
+      guard isFirst, !scope.mock.requests.isEmpty else { return issue }
+      var issue = issue
+      issue.comments.append(Comment(rawValue: remark))
+      return issue
+    }
+    do { try await trait.provideScope(for: test, testCase: testCase, performing: function) } catch {
+      attach(scope, test)
+      throw error
+    }
+    if hasFailed.withLock({ $0 }) { attach(scope, test) }
+  }
+
+  private static func attach(_ scope: MockScope, _ test: Test) {
+    let archive = scope.mock.traffic(redaction: scope.cassette?.options.redaction)
+    guard !archive.entries.isEmpty else { return }
+    let place = test.sourceLocation
+    Attachment.record([UInt8](archive.data()), named: "traffic.har", sourceLocation: place)
+    let page = InspectorPage(title: test.displayName ?? test.name).html(showing: archive)
+    Attachment.record([UInt8](page), named: "traffic.html", sourceLocation: place)
+  }
+
+  /// Whether somebody keeps attachments: Xcode does, and `swift test` when it is told where.
+  private static let isKept =
+    ProcessInfo.processInfo.arguments.contains { $0.contains("attachments-path") }
+    || ProcessInfo.processInfo.environment["XCTestSessionIdentifier"] != nil
+
+  private static let remark =
+    isKept
+    ? "The exchanges of this test are attached: traffic.har, and traffic.html for a browser."
+    : "To see the exchanges of this test, in traffic.har and traffic.html: swift test --attachments-path .build/attachments"
+}

@@ -1,0 +1,38 @@
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayDrift
+  import WaylayHAR
+
+  extension HARCommand {
+    struct Diff: ParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Say how the answers in a new recording differ in shape from those in an old one.",
+        discussion: """
+          Values do not matter: what is gone or of another kind is an error, what may be null or missing a warning, what \
+          is new a note. Both archives are redacted first. Ends with 1 when there are errors, with --strict when there is \
+          anything. With --json: {"drifts": [{"severity": "error", "request": "…", "place": "$.id", "change": "…"}], \
+          "count": 1}.
+          """)
+      @Argument(help: "The old archive.") var old: String
+      @Argument(help: "The new archive.") var new: String
+      @Flag(help: "End with 1 for warnings and notes too.") var strict = false
+      @OptionGroup var common: CommonOptions
+      @OptionGroup var secrets: RedactionOptions
+
+      func run() throws {
+        func entries(_ path: String) throws -> [HAR.Entry] { try HAR(contentsOf: URL(fileURLWithPath: path)).entries }
+        let drifts = Drift.between(try entries(old), try entries(new), secrets.redaction)
+        var json = common.json ? JSONList("drifts") : nil
+        for drift in drifts {
+          try json?.append([
+            "severity": drift.severity.rawValue, "request": drift.request, "place": drift.place, "change": drift.change,
+          ])
+          if json == nil { try Output.line(drift.description) }
+        }
+        try json?.end(["count": drifts.count])
+        if let worst = drifts.first?.severity, strict || worst == .error { throw ExitCode(ExitStatus.failed.rawValue) }
+      }
+    }
+  }
+#endif

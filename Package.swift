@@ -52,6 +52,9 @@ let package = Package(
       description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
+    .trait(
+      name: "StructuredFields",
+      description: "Cache groups, No-Vary-Search and Cache-Status in archives, by swift-http-structured-headers"),
     .trait(name: "Tracing", description: "Spans of requests for swift-distributed-tracing"),
     .trait(name: "Tunnel", description: "The product WaylayTunnel, by swift-nio"),
   ],
@@ -113,7 +116,8 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
-        .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+        .product(
+          name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["StructuredFields"])),
       ],
       swiftSettings: settings),
     // The names that carry credentials. No product.

@@ -13,7 +13,11 @@ always="swift-collections swift-http-types swift-log xctest-dynamic-overlay"
 declare -A guarded=(
   [Cryptography]="swift-asn1 swift-crypto"
   [InspectorServer]="swift-atomics swift-nio swift-system"
-  [CommandLineTool]="swift-argument-parser swift-asn1 swift-atomics swift-crypto swift-nio swift-system"
+  [Metrics]="swift-metrics"
+  [StructuredFields]="swift-http-structured-headers"
+  [Tracing]="swift-distributed-tracing swift-service-context"
+  [Tunnel]="swift-atomics swift-nio swift-nio-transport-services swift-system"
+  [CommandLineTool]="swift-argument-parser swift-asn1 swift-atomics swift-crypto swift-nio swift-nio-transport-services swift-system"
 )
 # What the manifest says and what is written here are the same traits.
 declared=$(sed -n 's/^ *\.\{0,1\}trait(name: "\([A-Za-z]*\)".*/\1/p; s/^ *name: "\([A-Za-z]*\)", description:.*/\1/p' Package.swift | sort | xargs)

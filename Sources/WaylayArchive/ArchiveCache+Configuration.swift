@@ -132,12 +132,28 @@ extension ArchiveCache {
 
     // MARK: What it says
 
-    /// When responses carry the `Cache-Status` field (RFC 9211).
-    public var cacheStatus: CacheStatusField = .whenStale
+    #if StructuredFields
+      /// When responses carry the `Cache-Status` field (RFC 9211).
+      ///
+      /// The field needs the package trait `StructuredFields`.
+      public var cacheStatus: CacheStatusField = .whenStale
+    #else
+      /// When responses carry the `Cache-Status` field (RFC 9211): without the trait, never.
+      @available(*, unavailable, message: "Enable the trait StructuredFields of the package waylay.")
+      public var cacheStatus: CacheStatusField { .never }
+    #endif
     /// The archive's name in `Cache-Status`.
     public var name = "Waylay"
     /// The logger. Default: none.
     public var logger: Logger?
+
+    var statusField: CacheStatusField {
+      #if StructuredFields
+        cacheStatus
+      #else
+        .never
+      #endif
+    }
 
     /// Seconds since 1970, as tests may set them.
     package var now: @Sendable () -> CacheTime = { CacheTime.now }

@@ -1,4 +1,6 @@
-import RawStructuredFieldValues
+#if StructuredFields
+  import RawStructuredFieldValues
+#endif
 
 /// What an archive did with a request, as the `Cache-Status` field says it (RFC 9211).
 ///
@@ -31,22 +33,27 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// Makes the status of a cache that has done nothing yet.
   package init(cache: String) { self.cache = cache }
 
-  /// The field's value: one member of its list.
-  package var description: String {
-    var parameters: OrderedMap<String, RFC9651BareItem> = [:]
-    if isHit { parameters["hit"] = true }
-    if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.description) }
-    if !isHit, let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
-    if let timeToLive { parameters["ttl"] = .integer(min(max(timeToLive, -Self.greatest), Self.greatest)) }
-    if !isHit, isStored { parameters["stored"] = true }
-    if isCollapsed { parameters["collapsed"] = true }
-    if let key { parameters["key"] = StructuredFields.string(key) }
-    if let detail { parameters["detail"] = StructuredFields.tokenOrString(detail) }
-    return StructuredFields.member(StructuredFields.tokenOrString(cache), parameters)
-  }
+  #if StructuredFields
+    /// The field's value: one member of its list.
+    package var description: String {
+      var parameters: OrderedMap<String, RFC9651BareItem> = [:]
+      if isHit { parameters["hit"] = true }
+      if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.description) }
+      if !isHit, let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
+      if let timeToLive { parameters["ttl"] = .integer(min(max(timeToLive, -Self.greatest), Self.greatest)) }
+      if !isHit, isStored { parameters["stored"] = true }
+      if isCollapsed { parameters["collapsed"] = true }
+      if let key { parameters["key"] = StructuredFields.string(key) }
+      if let detail { parameters["detail"] = StructuredFields.tokenOrString(detail) }
+      return StructuredFields.member(StructuredFields.tokenOrString(cache), parameters)
+    }
 
-  /// The greatest number that a structured field can carry (RFC 9651, section 3.3.1).
-  private static let greatest: Int64 = 999_999_999_999_999
+    /// The greatest number that a structured field can carry (RFC 9651, section 3.3.1).
+    private static let greatest: Int64 = 999_999_999_999_999
+  #else
+    /// Nothing: the field is written with the trait `StructuredFields`.
+    package var description: String { "" }
+  #endif
 }
 
 extension CacheStatus {

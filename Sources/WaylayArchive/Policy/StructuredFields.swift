@@ -1,7 +1,7 @@
 import HTTPTypes
-import RawStructuredFieldValues
 
-/// Structured fields (RFC 9651), as far as caches read and write them.
+/// Structured fields (RFC 9651), as far as caches read and write them. Without the trait `StructuredFields`, no field is read
+/// or written.
 enum StructuredFields {
   // Names of letters and hyphens are field names.
   static let noVarySearch = HTTPField.Name("No-Vary-Search")!
@@ -15,55 +15,66 @@ enum StructuredFields {
     case strings([String])
     case other
   }
-
-  /// The members of a dictionary; `nil` when it cannot be read.
-  static func dictionary(_ text: String) -> [(key: String, member: Member)]? {
-    var parser = StructuredFieldValueParser(Array(text.utf8))
-    guard let dictionary = try? parser.parseDictionaryFieldValue() else { return nil }
-    return dictionary.map { key, value in
-      switch value {
-      case .item(let item): if case .bool(let value) = item.rfc9651BareItem { return (key, .bool(value)) }
-      case .innerList(let list): if let strings = strings(list.bareInnerList) { return (key, .strings(strings)) }
-      }
-      return (key, .other)
-    }
-  }
-
-  /// A list of strings; none where the field is not there, cannot be read, or has anything else in it.
-  static func strings(_ fields: HTTPFields, _ name: HTTPField.Name) -> [String] {
-    guard let text = fields[name] else { return [] }
-    var parser = StructuredFieldValueParser(Array(text.utf8))
-    guard let list = try? parser.parseListFieldValue() else { return [] }
-    let items = list.compactMap { member -> Item? in if case .item(let item) = member { item } else { nil } }
-    return items.count == list.count ? strings(items) ?? [] : []
-  }
-
-  private static func strings(_ items: some Sequence<Item>) -> [String]? {
-    var strings: [String] = []
-    for item in items {
-      guard case .string(let text) = item.rfc9651BareItem else { return nil }
-      strings.append(text)
-    }
-    return strings
-  }
-
-  /// One member of a list: an item with its parameters. Empty where it cannot be written.
-  static func member(_ item: RFC9651BareItem, _ parameters: OrderedMap<String, RFC9651BareItem>) -> String {
-    var serializer = StructuredFieldValueSerializer()
-    let bytes = try? serializer.writeListFieldValue([.item(Item(bareItem: item, parameters: parameters))])
-    return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }
-
-  /// A token where the text is one, else a string of what a string may have: printable ASCII (RFC 9651, section 3.3.3).
-  static func tokenOrString(_ text: String) -> RFC9651BareItem {
-    let token: RFC9651BareItem = .token(text)
-    return member(token, OrderedMap()).isEmpty ? string(text) : token
-  }
-
-  static func string(_ text: String) -> RFC9651BareItem {
-    .string(String(String.UnicodeScalarView(text.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" })))
-  }
 }
+
+#if StructuredFields
+  import RawStructuredFieldValues
+
+  extension StructuredFields {
+    /// The members of a dictionary; `nil` when it cannot be read.
+    static func dictionary(_ text: String) -> [(key: String, member: Member)]? {
+      var parser = StructuredFieldValueParser(Array(text.utf8))
+      guard let dictionary = try? parser.parseDictionaryFieldValue() else { return nil }
+      return dictionary.map { key, value in
+        switch value {
+        case .item(let item): if case .bool(let value) = item.rfc9651BareItem { return (key, .bool(value)) }
+        case .innerList(let list): if let strings = strings(list.bareInnerList) { return (key, .strings(strings)) }
+        }
+        return (key, .other)
+      }
+    }
+
+    /// A list of strings; none where the field is not there, cannot be read, or has anything else in it.
+    static func strings(_ fields: HTTPFields, _ name: HTTPField.Name) -> [String] {
+      guard let text = fields[name] else { return [] }
+      var parser = StructuredFieldValueParser(Array(text.utf8))
+      guard let list = try? parser.parseListFieldValue() else { return [] }
+      let items = list.compactMap { member -> Item? in if case .item(let item) = member { item } else { nil } }
+      return items.count == list.count ? strings(items) ?? [] : []
+    }
+
+    private static func strings(_ items: some Sequence<Item>) -> [String]? {
+      var strings: [String] = []
+      for item in items {
+        guard case .string(let text) = item.rfc9651BareItem else { return nil }
+        strings.append(text)
+      }
+      return strings
+    }
+
+    /// One member of a list: an item with its parameters. Empty where it cannot be written.
+    static func member(_ item: RFC9651BareItem, _ parameters: OrderedMap<String, RFC9651BareItem>) -> String {
+      var serializer = StructuredFieldValueSerializer()
+      let bytes = try? serializer.writeListFieldValue([.item(Item(bareItem: item, parameters: parameters))])
+      return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// A token where the text is one, else a string of what a string may have: printable ASCII (RFC 9651, section 3.3.3).
+    static func tokenOrString(_ text: String) -> RFC9651BareItem {
+      let token: RFC9651BareItem = .token(text)
+      return member(token, OrderedMap()).isEmpty ? string(text) : token
+    }
+
+    static func string(_ text: String) -> RFC9651BareItem {
+      .string(String(String.UnicodeScalarView(text.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" })))
+    }
+  }
+#else
+  extension StructuredFields {
+    static func dictionary(_ text: String) -> [(key: String, member: Member)]? { nil }
+    static func strings(_ fields: HTTPFields, _ name: HTTPField.Name) -> [String] { [] }
+  }
+#endif
 
 /// Cache groups (RFC 9875): responses of one origin that go together, kept as tags that only the archive sees.
 enum CacheGroups {

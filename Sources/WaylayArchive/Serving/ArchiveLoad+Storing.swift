@@ -38,7 +38,7 @@ extension ArchiveLoad {
     _ response: InterceptedResponse, _ judged: Judgement, _ decision: CacheDecision, isStored: Bool,
     _ refusal: Refusal? = nil
   ) -> InterceptedResponse {
-    guard configuration.cacheStatus == .always, judged.outcome.reply == .network else { return response }
+    guard configuration.statusField == .always, judged.outcome.reply == .network else { return response }
     var status = CacheStatus(cache: configuration.name)
     status.forwarded = CacheStatus.Forwarded(decision.reason)
     if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }

@@ -207,7 +207,7 @@ extension ArchiveLoad {
     var response = InterceptedResponse(
       status: HTTPResponse.Status(code: head.status), fields: fields, url: url, body: body,
       source: isMarked ? .staleArchive : .archive)
-    if configuration.cacheStatus == .always || isMarked && configuration.cacheStatus == .whenStale {
+    if configuration.statusField == .always || isMarked && configuration.statusField == .whenStale {
       var status = CacheStatus(cache: configuration.name)
       status.isHit = !wasValidated && !wasCollapsed
       status.timeToLive = record.lifetime.subtractingSaturating(record.age(at: now) / 1000)

@@ -120,7 +120,9 @@ struct SecretTests {
       #endif
       let archive = ArchiveCache(.disk(at: directory, options: options)) {
         $0.now = { wall.now }
-        $0.cacheStatus = .always
+        #if StructuredFields
+          $0.cacheStatus = .always
+        #endif
         $0.keepsQueryValues = false
         $0.logger = .recording(lines)
         $0.willStore = { candidate in lines.add("\(candidate)") }

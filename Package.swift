@@ -186,7 +186,6 @@ let package = Package(
         "WaylayCore", "WaylayHosts",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Tunnel"])),
         .product(
           name: "NIOTransportServices", package: "swift-nio-transport-services",
@@ -272,6 +271,11 @@ let package = Package(
       ],
       path: "Tests/Harnesses/stress",
       swiftSettings: settings),
+    // A tunnel alone, for Scripts/tunnel_cost.py.
+    .executableTarget(
+      name: "tunnel-cost", dependencies: ["WaylayHosts", "WaylayTunnel"], path: "Tests/Harnesses/tunnel-cost", swiftSettings: settings),
+    // A plain URLSession, for what carries it without its knowing.
+    .executableTarget(name: "plain-session", path: "Tests/Harnesses/plain-session", swiftSettings: settings),
     .executableTarget(
       name: "offline-reader",
       dependencies: [
@@ -297,7 +301,7 @@ let package = Package(
     // What test targets have in common.
     .target(
       name: "TestSupport",
-      dependencies: ["TestOrigin", "WaylayCore", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["TestOrigin", "WaylayCore", "WaylayHAR", .product(name: "Logging", package: "swift-log")],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     // Calls to the system that fail, and a disk that loses what was not synchronized.
@@ -329,6 +333,7 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: [
         "TestSupport", "Waylay", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayTesting",
+        "WaylayTunnel",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Cassettes"],
@@ -418,7 +423,7 @@ let package = Package(
     .testTarget(
       name: "WaylayTunnelTests",
       dependencies: [
-        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", "WaylayTunnel",
+        "HijackLab", "TestOrigin", "TestSupport", "WaylayCore", "WaylayHosts", "WaylayTunnel", "plain-session",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],

@@ -24,7 +24,7 @@ done
 triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | head -1)
 
 # Whoever is named later may link to what comes before.
-libraries=(WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer)
+libraries=(WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayTunnel)
 for library in "${libraries[@]}" Waylay; do
   mkdir -p "$work/symbols/$library"
   swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \

@@ -26,6 +26,7 @@ TYPES = [
     ("HARError", "WaylayHAR", "Why an HTTP archive could not be read or written. `import WaylayHAR`."),
     ("InspectorServerError", "WaylayInspectorServer",
      "Why the Inspector's server could not be started. `import WaylayInspectorServer`."),
+    ("HostTunnelError", "WaylayTunnel", "Why a tunnel could not be started, or began again. `import WaylayTunnel`."),
 ]
 
 OPENING = """# Troubleshooting

@@ -123,7 +123,8 @@ extension ErrorCode where Domain == HostError {
   public static var responseRejected: Self { Self("responseRejected") }
   /// The transport cannot dial given addresses, and the policy allows no fallback.
   ///
-  /// Use `CurlTransport` (Linux), or let the policy fall back to the system. Apple platforms have no such transport.
+  /// Use `CurlTransport` (Linux) or the `transport` of a `HostTunnel` (Apple platforms), or let the policy fall back to
+  /// the system.
   public static var transportIncapable: Self { Self("transportIncapable") }
   /// A rule requires a resolver, and the rewriter has none.
   ///

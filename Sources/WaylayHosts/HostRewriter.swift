@@ -25,17 +25,17 @@ public import Logging
 /// ### Platforms
 ///
 /// The rewriter needs a transport that dials given addresses (`TransportCapabilities.routes`): `CurlTransport`, the
-/// default on Linux. `URLSession` offers nothing of the kind, so on Apple platforms a request fails under
-/// ``Policy/require``, with `HostError.transportIncapable`, and falls back to the system under
-/// ``Policy/prefer``, with a ``HostEvent``.
+/// default on Linux, and the `transport` of a `HostTunnel` on Apple platforms (product `WaylayTunnel`). `URLSession` by
+/// itself offers nothing of the kind: over it a request fails under ``Policy/require``, with
+/// `HostError.transportIncapable`, and falls back to the system under ``Policy/prefer``, with a ``HostEvent``.
 public final class HostRewriter: RequestInterceptor {
   /// The current rules; replacing them takes effect for the next request.
   public let ruleSource: HostRuleSource
 
-  let policy: Policy
+  package let policy: Policy
   let cache: ResolutionCache?
   let health: HostHealth
-  let clock: HostClock
+  package let clock: HostClock
   let reporter: HostReporter
   private let transports = Locked<[KnownTransport]>([])
 
@@ -162,7 +162,7 @@ public final class HostRewriter: RequestInterceptor {
   }
 
   /// Keeps a weak reference to a transport, for when the network changes.
-  private func remember(_ transport: any Transport) {
+  package func remember(_ transport: any Transport) {
     guard type(of: transport) is AnyClass else { return }
     let object = transport as AnyObject
     transports.withLock { transports in
@@ -272,7 +272,8 @@ extension HostRewriter {
       """
       \(name) cannot dial a given address, so the request would go wherever the system's resolver says: use a \
       transport with routes, which is \
-      CurlTransport on Linux (Apple platforms have none yet), or the policy .prefer, which goes the system's way.
+      CurlTransport on Linux and the transport of a HostTunnel on Apple platforms, or the policy .prefer, which goes the \
+      system's way.
       """, host: authority.host.description)
     guard policy.allowsSystem else {
       failed(request, authority, error)

@@ -47,7 +47,9 @@
         Every command takes --json, and then prints one JSON object; errors too: {"error": {"code": …, "message": …}}.
         """,
       version: "0.1.0",
-      subcommands: [GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, WatchCommand.self])
+      subcommands: [
+        GetCommand.self, HARCommand.self, ArchiveCommand.self, HostsCommand.self, TunnelCommand.self, WatchCommand.self,
+      ])
   }
 
   /// An error, with `--json`.

@@ -36,6 +36,9 @@ public final class ResolutionCache: HostResolver {
   /// for a host whose lookup failed: ``lookUp(_:)`` throws that error, without waiting either.
   package func cached(_ authority: HostAuthority) -> CachedResolution? { engine.cached(authority) }
 
+  /// The names that may have private addresses.
+  var privateHosts: [HostPattern] { engine.options.privateHosts }
+
   /// The cached answer, or that of the resolver.
   package func lookUp(_ authority: HostAuthority) async throws -> CachedResolution {
     try await engine.lookUp(authority)

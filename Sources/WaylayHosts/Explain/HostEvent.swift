@@ -34,6 +34,8 @@ public struct HostEvent: Sendable {
     public static let fellBackToSystem = Kind(description: "fellBackToSystem")
     /// The request failed: no address responded, and the policy allows no fallback.
     public static let failed = Kind(description: "failed")
+    /// A `HostTunnel` listens at a new port, with a new secret, because the system has closed its listener.
+    public static let tunnelRestarted = Kind(description: "tunnelRestarted")
   }
 }
 

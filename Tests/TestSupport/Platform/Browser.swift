@@ -1,8 +1,7 @@
 import Foundation
-import TestSupport
-import Testing
+package import Testing
 import WaylayCore
-import WaylayHAR
+package import WaylayHAR
 
 #if canImport(Darwin)
   import Darwin
@@ -17,12 +16,12 @@ import WaylayHAR
   ///
   /// It ends in each case: when a test closes it, when a test takes longer than ``limit``, and, because it goes when
   /// its pipe is closed, when the tests' process ends. Whoever waits for an answer then gets an error.
-  final class Browser: Sendable {
+  package final class Browser: Sendable {
     /// How long one may live.
-    static let limit = Duration.seconds(90)
+    package static let limit = Duration.seconds(90)
 
     /// The program, where one is installed.
-    static let path: String? = {
+    package static let path: String? = {
       let environment = ProcessInfo.processInfo.environment
       if let path = environment["WAYLAY_CHROMIUM"] { return access(path, X_OK) == 0 ? path : nil }
       let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
@@ -31,12 +30,16 @@ import WaylayHAR
       return (paths + ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]).first { access($0, X_OK) == 0 }
     }()
 
-    struct Failure: Error, CustomStringConvertible {
-      let description: String
-      init(_ description: String) { self.description = description }
+    package struct Failure: Error, CustomStringConvertible {
+      package let description: String
+      package init(_ description: String) { self.description = description }
     }
 
+    /// Told of what the browser says unasked: the session, the event and its parameters.
+    package typealias Listener = @Sendable (_ session: String?, _ event: String, _ parameters: JSONValue) -> Void
+
     private struct State {
+      var listener: Listener?
       var last = 0
       var waiting: [Int: CheckedContinuation<JSONValue, any Error>] = [:]
       var isOver = false
@@ -49,7 +52,7 @@ import WaylayHAR
     private let profile: URL
 
     /// Starts one.
-    init(_ more: [String] = []) throws {
+    package init(_ more: [String] = [], environment: [String: String] = [:]) throws {
       guard let path = Self.path else { throw Failure("no Chromium is installed") }
       profile = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: true)
@@ -62,7 +65,7 @@ import WaylayHAR
           "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
           "--mute-audio",
           "--user-data-dir=\(profile.path)", "--window-size=1400,900",
-        ] + more + ["about:blank"])
+        ] + more + ["about:blank"], environment)
       Thread.detachNewThread { [self] in read(answers) }
       let watchdog = Task { [weak self] in
         try? await Task.sleep(for: Self.limit)
@@ -72,7 +75,7 @@ import WaylayHAR
     }
 
     /// Ends it. May be called more than once.
-    func close() {
+    package func close() {
       let watchdog = state.withLock { state -> Task<Void, Never>? in
         guard !state.isOver else { return nil }
         state.isOver = true
@@ -85,8 +88,10 @@ import WaylayHAR
     }
 
     /// Gives a page to a closure, and ends the browser whatever it does.
-    static func withPage<Result>(_ more: [String] = [], _ body: (Page) async throws -> Result) async throws -> Result {
-      let browser = try Browser(more)
+    package static func withPage<Result>(
+      _ more: [String] = [], environment: [String: String] = [:], _ body: (Page) async throws -> Result
+    ) async throws -> Result {
+      let browser = try Browser(more, environment: environment)
       defer { browser.close() }
       let target = try await browser.call("Target.createTarget", ["url": "about:blank"])["targetId"]?.string ?? ""
       let session = try await browser.call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"]?
@@ -97,7 +102,9 @@ import WaylayHAR
     }
 
     /// Sends a command and returns its result.
-    func call(_ method: String, _ parameters: [String: Any] = [:], session: String? = nil) async throws -> JSONValue {
+    package func call(
+      _ method: String, _ parameters: [String: Any] = [:], session: String? = nil
+    ) async throws -> JSONValue {
       let id = state.withLock {
         $0.last += 1
         return $0.last
@@ -156,8 +163,15 @@ import WaylayHAR
       try? FileManager.default.removeItem(at: profile)
     }
 
+    /// Calls a closure for each event from now on.
+    package func listen(_ listener: @escaping Listener) { state.withLock { $0.listener = listener } }
+
     private func receive(_ message: Data) {
-      guard let json = try? JSONValue(parsing: message), let id = json["id"]?.int else { return }
+      guard let json = try? JSONValue(parsing: message) else { return }
+      if let event = json["method"]?.string {
+        state.withLock { $0.listener }?(json["sessionId"]?.string, event, json["params"] ?? nil)
+      }
+      guard let id = json["id"]?.int else { return }
       let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
       if let problem = json["error"] {
         continuation?.resume(throwing: Failure(problem["message"]?.string ?? "the browser refused"))
@@ -168,7 +182,7 @@ import WaylayHAR
 
     /// Starts it with descriptor 3 to read from and 4 to write to, and none else.
     private static func spawn(
-      _ path: String, _ arguments: [String]
+      _ path: String, _ arguments: [String], _ environment: [String: String]
     ) throws -> (process: pid_t, write: Int32, read: Int32) {
       let (inner, outer) = (try pipe(), try pipe())
       defer {
@@ -177,7 +191,8 @@ import WaylayHAR
       }
       let nothing = Program.File.open("/dev/null", O_RDWR)
       let process = try Program(path: path).spawn(
-        arguments, files: [nothing, nothing, nothing, .copy(inner.read), .copy(outer.write)], leadsGroup: true)
+        arguments, environment, files: [nothing, nothing, nothing, .copy(inner.read), .copy(outer.write)],
+        leadsGroup: true)
       return (process, inner.write, outer.read)
     }
 
@@ -203,17 +218,17 @@ import WaylayHAR
   private func writeFile(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(file, bytes, count) }
 
   /// One page of a browser.
-  struct Page: Sendable {
-    let browser: Browser
-    let session: String
+  package struct Page: Sendable {
+    package let browser: Browser
+    package let session: String
 
     @discardableResult
-    func call(_ method: String, _ parameters: [String: Any] = [:]) async throws -> JSONValue {
+    package func call(_ method: String, _ parameters: [String: Any] = [:]) async throws -> JSONValue {
       try await browser.call(method, parameters, session: session)
     }
 
     /// Opens an address, and waits until the page that is there says that it is ready.
-    func open(_ url: String) async throws {
+    package func open(_ url: String) async throws {
       let answer = try await call("Page.navigate", ["url": url])
       if let problem = answer["errorText"]?.string { throw Browser.Failure("\(url): \(problem)") }
       try await until("document.documentElement.dataset.ready === 'true'")
@@ -221,7 +236,7 @@ import WaylayHAR
 
     /// The value of an expression, which may be a promise.
     @discardableResult
-    func evaluate(_ script: String) async throws -> JSONValue {
+    package func evaluate(_ script: String) async throws -> JSONValue {
       let answer = try await call(
         "Runtime.evaluate", ["expression": script, "awaitPromise": true, "returnByValue": true])
       if let problem = answer["exceptionDetails"] {
@@ -232,13 +247,13 @@ import WaylayHAR
     }
 
     /// Expects an element to say something.
-    func expect(_ text: String, in id: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    package func expect(_ text: String, in id: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
       let all = try await evaluate("document.getElementById('\(id)').innerText").string ?? ""
       #expect(all.contains(text), sourceLocation: sourceLocation)
     }
 
     /// Waits until an expression is true, 20 seconds at most.
-    func until(_ condition: String) async throws {
+    package func until(_ condition: String) async throws {
       try await evaluate(
         """
         new Promise((done, fail) => {
@@ -258,7 +273,7 @@ import WaylayHAR
     }
 
     /// Writes into the filter, as a person does.
-    func filter(_ text: String) async throws {
+    package func filter(_ text: String) async throws {
       try await evaluate(
         """
         (() => { const field = document.getElementById('query'); field.value = \(Self.literal(text));
@@ -267,7 +282,7 @@ import WaylayHAR
     }
 
     /// Presses a key.
-    func press(_ key: String) async throws {
+    package func press(_ key: String) async throws {
       try await evaluate(
         """
         document.dispatchEvent(new KeyboardEvent('keydown', { key: \(Self.literal(key)), bubbles: true, cancelable: \
@@ -277,7 +292,7 @@ import WaylayHAR
     }
 
     /// A text as a literal of JavaScript.
-    static func literal(_ text: String) -> String {
+    package static func literal(_ text: String) -> String {
       (try? JSONEncoder().encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "''"
     }
   }

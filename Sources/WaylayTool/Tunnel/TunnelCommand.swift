@@ -1,0 +1,168 @@
+#if CommandLineTool
+  import ArgumentParser
+  import Foundation
+  import WaylayCore
+  import WaylayHAR
+  import WaylayHosts
+  import WaylayInspector
+  import WaylayInspectorServer
+  import WaylayTunnel
+
+  /// `waylay tunnel`.
+  struct TunnelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "tunnel", abstract: "Run a program whose connections go to the addresses that you trust.",
+      usage: "waylay tunnel --hosts <file> [options] -- <command> …",
+      discussion: """
+        The program gets the variables of a proxy (http_proxy, https_proxy, all_proxy) that listens on the loopback \
+        address, dials the addresses of the list, and copies bytes: TLS stays the program's own. A program that ignores \
+        these variables goes its own way. Hosts that are not in the list are refused unless --others is given.
+
+        The variables hold a secret, which other programs of the same user can read in the environment of the program. \
+        Without a command, the variables are written to a file that only its owner can read, as a shell reads it, and \
+        the tunnel goes on until SIGINT (Ctrl-C) or SIGTERM.
+
+        The status is that of the command, or 128 and the number of the signal that ended it. With --json: one object, \
+        {"event": "ready", "port", "file", "page"}; with a command, it goes to standard error.
+        """)
+    @Option(help: ArgumentHelp("The list of hosts: see waylay hosts.", valueName: "file")) var hosts: String?
+    @OptionGroup var trust: TrustOptions
+    @OptionGroup var ways: RouteOptions
+    @Flag(help: "Pass hosts that are not in the list on, to where the system says they are.") var others = false
+    @Flag(help: "Show the connections in a browser: host, address, attempts, bytes, times.") var watch = false
+    @Option(
+      help: ArgumentHelp("Without a command: the file for the variables; a new one unless given.", valueName: "file"))
+    var file: String?
+    @OptionGroup var common: CommonOptions
+    @Argument(parsing: .postTerminator, help: "The command and its arguments.") var command: [String] = []
+
+    func validate() throws {
+      if hosts == nil, ways.route.isEmpty, ways.doh == nil {
+        throw ValidationError("Say where hosts are: --hosts FILE, --route HOST=ADDRESS or --doh URL.")
+      }
+    }
+
+    func run() async throws {
+      let stop = StopSignal()
+      let tunnel = try tunnel()
+      do { try await tunnel.start() } catch let error as HostTunnelError {
+        throw ToolFailure(.failed, "tunnel.\(error.code)", error.message)
+      }
+      let server = watch ? try await showing(tunnel) : nil
+      var status: Int32 = 0
+      do {
+        if command.isEmpty {
+          let variables = try write(tunnel.proxyVariables)
+          defer { try? FileManager.default.removeItem(at: variables) }
+          try say(tunnel, variables, server?.url)
+          await stop.wait()
+        } else {
+          if watch || common.json { try say(tunnel, nil, server?.url) }
+          status = try await run(with: tunnel.proxyVariables, until: stop)
+        }
+      } catch {
+        await server?.stop()
+        await tunnel.stop()
+        throw error
+      }
+      await server?.stop()
+      await tunnel.stop()
+      if status != 0 { throw ExitCode(status) }
+    }
+
+    private func tunnel() throws -> HostTunnel {
+      let rules = try hosts.map { try ListFile($0, trust).rules.rules } ?? []
+      guard let strict = try ways.rewriter(for: nil, rules) else {
+        throw ToolFailure(.files, "hosts.empty", "the list routes no host: add one.")
+      }
+      var options = HostTunnel.Options()
+      options.allowsOtherHosts = others
+      // Others can go the system's way only where the policy knows one; those with a rule have addresses either way.
+      let rewriter = others ? HostRewriter(rules: strict.ruleSource.rules, policy: .prefer) : strict
+      return HostTunnel(others && ways.doh == nil ? rewriter : strict, options: options)
+    }
+
+    /// Feeds an inspector with what goes through the tunnel, and shows it.
+    private func showing(_ tunnel: HostTunnel) async throws -> InspectorServer {
+      let inspector = Inspector()
+      let records = tunnel.records.subscribe(bufferingNewest: 1000)
+      Task { for await record in records { inspector.add(Self.entry(of: record)) } }
+      var options = InspectorServer.Options()
+      options.logger = nil
+      let server = InspectorServer(inspector, options: options)
+      do { _ = try await server.start() } catch let error as InspectorServerError {
+        throw ToolFailure(.failed, "\(error.code)", error.message)
+      }
+      return server
+    }
+
+    private static func entry(of record: TunnelRecord) -> HAR.Entry {
+      let fields = [
+        HAR.Field("X-Attempts", "\(record.attempts)"), HAR.Field("X-Bytes-Sent", "\(record.bytesSent)"),
+        HAR.Field("X-Failure", record.failure ?? "none"),
+      ]
+      let request = HAR.Request(method: "CONNECT", url: "https://\(record.host):\(record.port)/")
+      let response = HAR.Response(
+        status: record.address == nil ? 502 : 200, headers: fields, body: HAR.Body(size: record.bytesReceived))
+      let milliseconds = record.duration / .milliseconds(1)
+      var entry = HAR.Entry(
+        started: record.start, request: request, response: response, timings: HAR.Timings(receive: milliseconds))
+      entry.serverAddress = record.address
+      return entry
+    }
+
+    /// Writes the variables for a shell, where nobody else can read them.
+    private func write(_ variables: [String: String]) throws -> URL {
+      let url =
+        file.map { URL(fileURLWithPath: $0) }
+        ?? FileManager.default.temporaryDirectory.appendingPathComponent("waylay-tunnel-\(UUID().uuidString)")
+      let lines = variables.sorted { $0.key < $1.key }.map {
+        $0.value.isEmpty ? "unset \($0.key)" : "export \($0.key)='\($0.value)'"
+      }
+      let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        throw ToolFailure(
+          .files, "file.unwritable",
+          "\(url.path) cannot be written: \(String(cString: strerror(errno))); name a new file.")
+      }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+      return url
+    }
+
+    private func run(with variables: [String: String], until stop: StopSignal) async throws -> Int32 {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = command
+      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
+        !$0.value.isEmpty || variables[$0.key] == nil
+      }
+      stop.onStop { number in kill(process.processIdentifier, number) }
+      return try await withCheckedThrowingContinuation { continuation in
+        process.terminationHandler = { process in
+          let isExit = process.terminationReason == .exit
+          continuation.resume(returning: isExit ? process.terminationStatus : 128 + process.terminationStatus)
+        }
+        do { try process.run() } catch { continuation.resume(throwing: error) }
+      }
+    }
+
+    private func say(_ tunnel: HostTunnel, _ file: URL?, _ page: URL?) throws {
+      let ready = Ready(event: "ready", port: tunnel.port ?? 0, file: file?.path, page: page?.absoluteString)
+      guard command.isEmpty else {
+        guard common.json else { return Output.complain("The page: \(ready.page ?? "")") }
+        return FileHandle.standardError.write(try Output.encoded(ready) + Data("\n".utf8))
+      }
+      if common.json { return try Output.json(ready) }
+      if let page { try Output.line("The page: \(page.absoluteString)") }
+      try Output.line("The tunnel is at 127.0.0.1:\(ready.port). For a shell: . \(ready.file ?? "")")
+    }
+
+    private struct Ready: Encodable {
+      let event: String
+      let port: Int
+      let file: String?
+      let page: String?
+    }
+  }
+#endif

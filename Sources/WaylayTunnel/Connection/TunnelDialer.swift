@@ -1,0 +1,133 @@
+#if Tunnel
+  import WaylayCore
+  import WaylayHosts
+
+  /// The end of the chain for a tunnel: a load is a connection, and its response the moment when that is known to be
+  /// the host's. So the rewriter's failover, with its health records and events, decides for tunnels as for requests.
+  final class TunnelDialer: Transport {
+    let capabilities: TransportCapabilities = [.routes, .gates]
+    private let flows = Locked<[ObjectIdentifier: Flow]>([:])
+
+    /// What a request is for.
+    enum Key: InterceptedRequest.Key { static let defaultValue: Flow? = nil }
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      guard let flow = request[Key.self] else { preconditionFailure("only the tunnel makes such requests") }
+      var failure: (any Error)?
+      for endpoint in try await endpoints(of: request, flow) {
+        let address = "\(endpoint)"
+        do {
+          if let reason = flow.server.refusal(of: endpoint.address, port: endpoint.port ?? 0, for: flow.authority) {
+            throw TransportError.unsent(.resourceUnavailable, "it \(reason), and no rule lists it", address)
+          }
+          let shown = try await flow.attempt(endpoint, request.route)
+          var response = InterceptedResponse(to: request, status: shown.status, fields: shown.fields, source: .network)
+          var metrics = LoadMetrics()
+          (metrics.connect, metrics.isConnectionReused, metrics.address) = (shown.time, false, address)
+          response.metrics = metrics
+          return response
+        } catch let error as TransportError where error.requestBytesSent == 0 && request.route == nil {
+          failure = error
+        }
+      }
+      throw failure ?? TransportError.unsent(.cannotFindHost, "it has no address", "\(flow.authority)")
+    }
+
+    /// The one address of a route, or those that the system knows, where its way may be taken.
+    private func endpoints(of request: InterceptedRequest, _ flow: Flow) async throws -> [HostEndpoint] {
+      let (authority, server) = (flow.authority, flow.server)
+      if let route = request.route {
+        return [try HostEndpoint(HostAddress(route.address), port: route.port ?? authority.port)]
+      }
+      guard server.rewriter.policy.allowsSystem else {
+        throw TransportError.unsent(.cannotFindHost, "the policy does not allow the system's way", "\(authority)")
+      }
+      if authority.host.isAddress, let address = try? HostAddress(authority.host.description) {
+        return [try HostEndpoint(address, port: authority.port)]
+      }
+      return try await SystemResolver().resolve(authority.host, port: authority.port).endpoints.prefix(8).map {
+        try HostEndpoint($0.address, port: authority.port)
+      }
+    }
+
+    func add(_ flow: Flow) { flows.withLock { $0[ObjectIdentifier(flow)] = flow } }
+    func remove(_ flow: Flow) { flows.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(flow)) } }
+
+    func closeConnections() { for flow in flows.withLock({ Array($0.values) }) { flow.networkChanged() } }
+  }
+
+  /// The routes that clients may name, and how their handshakes have ended.
+  final class RouteTable: Sendable {
+    /// A host, and the address that is dialled for it.
+    struct Endpoint: Hashable, Sendable {
+      let authority: HostAuthority
+      let endpoint: HostEndpoint
+    }
+
+    private struct State {
+      var names: [Endpoint: String] = [:]
+      var endpoints: [String: Endpoint] = [:]
+      var last = 0
+      var rejections: [Endpoint: (count: Int, last: Duration)] = [:]
+      /// Hosts that clients have found good at one of their addresses.
+      var accepted: Set<HostAuthority> = []
+      var limits: [Endpoint: Duration] = [:]
+      var failures: [Endpoint: (error: TransportError, time: Duration)] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// The name of a route: the same for the same one.
+    func name(of endpoint: Endpoint) -> String {
+      state.withLock { state in
+        if let name = state.names[endpoint] { return name }
+        // More than a process has use for are made up: their names are forgotten with what is known of them.
+        if state.names.count >= 4096 { state = State(last: state.last) }
+        state.last += 1
+        let name = "route-\(state.last)"
+        (state.names[endpoint], state.endpoints[name]) = (name, endpoint)
+        return name
+      }
+    }
+
+    /// How long a route's connection may take from now on.
+    func limit(_ endpoint: Endpoint, to limit: Duration?) { state.withLock { $0.limits[endpoint] = limit } }
+    func limit(of endpoint: Endpoint) -> Duration? { state.withLock { $0.limits[endpoint] } }
+
+    /// Why a route's address was not reached.
+    func failed(_ endpoint: Endpoint, _ error: TransportError, at now: Duration) {
+      state.withLock { $0.failures[endpoint] = (error, now) }
+    }
+
+    func failure(of endpoint: Endpoint, since begin: Duration) -> TransportError? {
+      state.withLock { $0.failures[endpoint].flatMap { $0.time >= begin ? $0.error : nil } }
+    }
+
+    func endpoint(of name: String) -> Endpoint? { state.withLock { $0.endpoints[name] } }
+
+    /// A client has gone on to send data: it found the certificate good.
+    func accepted(_ endpoint: Endpoint) {
+      state.withLock { state in
+        state.rejections[endpoint] = nil
+        if state.accepted.count > 4096 { state.accepted = [] }
+        state.accepted.insert(endpoint.authority)
+      }
+    }
+
+    /// A client has ended right after the server's first flight; whether that makes two in a row. Those that ran side by
+    /// side count once, and one that only closed, as clients do that were told to stop, says nothing once
+    /// others have found the host good.
+    func rejected(_ endpoint: Endpoint, since begin: Duration, at now: Duration, byAlert: Bool) -> Bool {
+      state.withLock { state in
+        guard byAlert || !state.accepted.contains(endpoint.authority) else { return false }
+        if state.rejections.count > 4096 { state.rejections = [:] }
+        let known = state.rejections[endpoint]
+        if let known, begin < known.last { return false }
+        state.rejections[endpoint] = ((known?.count ?? 0) + 1, now)
+        guard known != nil else { return false }
+        state.rejections[endpoint] = nil
+        return true
+      }
+    }
+  }
+#endif

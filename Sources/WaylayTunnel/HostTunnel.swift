@@ -1,0 +1,201 @@
+#if Tunnel
+  public import WaylayCore
+  public import WaylayHosts
+
+  /// A proxy inside the process that dials the addresses that an app trusts, for every client that can use a proxy.
+  ///
+  /// ```swift
+  /// let tunnel = HostTunnel(HostRewriter(["api.example.com": ["203.0.113.7", "2001:db8::7"]]))
+  /// try await tunnel.start()
+  /// let variables = tunnel.proxyVariables  // for a child process: http_proxy, https_proxy, all_proxy
+  /// ```
+  ///
+  /// A client asks it for `api.example.com:443` by CONNECT or SOCKS5, and it dials the addresses of the rewriter's rules
+  /// and resolvers, as the rewriter itself does: with the same health records, events and `explain`. TLS stays the
+  /// client's: the server name, the verification of the certificate, pinning, HTTP/2. The tunnel sees only how a
+  /// handshake begins. Until an address has shown that it speaks TLS, the next one is tried within the same connection.
+  ///
+  /// It listens on the loopback address, and dials nothing for a client without the secret, which is generated at each
+  /// start. Other users of the machine cannot use it; programs of the same user that read this process's memory, or the
+  /// environment of a child that has the variables, can.
+  ///
+  /// Do not use it for requests that a `HostRewriter` in a chain can carry: on Linux, `CurlTransport` does so without a
+  /// proxy.
+  public final class HostTunnel: Sendable {
+    /// The options of a tunnel.
+    public struct Options: Sendable {
+      /// Whether hosts without a rule are passed on to the addresses that the system finds for them, except private ones.
+      /// Never under `HostRewriter.Policy.require`. Default: they are refused.
+      public var allowsOtherHosts = false
+      /// How many connections may be open at once. Each takes two descriptors.
+      public var maximumConnections = 1024
+      /// How long a connection may be silent before it is closed.
+      public var idleTimeout = Duration.seconds(600)
+      /// How long ``HostTunnel/stop()`` waits for open connections before it closes them.
+      public var gracePeriod = Duration.zero
+
+      /// Makes the default options.
+      public init() {}
+    }
+
+    private struct State {
+      var isBusy = false
+      var server: TunnelServer?
+    }
+
+    /// The user name with which a client leaves the choice of addresses to the rules.
+    static let rulesUser = "rules"
+
+    /// The rewriter whose rules, resolvers and health records it uses.
+    public let rewriter: HostRewriter
+    /// What was done for clients, for those who watch.
+    package let records = EventHub<TunnelRecord>()
+    let routes = RouteTable()
+    private let options: Options
+    private let limits: TunnelLimits
+    private let state = Locked(State())
+    /// The start that loads wait for.
+    private let restarting = Locked<Task<TunnelServer, any Error>?>(nil)
+
+    /// Makes a tunnel, which does nothing until you start it.
+    public convenience init(_ rewriter: HostRewriter, options: Options = Options()) {
+      self.init(rewriter, options: options, limits: TunnelLimits())
+    }
+
+    init(_ rewriter: HostRewriter, options: Options, limits: TunnelLimits) {
+      (self.rewriter, self.options, self.limits) = (rewriter, options, limits)
+    }
+
+    deinit {
+      guard let server = state.withLock({ $0.server }) else { return }
+      Task { await server.stop(within: .zero) }
+    }
+
+    /// The port on `127.0.0.1` while the tunnel runs.
+    public var port: Int? { server?.port }
+
+    var server: TunnelServer? { state.withLock { $0.server } }
+
+    /// Starts listening, with a new port and a new secret. A tunnel that is running continues.
+    ///
+    /// - Throws: ``HostTunnelError``.
+    public func start() async throws {
+      guard try begin(unlessRunning: true) else { return }
+      let server = TunnelServer(rewriter, options, limits, routes, records)
+      do {
+        try await server.start()
+        state.withLock { $0 = State(server: server) }
+      } catch {
+        state.withLock { $0.isBusy = false }
+        throw HostTunnelError(
+          .cannotListen, "the tunnel cannot listen on the loopback address: \(error.localizedDescription)",
+          underlying: error)
+      }
+    }
+
+    /// Stops listening, and closes open connections after `Options.gracePeriod`. The secret is worth nothing from then on.
+    public func stop() async {
+      guard (try? begin(unlessRunning: false)) == true else { return }
+      let server = state.withLock { state in
+        defer { state.server = nil }
+        return state.server
+      }
+      await server?.stop(within: options.gracePeriod)
+      state.withLock { $0.isBusy = false }
+    }
+
+    /// The variables that make most programs use the tunnel, for the environment of a child process; empty while the
+    /// tunnel is stopped. A variable whose value is empty is to be unset.
+    ///
+    /// They hold the secret: whoever may read the environment of the child may use the tunnel. Never pass them as
+    /// arguments, and never set them in this process, where other threads may be reading the environment.
+    public var proxyVariables: [String: String] {
+      guard let server else { return [:] }
+      let place = "\(Self.rulesUser):\(server.secret)@127.0.0.1:\(server.port)"
+      var variables = ["no_proxy": "", "NO_PROXY": ""]
+      for (name, scheme) in [("http_proxy", "http"), ("https_proxy", "http"), ("all_proxy", "socks5h")] {
+        variables[name] = "\(scheme)://\(place)"
+        variables[name.uppercased()] = "\(scheme)://\(place)"
+      }
+      return variables
+    }
+
+    /// The server: a new one where there is none, or where the system has closed its listener while the app was suspended.
+    /// Its old port may be anybody's by then.
+    func running() async throws -> TunnelServer {
+      if let server, !server.isDefunct { return server }
+      let task = restarting.withLock { task in
+        let running = task ?? Task { try await self.restart() }
+        task = running
+        return running
+      }
+      return try await task.value
+    }
+
+    private func restart() async throws -> TunnelServer {
+      defer { restarting.withLock { $0 = nil } }
+      if let server, !server.isDefunct { return server }
+      if server != nil {
+        await stop()
+        rewriter.happened(
+          .tunnelRestarted,
+          HostTunnelError(
+            .listenerLost,
+            "the system has closed the tunnel's listener, as it does while an app is suspended: it got a new port."))
+      }
+      try await start()
+      guard let server else { throw HostTunnelError(.busy, "another call has stopped the tunnel.") }
+      return server
+    }
+
+    private func begin(unlessRunning: Bool) throws -> Bool {
+      try state.withLock { state in
+        guard !state.isBusy else {
+          throw HostTunnelError(.busy, "another call is starting or stopping the tunnel: wait for it to return.")
+        }
+        guard (state.server == nil) == unlessRunning else { return false }
+        state.isBusy = true
+        return true
+      }
+    }
+  }
+
+  extension HostTunnel: CustomStringConvertible {
+    /// Where it listens; never the secret.
+    public var description: String { port.map { "HostTunnel at 127.0.0.1:\($0)" } ?? "HostTunnel, stopped" }
+  }
+
+  /// Why a ``HostTunnel`` could not be started.
+  public struct HostTunnelError: LoadError {
+    /// The kind of failure. New codes may be added in any release.
+    public let code: ErrorCode<HostTunnelError>
+    /// A human-readable text: what happened and what to do about it.
+    public let message: String
+    /// The system's error, if there is one.
+    public let underlying: (any Error)?
+
+    init(_ code: ErrorCode<HostTunnelError>, _ message: String, underlying: (any Error)? = nil) {
+      (self.code, self.message, self.underlying) = (code, message, underlying)
+    }
+  }
+
+  extension ErrorCode where Domain == HostTunnelError {
+    /// This process may not listen on the loopback address, or has no descriptor left.
+    ///
+    /// In a sandboxed macOS app, add the entitlement `com.apple.security.network.server`.
+    public static var cannotListen: Self { Self("cannotListen") }
+    /// The system has closed the listener, as it does while an app is suspended.
+    ///
+    /// Nothing to do for requests with a route: the tunnel has begun to listen at a new port, with a new secret. Set the
+    /// proxy of a web view's store again.
+    public static var listenerLost: Self { Self("listenerLost") }
+    /// The tunnel is already being started or stopped.
+    ///
+    /// Start and stop the tunnel in one place, and wait for each call to return.
+    public static var busy: Self { Self("busy") }
+  }
+#else
+  /// The tunnel, which needs the package trait `Tunnel`.
+  @available(*, unavailable, message: "Enable the trait Tunnel of the package waylay.")
+  public enum HostTunnel {}
+#endif

@@ -1,0 +1,139 @@
+#if Tunnel
+  import WaylayCore
+  import WaylayHosts
+
+  /// Loads requests with a route through a tunnel: an inner transport for each route, whose proxy is the tunnel's
+  /// listener, with the route's name as its user. A connection names host and port alone, so two routes to one host
+  /// cannot share a session; and connections to an address that was found bad are no longer used.
+  final class TunnelTransport: Transport {
+    /// Makes the inner transport whose proxy is at a port of the loopback address.
+    typealias MakeInner = @Sendable (_ port: Int, _ user: String, _ password: String) throws -> any Transport
+
+    /// Those kept at once, and for how long without use.
+    private static let most = 16
+    private static let idleTime = Duration.seconds(60)
+
+    private struct Inner {
+      let transport: any Transport
+      var lastUse: Duration
+    }
+
+    private struct State {
+      /// The listener that the inner transports lead to.
+      var server: ObjectIdentifier?
+      var inner: [RouteTable.Endpoint: Inner] = [:]
+      var isInvalidated = false
+    }
+
+    private let tunnel: HostTunnel
+    private let bare: any Transport
+    private let makeInner: MakeInner
+    private let state = Locked(State())
+
+    /// - Parameter bare: What requests without a route go by.
+    init(_ tunnel: HostTunnel, bare: any Transport, makeInner: @escaping MakeInner) {
+      (self.tunnel, self.bare, self.makeInner) = (tunnel, bare, makeInner)
+    }
+
+    deinit { bare.invalidate() }
+
+    var capabilities: TransportCapabilities { bare.capabilities.union(.routes) }
+
+    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      guard let route = request.route else { return try await bare.load(request) }
+      guard let port = request.url.portOrDefault, let host = request.url.host.flatMap({ try? HostName($0) }),
+        !host.isLocal, !host.isAddress
+      else {
+        throw HostError(
+          .transportIncapable,
+          "the system may pass a local name or an address by the proxy: give the host a public name, or exclude it.",
+          host: request.url.host)
+      }
+      let authority = HostAuthority(host, port: port)
+      let address = try HostEndpoint(HostAddress(route.address), port: route.port ?? port)
+      let endpoint = RouteTable.Endpoint(authority: authority, endpoint: address)
+      let server = try await tunnel.running()
+      let inner = try inner(for: endpoint, server)
+      tunnel.routes.limit(endpoint, to: route.connectTimeout)
+      let begin = tunnel.rewriter.clock.time()
+      var bareRequest = request
+      bareRequest.route = nil
+      do {
+        var response = try await inner.load(bareRequest)
+        // The session lives as long as somebody reads from it.
+        let reading = Reading(response.body, inner)
+        response.body = .relaying(response.body, length: response.body.length) { try await reading.next() }
+        return response
+      } catch {
+        // The session says only that its proxy has failed; the tunnel knows why, and that nothing was sent.
+        throw tunnel.routes.failure(of: endpoint, since: begin) ?? error
+      }
+    }
+
+    /// Keeps the transport while its body is read.
+    ///
+    /// Unchecked: used by one reader at a time, like any iterator.
+    private final class Reading: @unchecked Sendable {
+      private var chunks: MessageBody.AsyncIterator
+      private let inner: any Transport
+
+      init(_ body: MessageBody, _ inner: any Transport) { (chunks, self.inner) = (body.makeAsyncIterator(), inner) }
+
+      func next() async throws -> Data? { try await chunks.next() }
+    }
+
+    private func inner(for endpoint: RouteTable.Endpoint, _ server: TunnelServer) throws -> any Transport {
+      let now = tunnel.rewriter.clock.time()
+      let (port, user) = (server.port, tunnel.routes.name(of: endpoint))
+      var dropped: [any Transport] = []
+      defer { _ = dropped }
+      return try state.withLock { state in
+        guard !state.isInvalidated else { throw CancellationError() }
+        if state.server != ObjectIdentifier(server) {
+          // The port may be somebody else's by now: nothing of the old sessions goes there.
+          dropped = state.inner.values.map(\.transport)
+          (state.server, state.inner) = (ObjectIdentifier(server), [:])
+        }
+        let transport = try state.inner[endpoint]?.transport ?? makeInner(port, user, server.secret)
+        state.inner[endpoint] = Inner(transport: transport, lastUse: now)
+        let uses = state.inner.values.map(\.lastUse).sorted()
+        let oldest = uses.count > Self.most ? uses[uses.count - Self.most] : .zero
+        let limit = max(oldest, now - Self.idleTime)
+        dropped += state.inner.values.filter { $0.lastUse < limit }.map(\.transport)
+        state.inner = state.inner.filter { $0.value.lastUse >= limit }
+        return transport
+      }
+    }
+
+    /// How many inner transports are kept.
+    var count: Int { state.withLock { $0.inner.count } }
+
+    func closeIdleConnections(to address: String, port: Int) {
+      let dropped = state.withLock { state in
+        let found = state.inner.filter { $0.key.endpoint.address.literal == address && $0.key.endpoint.port == port }
+        for key in found.keys { state.inner[key] = nil }
+        return found
+      }
+      // Released without the lock; one that is in use ends with its last body.
+      _ = dropped
+    }
+
+    func closeConnections() {
+      for inner in takeAll() { inner.invalidate() }
+      bare.closeConnections()
+    }
+
+    func invalidate() {
+      state.withLock { $0.isInvalidated = true }
+      for inner in takeAll() { inner.invalidate() }
+      bare.invalidate()
+    }
+
+    private func takeAll() -> [any Transport] {
+      state.withLock { state in
+        defer { state.inner = [:] }
+        return state.inner.values.map(\.transport)
+      }
+    }
+  }
+#endif

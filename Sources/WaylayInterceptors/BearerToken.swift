@@ -85,7 +85,7 @@ private final class Tokens: Sendable {
     var waiters: [Waiter<String>] = []
     var isRefreshing = false
 
-    /// The last refresh's token, unless it was refused meanwhile.
+    /// The token that was refreshed last, unless it was refused meanwhile.
     var valid: String? { fresh.flatMap { refused.contains($0.token) ? nil : $0.token } }
 
     mutating func refuse(_ token: String) {

@@ -16,7 +16,6 @@ private func carried(by tunnel: HostTunnel, _ rewriter: HostRewriter) {
   #if canImport(Network)
     let registry = InterceptorRegistry(transport: tunnel.transport) { rewriter }
     let session = URLSession(configuration: .default.intercepted(by: registry))
-    _ = session
   #endif
 }
 

@@ -165,14 +165,20 @@ final class HTTPBody: AsyncSequence, Sendable {
   init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Length, iterationBehavior: IterationBehavior)
   where Chunks.Element == Element {
     (self.length, self.iterationBehavior) = (length, iterationBehavior)
-    make = { AsyncIterator(base: chunks.makeAsyncIterator()) }
+    make = { AsyncIterator(chunks.makeAsyncIterator()) }
   }
 
   func makeAsyncIterator() -> AsyncIterator { make() }
 
   struct AsyncIterator: AsyncIteratorProtocol {
-    var base: any AsyncIteratorProtocol
+    private let produceNext: () async throws -> ArraySlice<UInt8>?
 
-    mutating func next() async throws -> ArraySlice<UInt8>? { try await base.next() as? ArraySlice<UInt8> }
+    init<Base: AsyncIteratorProtocol>(_ base: Base) where Base.Element == ArraySlice<UInt8> {
+      // An iterator is used by one task at a time.
+      nonisolated(unsafe) var base = base
+      produceNext = { try await base.next() }
+    }
+
+    mutating func next() async throws -> ArraySlice<UInt8>? { try await produceNext() }
   }
 }

@@ -88,7 +88,7 @@
         let dump = try await waylay("--experimental-dump-help")
         let commands = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command.all
         // The root, three groups, loading and watching, and what is in har, archive and hosts.
-        #expect(commands.count == 19)
+        #expect(commands.count == 21)
         for command in commands {
           let name = command.commandName
           #expect(manual.contains(name), "\(command.path) is not in the manual: Scripts/manual.sh writes it anew")

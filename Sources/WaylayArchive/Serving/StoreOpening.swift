@@ -118,7 +118,7 @@ final class StoreOpening: Sendable {
     open()
   }
 
-  /// Lets the directory go: at once where nobody else in this process has it.
+  /// Gives the directory back: at once where nobody else in this process has it.
   func release() { if let store = takeReleased() { SharedStores.release(store) } }
 
   /// The same, and waits until others can have it.
@@ -164,7 +164,7 @@ enum SharedStores {
   }
 
   private static let state = Locked(State())
-  /// How long others may take.
+  /// How long none of the others may come to an end.
   private static let patience = DispatchTimeInterval.seconds(10)
 
   /// Opens a store, or returns the one that another archive has in the same directory. Blocks.
@@ -173,7 +173,6 @@ enum SharedStores {
       return try DiskStore(at: directory, options: options, secret: secret)
     }
     let path = directory.standardizedFileURL.path
-    let deadline = DispatchTime.now() + patience
     var refusal: any Error = ArchiveError(.locked, "the archive in \(path) is being opened: try again.")
     repeat {
       let closings = state.withLock { $0.closings }
@@ -195,7 +194,7 @@ enum SharedStores {
           changed.signal()
         }
       }
-      guard changed.wait(timeout: deadline) == .success else { throw refusal }
+      guard changed.wait(timeout: .now() + patience) == .success else { throw refusal }
     } while true
   }
 

@@ -34,7 +34,7 @@ struct StormTests {
   func cancelled() async throws {
     try await TunnelRig.with(["127.0.0.1", "::1"], isPatient: true) { rig in
       try await rig.expectAnswer(.connect)
-      let before = await rig.rewriter.explain(rig.lab.url()).rows.map { "\($0.candidate) \($0.state)" }
+      let before = await rig.rewriter.explain(rig.lab.url()).rows.map { "\($0.candidate)" }
       let head = "CONNECT api.test:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
       let hello = Hello.record(host: "api.test")
       for round in 0..<Sizes.of(20, small: 4) {
@@ -55,8 +55,9 @@ struct StormTests {
         }
         _ = round
       }
-      let after = await rig.rewriter.explain(rig.lab.url()).rows.map { "\($0.candidate) \($0.state)" }
-      #expect(after == before)
+      let after = await rig.rewriter.explain(rig.lab.url()).rows
+      #expect(after.map { "\($0.candidate)" } == before)
+      #expect(after.allSatisfy { ["untried", "proven"].contains($0.state) }, "\(after)")
       try await rig.expectAnswer(.connect)
     }
   }
@@ -113,7 +114,8 @@ struct StormTests {
       await rig.lab.good.until { $0.bytesSent > 0 }
       // Others are served meanwhile.
       for _ in 0..<20 { try await rig.expectAnswer(.absolute) }
-      #expect(rig.lab.good.bytesSent < 16 << 20)
+      // What the sockets of two connections hold by themselves, and little more.
+      #expect(rig.lab.good.bytesSent < 48 << 20)
       try await reader.close().get()
     }
   }

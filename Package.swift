@@ -48,13 +48,11 @@ let package = Package(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
     .trait(
-      name: "Cryptography",
-      description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
+      name: "Cryptography", description: "Encrypted archives, signed lists of hosts and signed requests, by swift-crypto"),
     .trait(name: "InspectorServer", description: "The product WaylayInspectorServer, by swift-nio"),
     .trait(name: "Metrics", description: "Durations of requests for swift-metrics"),
     .trait(
-      name: "StructuredFields",
-      description: "Cache groups, No-Vary-Search and Cache-Status in archives, by swift-http-structured-headers"),
+      name: "StructuredFields", description: "Cache groups, No-Vary-Search and Cache-Status, by swift-http-structured-headers"),
     .trait(name: "Tracing", description: "Spans of requests for swift-distributed-tracing"),
     .trait(name: "Tunnel", description: "The product WaylayTunnel, by swift-nio"),
   ],

@@ -15,7 +15,7 @@ declare -A guarded=(
   [InspectorServer]="swift-atomics swift-nio swift-system"
   [Metrics]="swift-metrics"
   [StructuredFields]="swift-http-structured-headers"
-  [Tracing]="swift-distributed-tracing swift-service-context"
+  [Tracing]="swift-distributed-tracing"
   [Tunnel]="swift-atomics swift-nio swift-nio-transport-services swift-system"
   [CommandLineTool]="swift-argument-parser swift-asn1 swift-atomics swift-crypto swift-nio swift-nio-transport-services swift-system"
 )

@@ -64,7 +64,7 @@ def needed(name):
 watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "NIOCore", "NIOHTTP1", "NIOPosix", "ArgumentParser"}
 for product, foreign in {
     "WaylayCore": watching | {"WaylayHAR", "WaylayRecording"}, "WaylayArchive": watching | {"WaylayRecording", "WaylayMocks"},
-    "WaylayHosts": watching | {"WaylayHAR", "WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive", "WaylayDrift"},
+    "WaylayHosts": watching | {"WaylayRecording", "WaylayMocks"}, "WaylayMocks": watching | {"WaylayArchive", "WaylayDrift"},
     "WaylayTesting": (watching - {"WaylayInspector"}) | {"WaylayArchive"}, "Waylay": watching,
     "WaylayInterceptors": watching | {"WaylayRecording", "WaylayMocks", "WaylayArchive", "WaylayHosts"},
     "WaylayInspector": (watching - {"WaylayInspector"}) | {"WaylayMocks", "WaylayArchive"},

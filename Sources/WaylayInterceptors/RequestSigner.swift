@@ -1,7 +1,6 @@
-public import WaylayCore
-
 #if Cryptography
   import Crypto
+  public import WaylayCore
 
   /// An interceptor that signs requests to certain hosts. Requires the trait `Cryptography` of this package.
   ///

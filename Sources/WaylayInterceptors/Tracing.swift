@@ -1,7 +1,6 @@
-public import WaylayCore
-
 #if Tracing
   public import Tracing
+  public import WaylayCore
 
   /// An interceptor that makes a span of each request that is sent, by OpenTelemetry's conventions for HTTP clients.
   /// Requires the trait `Tracing` of this package.

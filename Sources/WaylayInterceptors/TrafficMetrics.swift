@@ -1,7 +1,6 @@
-public import WaylayCore
-
 #if Metrics
   public import CoreMetrics
+  public import WaylayCore
 
   /// An interceptor that measures requests by OpenTelemetry's conventions for HTTP clients, for swift-metrics. Requires
   /// the trait `Metrics` of this package.

@@ -17,6 +17,9 @@ private func carried(by tunnel: HostTunnel, _ rewriter: HostRewriter) {
     let registry = InterceptorRegistry(transport: tunnel.transport) { rewriter }
     let session = URLSession(configuration: .default.intercepted(by: registry))
   #endif
+  #if canImport(Network)
+    _ = session
+  #endif
 }
 
 @available(macOS 14.0, iOS 17.0, *)

@@ -44,7 +44,7 @@
     func deadConnection() async throws {
       try await DoHOrigin.with(Self.zone) { server in
         let origin = server.origin
-        let resolver = try server.resolver { $0.timeout = .seconds(6) }
+        let resolver = try server.resolver { $0.timeout = .seconds(30) }
         let query = HostAuthority(try HostName("www.example.com"))
         #expect(try await resolver.resolve(query).endpoints.count == 1)
         #expect(origin.connectionCount == 1)
@@ -63,7 +63,7 @@
     @Test("lookups at once wait for a dead address of the server once, and not at all later")
     func deadAddress() async throws {
       try await DoHOrigin.with(hosts: ["127.0.0.1", "127.0.0.2"], Self.zone) { server in
-        let resolver = try server.resolver(addresses: ["127.0.0.1", "127.0.0.2"]) { $0.timeout = .seconds(9) }
+        let resolver = try server.resolver(addresses: ["127.0.0.1", "127.0.0.2"]) { $0.timeout = .seconds(40) }
         #expect(try await resolver.resolve(HostAuthority(HostName("www.example.com"))).endpoints.count == 1)
         server.silence.withLock { $0 = { $0.localAddress == "127.0.0.1" } }
         server.origin.setBehaviour(.silent, on: "127.0.0.1")
@@ -78,7 +78,7 @@
             }
           }
         }
-        #expect(time < .seconds(7))
+        #expect(time < .seconds(20))
         let next = try await clock.measure {
           _ = try await resolver.resolve(HostAuthority(HostName("www.example.com")))
         }

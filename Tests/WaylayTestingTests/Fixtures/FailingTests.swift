@@ -178,7 +178,7 @@ struct FailingTests {
     }
   }
 
-  @Suite("Without a scope", .timeLimit(.minutes(5)))
+  @Suite("Without a scope", .serialized, .timeLimit(.minutes(5)))
   struct Outside {
     @Test("outside of a scope")  // issue: outside of a scope
     func outside() async {

@@ -209,7 +209,7 @@ extension ArchiveCache {
 }
 
 /// Whether a response is stored, and whether it may be used without validation; see ``ArchiveCache/state(for:)``.
-public enum ArchivedState: String, Hashable, Sendable {
+public enum ArchivedState: Hashable, Sendable {
   /// One is stored, and it is fresh.
   case fresh
   /// One is stored, and it has to be validated while there is a network.

@@ -18,7 +18,7 @@ import gdb, os, re, subprocess, textwrap
 program = os.environ["WALK_PROGRAM"]
 def lines(command, text=""): return subprocess.run(command, input=text, capture_output=True, text=True).stdout.splitlines()
 symbols = [line.split() for line in lines(["nm", program])]
-marks = {mark: int(s[0], 16) for s in symbols for mark in ("roadBegins", "roadEnds") if len(s) == 3 and mark in s[2] and s[2].endswith("LLyyF")}
+start = next(int(s[0], 16) for s in symbols if len(s) == 3 and "roadBegins" in s[2] and s[2].endswith("LLyyF"))
 symbols = [(s[0], s[2]) for s in symbols if len(s) == 3 and s[1] in "tT" and re.match(r"\$s\d*[A-Za-z]*Waylay|\$s\d+Waylay", s[2])]
 names = lines(["swift", "demangle", "--compact"], "\n".join(s[1] for s in symbols) + "\n")
 places = lines(["addr2line", "-e", program], "\n".join(s[0] for s in symbols) + "\n")
@@ -34,7 +34,7 @@ for (address, _), name, place in zip(symbols, names, places):
 for setting in ("set pagination off", "handle SIGPIPE nostop noprint", "set debuginfod enabled off", "set complaints 0"): gdb.execute(setting)
 gdb.execute("starti")
 base = next(int(line.split("-")[0], 16) for line in open(f"/proc/{gdb.selected_inferior().pid}/maps") if line.rstrip().endswith(program))
-offset = base if marks["roadBegins"] < base else 0
+offset = base if start < base else 0
 entered = {}
 class Stop(gdb.Breakpoint):
     def __init__(self, address, file):
@@ -44,11 +44,14 @@ class Stop(gdb.Breakpoint):
         road = entered.setdefault(gdb.selected_thread().num, [])
         if not road or road[-1] != self.file: road.append(self.file)
         return False
-begin = gdb.Breakpoint("*0x%x" % (marks["roadBegins"] + offset)); begin.silent = True
+begin = gdb.Breakpoint("*0x%x" % (start + offset)); begin.silent = True
 gdb.execute("continue")
 begin.delete()
 for address, file in stops: Stop(address, file)
-gdb.Breakpoint("*0x%x" % (marks["roadEnds"] + offset)).silent = True
+# It ends where libcurl sends the request: what the loop does after that, before the response comes, differs.
+class Sent(gdb.Breakpoint):
+    def stop(self): return gdb.selected_thread().name == "waylay-curl"
+Sent("send").silent = True
 gdb.execute("continue")
 
 # The threads one after the other, in the order in which the request comes to them.
@@ -87,11 +90,6 @@ if [ "${1:-}" = --check ]; then
   echo "The walk in CONTRIBUTING.md is no longer true: run Scripts/walk.sh" >&2
   exit 1
 fi
-# The shortest of three: how much the thread of libcurl does after it has sent the request, before that arrives, differs.
-for _ in 1 2 3; do
-  road
-  [ -s "$work/shortest" ] && [ "$(wc -w <"$work/shortest")" -le "$(wc -w <"$WALK_OUT")" ] || cp "$WALK_OUT" "$work/shortest"
-done
-cp "$work/shortest" "$WALK_OUT"
+road
 sed -i -e "/^<!-- walk -->\$/r $WALK_OUT" -e '/^<!-- walk -->$/,/^<!-- \/walk -->$/{/^<!--/!d}' CONTRIBUTING.md
 cat "$WALK_OUT"

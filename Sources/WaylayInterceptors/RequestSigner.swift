@@ -137,7 +137,7 @@
         let words = field.value.split(whereSeparator: { $0 == " " || $0 == "\t" })
         lines[name, default: []].append(words.joined(separator: " "))
       }
-      let port = url.port.flatMap { $0 == (url.scheme?.lowercased() == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
+      let port = url.port.flatMap { $0 == url.defaultPort ? nil : ":\($0)" } ?? ""
       lines["host"] = [fields[HTTPField.Name("Host")!] ?? (parts?.percentEncodedHost ?? url.host ?? "") + port]
       let names = lines.keys.sorted()
       let query = (parts?.queryItems ?? []).map { ($0.name.encoded, ($0.value ?? "").encoded) }.sorted { $0 < $1 }

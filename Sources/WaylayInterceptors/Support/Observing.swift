@@ -2,7 +2,10 @@ import WaylayCore
 
 extension URL {
   /// The host and the port, in the form in which limits count them.
-  var authority: String { "\(host?.lowercased() ?? ""):\(port ?? (scheme?.lowercased() == "https" ? 443 : 80))" }
+  var authority: String { "\(host?.lowercased() ?? ""):\(port ?? defaultPort)" }
+
+  /// The port of the scheme.
+  var defaultPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }
 
 extension MessageBody {

@@ -25,7 +25,7 @@ struct TrafficFacts {
     attributes = [("http.request.method", .text(isKnown ? method : "_OTHER"))]
     if !isKnown { attributes.append(("http.request.method_original", .text(method))) }
     attributes.append(("server.address", .text(url.host ?? "")))
-    attributes.append(("server.port", .number(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))))
+    attributes.append(("server.port", .number(url.port ?? url.defaultPort)))
   }
 
   static func attributes(of response: InterceptedResponse) -> [(key: String, value: Value)] {

@@ -3,9 +3,8 @@ import Foundation
 /// A store without an archive before it, as the package's benchmarks measure it.
 @_spi(Benchmarks) public struct StoreBenchmark: Sendable {
   /// What is stored, and what is looked for.
-  ///
-  /// A class, and both made beforehand: handing over a lookup's item costs less than the lookup.
-  @_spi(Benchmarks) public final class Item: Sendable {
+  @_spi(Benchmarks) public struct Item: Sendable {
+    /// Both made beforehand, so that a lookup is measured alone.
     fileprivate let key: ArchiveKey
     fileprivate let draft: EntryDraft
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WaylayHAR
 
 /// Which differences between two queries a response excuses (draft-ietf-httpbis-no-vary-search): what its
 /// `No-Vary-Search` says, where that is not what every response says anyway.
@@ -77,28 +78,7 @@ package struct NoVarySearch: Hashable, Sendable {
   /// The form of `application/x-www-form-urlencoded`: blanks for plus signs, bytes for percent signs, and what is no
   /// UTF-8 replaced.
   private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
-        let low = rest.dropFirst().first.flatMap(digit)
-      {
-        bytes.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return Array(String(decoding: bytes, as: UTF8.self).utf8)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+    Array(String(decoding: Escapes.form.removed(from: text), as: UTF8.self).utf8)
   }
 
   private static func encoded(_ bytes: [UInt8]) -> [UInt8] {

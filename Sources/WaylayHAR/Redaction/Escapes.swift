@@ -1,8 +1,10 @@
 import Foundation
 
 /// The ways in which formats write bytes that mean something else to them.
-struct Escapes: OptionSet {
-  let rawValue: UInt8
+package struct Escapes: OptionSet {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// `%2F` (RFC 3986, section 2.1).
   static let percent = Escapes(rawValue: 1)
@@ -13,7 +15,7 @@ struct Escapes: OptionSet {
   /// `&amp;` and `&#47;`.
   static let entity = Escapes(rawValue: 8)
   static let any: Escapes = [.percent, .backslash, .entity]
-  static let form: Escapes = [.percent, .plus]
+  package static let form: Escapes = [.percent, .plus]
 
   private func isMark(_ byte: UInt8) -> Bool {
     switch byte {
@@ -26,7 +28,7 @@ struct Escapes: OptionSet {
   }
 
   /// The bytes without escapes. What is none stays.
-  func removed(from bytes: ArraySlice<UInt8>) -> [UInt8] { placed(from: bytes)?.plain ?? Array(bytes) }
+  package func removed(from bytes: ArraySlice<UInt8>) -> [UInt8] { placed(from: bytes)?.plain ?? Array(bytes) }
 
   /// The bytes without escapes, and where each of them, and the end, is in the original; `nil` if there are none.
   func placed(from bytes: ArraySlice<UInt8>) -> (plain: [UInt8], places: [Int])? {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of the guide, light and dark: Documentation.docc/Resources/*.svg and *~dark.svg. They are drawn by a script so that
+"""Draws the diagrams of the guide, light and dark: Documentation.docc/*.svg and *~dark.svg. They are drawn by a script so that
 both have the same lines and the same words.
 
   Scripts/diagrams.py           writes them
@@ -9,7 +9,7 @@ import pathlib
 import sys
 from xml.sax.saxutils import escape
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "Documentation.docc/Resources"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "Documentation.docc"
 WIDTH = 720
 LIGHT = dict(ink="#1d1d1f", soft="#6e6e73", line="#86868b", box="#f5f5f7", blue="#0066cc", blueBox="#e8f1fb", green="#1a7f37", greenBox="#e6f4ea",
              red="#c9252d", redBox="#fdecec", paper="#ffffff")

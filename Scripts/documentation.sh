@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of all libraries as one site, with warnings as errors, and prints how much of the public interface is
-# documented. Fails below 100 %.
+# Builds the documentation of all libraries as one site, from the catalogs as they lie, with warnings as errors: a dead link or a missing picture
+# is one. Prints how much of the public interface is documented, and fails below 100 %.
 #
 #   Scripts/documentation.sh
 #   Scripts/documentation.sh SITE       keeps the site there, to be served as files
@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 # Comments are read from the sources at the places that the modules know: both have to be of today.
 swift build --enable-all-traits --build-tests >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 docc=$(dirname "$(command -v swift)")/docc
-[ -x "$docc" ] || docc=$(xcrun --find docc)
+[ -x "$docc" ] || docc=$(xcrun --find docc 2>/dev/null || command -v docc)
 
 maps=()
 for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/*/{Sources/*,*}/include/module.modulemap; do
@@ -24,7 +24,8 @@ done
 triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | head -1)
 
 # Whoever is named later may link to what comes before.
-libraries=(WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayTunnel)
+libraries=(
+  WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel)
 for library in "${libraries[@]}" Waylay; do
   mkdir -p "$work/symbols/$library"
   swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \
@@ -34,18 +35,17 @@ done
 archives=() dependencies=()
 convert() {
   local library=$1 catalog=$2 symbols=()
-  Scripts/pages.py "$catalog" "$work/$library.docc" "$work/symbols"
   [ ! -d "$work/symbols/$library" ] || symbols=(--additional-symbol-graph-dir "$work/symbols/$library")
-  "$docc" convert "$work/$library.docc" "${symbols[@]}" "${dependencies[@]}" --fallback-display-name "$library" \
+  "$docc" convert "$catalog" "${symbols[@]}" "${dependencies[@]}" --fallback-display-name "$library" \
     --fallback-bundle-identifier "$library" --enable-experimental-external-link-support --warnings-as-errors \
     --hosting-base-path "${WAYLAY_SITE_BASE:-/}" --experimental-documentation-coverage --coverage-summary-level detailed \
     --output-path "$work/$library.doccarchive" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   archives+=("$work/$library.doccarchive")
   dependencies+=(--dependency "$work/$library.doccarchive")
   # A line a page: name, kind, whether it is documented. Modules, groups and what other modules declare are not ours to document, and the
-  # projection ($current) that @TaskLocal makes of a documented property can carry no comment.
+  # projection ($current) that @TaskLocal makes of a documented property can carry no comment; neither can the initializer of an enum's raw values.
   awk -F ' *[|] *' -v target="$library" '
-    $1 ~ /^\$/ { next }
+    $1 ~ /^\$/ || ($1 == "init(rawValue:)" && $3 == "false") { next }
     NF < 6 || ($3 != "true" && $3 != "false") || $2 ~ /^(Module|Extended .*|CollectionGroup|Article)$/ { next }
     { all += 1 }
     $3 == "true" { documented += 1; next }
@@ -59,8 +59,35 @@ convert() {
 for library in "${libraries[@]}"; do
   convert "$library" "Sources/$library/$library.docc"
 done
+# Without the other archives, as a host builds it that knows this catalog alone.
+dependencies=()
 convert Waylay Documentation.docc
 "$docc" merge "${archives[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
+
+# What DocC takes as it is: links from one module's pages to another's, and anything that is no link of DocC.
+python3 - "$work/site" <<'PYTHON'
+import json, pathlib, sys
+
+site = pathlib.Path(sys.argv[1])
+faults, links, pictures = set(), 0, 0
+for file in (site / "data").rglob("*.json"):
+    page = json.loads(file.read_text(encoding="utf-8"))
+    for name, reference in page.get("references", {}).items():
+        if reference.get("type") == "image":
+            pictures += len(reference["variants"])
+            faults.update(f"{file.stem}: {variant['url']}: there is no such picture" for variant in reference["variants"]
+                          if not (site / variant["url"].lstrip("/")).exists())
+        elif reference.get("type") in ("link", "topic"):
+            url = (reference.get("url") or name).partition("#")[0]
+            if url.startswith(("https:", "http:")):
+                continue
+            links += 1
+            if not url.startswith("/documentation/") or not (site / f"data{url}.json").exists():
+                faults.add(f"{file.stem}: {url}: there is no such page")
+if faults or links < 1000 or pictures < 10:
+    sys.exit("\n".join(sorted(faults)) or f"{links} links and {pictures} pictures: too few, this check checks nothing")
+print(f"{links} links and {pictures} pictures of the site lead somewhere")
+PYTHON
 if [ $# -gt 0 ]; then
   mkdir -p "$1"
   cp -R "$work/site/." "$1"

@@ -1,35 +1,35 @@
 #!/usr/bin/env python3
-"""The links of the guide. Its pages link to each other as Markdown files do, [Title](Page.md#heading), so that they can be read on any
-host of the repository; DocC wants other links.
+"""The links of all Markdown files, checked without building anything.
 
-  Scripts/pages.py --check                checks the links of all Markdown files: that page, heading and picture exist
-  Scripts/pages.py CATALOG OUT [SYMBOLS]  copies a catalog for DocC: links to pages become links of DocC, pictures are named without
-                                          their folder, and the first mention of a public type on a page becomes a link to its
-                                          documentation. SYMBOLS is a folder of symbol graphs, one folder for each module.
+  Scripts/pages.py --check   fails for a link that leads nowhere
+  Scripts/pages.py           counts the words of the guide, page by page, as wc -w does: listings and tables included
+
+A catalog (*.docc) has the links of DocC, so that whoever builds it, an index or a host, gets all of them from the files as they lie:
+
+  [Title](doc:Page), [Title](doc:Page#A-heading)   another page of the catalog
+  [Title](/documentation/waylay/page)              from a module's page to the guide, or back: these are catalogs of their own, which one site holds
+  ![What it shows](picture.svg)                    a picture beside the page
+
+GitHub shows these pictures, and the titles of such links, but does not follow them: it takes addresses of http, https and mailto alone, and a
+relative link, which it would follow, is dead in what DocC builds. No form serves both. So a reader there comes to each page by the list in README.md,
+and this check fails if a page of the guide is missing in it.
 """
-import json
-import os
 import pathlib
 import re
-import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "Documentation.docc"
-# Where the site will be, for links from the pages of one module to those of another.
-BASE = os.environ.get("WAYLAY_SITE_BASE", "").rstrip("/")
-LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+# Made by Scripts/troubleshooting.py; a page to search.
+GENERATED = ["Troubleshooting.md"]
 
 
-def outside_code(text):
-    """The text in pieces: (is it code, the piece)."""
-    for part in re.split(r"(?ms)(^```.*?^```[^\n]*$|`[^`\n]+`)", text):
-        yield part.startswith("`"), part
+def unfenced(text):
+    return re.sub(r"(?ms)^```.*?^```", "", text)
 
 
-def headings(text):
-    text = re.sub(r"(?ms)^```.*?^```", "", text)
-    return re.findall(r"(?m)^#{2,4} (.+?)\s*$", text)
+def headings(page, form):
+    return [form(heading) for heading in re.findall(r"(?m)^#{2,4} (.+?)\s*$", unfenced(page.read_text(encoding="utf-8")))]
 
 
 def slug(heading):
@@ -42,105 +42,74 @@ def fragment(heading):
     return re.sub(r"[\"'`’“”]", "", re.sub(r"\s+", "-", heading.strip()))
 
 
+def catalog_fault(page, target, is_picture):
+    if re.match(r"https?:", target):
+        return None
+    if is_picture:
+        return None if (page.parent / target).exists() else "there is no such picture beside the page"
+    scheme, _, rest = target.rpartition(":") if target.startswith("doc:") else ("", "", target)
+    if scheme == "doc":
+        name, _, anchor = rest.partition("#")
+        file = page.parent / f"{name}.md"
+    elif target.startswith("/documentation/"):
+        name, _, anchor = target.removeprefix("/documentation/").partition("#")
+        pages = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
+        # A module's page has the name of the module; the guide's begins with it.
+        paths = {(f"waylay/{file.stem.lower()}" if file.parent == GUIDE and file.stem != "Waylay" else file.stem.lower()): file for file in pages}
+        file = paths.get(name)
+    else:
+        return "a catalog links by doc:, /documentation/ or https:"
+    if file is None or not file.exists():
+        return "there is no such page"
+    if anchor and anchor not in headings(file, fragment):
+        return "there is no such heading"
+    return None
+
+
+def repository_fault(page, target):
+    if re.match(r"\w+:", target):
+        return "a link of DocC is dead here" if target.startswith("doc:") else None
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if not file.exists():
+        return "there is no such file"
+    if anchor and anchor not in headings(file, slug):
+        return "there is no such heading"
+    return None
+
+
 def check():
     faults, count = [], 0
-    pages = [*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md"), *GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
-    for page in sorted(pages):
-        text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
-        if "<doc:" in text or "](doc:" in text:
-            faults.append(f"{page.relative_to(ROOT)}: a link of DocC (doc:) is dead elsewhere: write [Title](Page.md)")
-        for part in (part for is_code, part in outside_code(text) if not is_code):
-            targets = [match.group(3) for match in LINK.finditer(part)]
-            targets += re.findall(r"(?:src|srcset|href)=\"([^\"]+)\"", part)
-            for target in targets:
-                if re.match(r"\w+:", target):
-                    continue
-                count += 1
-                path, _, anchor = target.partition("#")
-                file = (page.parent / path).resolve() if path else page
-                if not file.exists():
-                    faults.append(f"{page.relative_to(ROOT)}: {target}: there is no such file")
-                elif anchor and anchor not in map(slug, headings(file.read_text(encoding="utf-8"))):
-                    faults.append(f"{page.relative_to(ROOT)}: {target}: there is no such heading")
-        # A link whose text holds code is in two pieces above.
-        for target in re.findall(r"\]\(([\w./]+\.md)(?:#[^)]*)?\)", text):
-            if not (page.parent / target).exists():
-                faults.append(f"{page.relative_to(ROOT)}: {target}: there is no such file")
+    catalogs = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
+    others = [*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md"), *ROOT.glob("Evidence/*.md")]
+    for page in sorted(catalogs + others):
+        text = unfenced(page.read_text(encoding="utf-8"))
+        links = [(bool(mark), target) for mark, target in re.findall(r"(!?)\[(?:[^\]`]|`[^`]*`)*\]\(([^)\s]+)\)", text)]
+        links += [(False, target) for target in re.findall(r"<(doc:[^>]+)>", text)]
+        links += [(False, target) for target in re.findall(r"(?:src|srcset|href)=\"([^\"]+)\"", text)]
+        for is_picture, target in links:
+            count += 1
+            if fault := catalog_fault(page, target, is_picture) if page in catalogs else repository_fault(page, target):
+                faults.append(f"{page.relative_to(ROOT)}: {target}: {fault}")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in GUIDE.glob("*.md"):
+        if page.stem != "Waylay" and f"(Documentation.docc/{page.name}" not in readme:
+            faults.append(f"README.md: no link to Documentation.docc/{page.name}: nobody on GitHub comes to it")
     if faults:
         sys.exit("\n".join(sorted(set(faults))))
-    print(f"{count} links between pages lead somewhere")
+    print(f"{count} links and pictures lead somewhere")
 
 
-def types(symbols):
-    """Of each public type: the module that declares it."""
-    found = {}
-    for file in pathlib.Path(symbols).glob("*/*.symbols.json"):
-        if "@" in file.name:
-            continue
-        graph = json.loads(file.read_text(encoding="utf-8"))
-        for symbol in graph["symbols"]:
-            path = symbol["pathComponents"]
-            if len(path) == 1 and symbol["kind"]["identifier"] in ("swift.struct", "swift.class", "swift.protocol", "swift.enum", "swift.actor"):
-                found[path[0]] = graph["module"]["name"]
-    return found
-
-
-def converted(text, page, known, module):
-    def link(match):
-        is_picture, title, target = match.groups()
-        if is_picture:
-            return f"![{title}]({pathlib.PurePath(target).stem})" if target.startswith("Resources/") else match.group()
-        path, _, anchor = target.partition("#")
-        if re.match(r"\w+:", target) or (path and not path.endswith(".md")):
-            return match.group()
-        file = (page.parent / path).resolve() if path else page
-        if file.parent not in (GUIDE, page.parent):
-            return title
-        name = file.stem
-        if anchor:
-            names = {slug(heading): fragment(heading) for heading in headings(file.read_text(encoding="utf-8"))}
-            anchor = "#" + names[anchor]
-        if file.parent != page.parent:
-            return f"[{title}]({BASE}/documentation/waylay/{name.lower()}{anchor})"
-        return f"[{title}](doc:{name}{anchor})"
-
-    lines, fence, seen = [], False, set()
-    for line in text.split("\n"):
-        if line.startswith("```"):
-            fence = not fence
-        if fence or line.startswith("#"):
-            lines.append(line)
-            continue
-        entry = re.match(r"- \[[^\]]*\]\((\w+)\.md\)$", line)
-        if entry and (page.parent / f"{entry.group(1)}.md").exists():
-            lines.append(f"- <doc:{entry.group(1)}>")
-            continue
-        line = LINK.sub(link, line)
-
-        def symbol(match):
-            name = match.group(1)
-            if name not in known or name in seen or known[name] == module:
-                return match.group()
-            seen.add(name)
-            return f"``/{known[name]}/{name}``"
-
-        lines.append(re.sub(r"(?<![\[`])`(\w+)`(?![`\]])", symbol, line))
-    return "\n".join(lines)
-
-
-def convert(catalog, out, symbols):
-    known = types(symbols) if symbols else {}
-    source, target = pathlib.Path(catalog).resolve(), pathlib.Path(out)
-    shutil.copytree(source, target)
-    module = source.stem if source.stem.startswith("Waylay") else "Waylay"
-    for page in source.rglob("*.md"):
-        text = converted(page.read_text(encoding="utf-8"), page, known if module == "Waylay" else {}, module)
-        (target / page.relative_to(source)).write_text(text, encoding="utf-8")
+def words():
+    counts = {page.name: len(page.read_text(encoding="utf-8").split()) for page in GUIDE.glob("*.md") if page.name not in GENERATED}
+    for name, count in sorted(counts.items(), key=lambda item: -item[1]):
+        print(f"{count:7} {name}")
+    print(f"{sum(counts.values()):7} words on {len(counts)} pages; not counted, because a script writes it from the code: {', '.join(GENERATED)}")
 
 
 if sys.argv[1:] == ["--check"]:
     check()
-elif len(sys.argv) in (3, 4):
-    convert(*sys.argv[1:3], sys.argv[3] if len(sys.argv) == 4 else None)
+elif len(sys.argv) == 1:
+    words()
 else:
     sys.exit(__doc__)

@@ -52,7 +52,7 @@ do {
 }
 ```
 
-[Errors and timeouts](ErrorsAndTimeouts.md) has the `URLError` code for each cause, and the rules for timeouts.
+[Errors and timeouts](doc:ErrorsAndTimeouts) has the `URLError` code for each cause, and the rules for timeouts.
 """
 
 

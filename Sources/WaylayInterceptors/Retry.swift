@@ -16,12 +16,12 @@ public import WaylayCore
 ///
 /// The wait is as long as `Retry-After` says (RFC 9110, section 10.2.3, both forms), and otherwise a random time up to
 /// `first`, then twice that and so on ("full jitter"). If it would be longer than `longest`, or over the request's
-/// ``InterceptedRequest/Options/deadline``, the app gets what there is. Waiting is not the request's idle time.
+/// `options.deadline`, the app gets what there is. Waiting is not the request's idle time.
 ///
 /// An archive behind it sees the number of the attempt, and does not answer with the failure that it may have stored.
 ///
 /// All requests of one `Retry` share a budget: ten retries at once, and one for every five requests after that, so that
-/// a server that is down gets no storm. The ``LoadEvent`` of the kind `retried` counts them. A failure in the middle of
+/// a server that is down gets no storm. The `LoadEvent` of the kind `retried` counts them. A failure in the middle of
 /// a response's body reaches the app: what it has read cannot be taken back.
 public struct Retry: ShelfLink {
   private let attempts: Int

@@ -55,6 +55,12 @@ public struct HostPattern: Hashable, Sendable {
       return
     }
     let isWildcard = host.utf8.starts(with: "*.".utf8)
+    guard !host.dropFirst(isWildcard ? 1 : 0).utf8.contains(UInt8(ascii: "*")) else {
+      throw WaylayError(
+        .invalidHost,
+        "\"\(text)\" has a \"*\" inside a name: it stands for whole names in front, as in \"*.example.com\", or for every host, as \"*\"."
+      )
+    }
     try self.init(HostName(isWildcard ? String(host.dropFirst(2)) : host), isWildcard: isWildcard, port: port)
   }
 

@@ -257,7 +257,7 @@ extension Load {
     guard (200...999).contains(response.status.code) else {
       throw WaylayError(
         .invalidResponse,
-        "\(link.name) answered with the status \(response.status.code), which is not valid: use 200 to 599.",
+        "\(link.name) answered with the status \(response.status.code), which is not valid: use 200 to 999.",
         interceptor: link.name, url: url, requestID: id)
     }
     guard !Task.isCancelled else {

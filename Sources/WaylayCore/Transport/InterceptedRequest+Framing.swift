@@ -12,7 +12,8 @@ extension InterceptedRequest {
     case .withoutURL: throw refusal("the request has no URL")
     case .method: throw refusal("the method of the request is not a token: use letters only")
     case .fieldName(let name): throw refusal("the name of a header field is not a token: \(Self.legible(name))")
-    case .lineBreak(let name): throw refusal("the header field \(name) contains a line break")
+    case .lineBreak(let name):
+      throw refusal("the header field \(name) contains a line break, or NUL: take it out, and encode what must keep it")
     case .tooManyFields: throw excess(.fieldCount, limits)
     case nil: break
     }

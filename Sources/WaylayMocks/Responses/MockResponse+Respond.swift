@@ -245,10 +245,12 @@ package struct MockEnvironment: Sendable {
     {
       throw error
     } catch {
+      // What a test throws is for who reads its report.
+      let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
       throw MockError(
         .invalidResponse,
-        "the stub's closure threw \(error.redacted). To fail a load on purpose, return .error(…) or throw a URLError.",
-        underlying: error)
+        "the stub's closure threw \(type(of: error)): \(text.prefix(500)). To fail a load on purpose, return .error(…) or "
+          + "throw a URLError.", underlying: error)
     }
   }
 }

@@ -300,7 +300,7 @@ extension MockResponse {
   /// The same response with another status, 200 to 999.
   public func status(_ code: Int) -> MockResponse {
     guard (200...999).contains(code) else {
-      return with { $0.note(MockError(.invalidResponse, "\(code) is not a valid status code: use 200 to 599.")) }
+      return with { $0.note(MockError(.invalidResponse, "\(code) is not a valid status code: use 200 to 999.")) }
     }
     return status(HTTPResponse.Status(code: code))
   }

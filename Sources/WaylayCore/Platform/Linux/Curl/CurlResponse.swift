@@ -177,7 +177,9 @@
       curl code: Int32, message: String, easy: UnsafeMutableRawPointer?, head: ResponseHead, headBytesSent: Int,
       isSecure: Bool
     ) {
-      let text = String(cString: waylay_curl_message(code)) + (message.isEmpty ? "" : ": \(message)")
+      let name = String(cString: waylay_curl_message(code))
+      // What is said of a host that is not found or refuses, says so itself.
+      let text = message.isEmpty ? name : code == 6 || code == 7 ? message : "\(name): \(message)"
       let sent = headBytesSent + (easy.map { Int(clamping: waylay_curl_get_size($0, CurlInfo.uploaded)) } ?? 0)
       let verification = easy.map { waylay_curl_get_number($0, CurlInfo.verifyResult) } ?? 0
       let address = easy.flatMap(LoadMetrics.address)

@@ -69,6 +69,9 @@ def catalog_fault(page, target, is_picture):
 def repository_fault(page, target):
     if re.match(r"\w+:", target):
         return "a link of DocC is dead here" if target.startswith("doc:") else None
+    # The repository's own pages on GitHub, whatever its address is.
+    if target.startswith("../../actions/"):
+        return None
     path, _, anchor = target.partition("#")
     file = (page.parent / path).resolve() if path else page
     if not file.exists():

@@ -82,8 +82,8 @@ let package = Package(
       // The documentation plug-in finds a catalog only among a target's sources, hence the root as path. `Scripts/check.sh` fails when
       // a top-level entry is missing here.
       exclude: [
-        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE", "README.md",
-        "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
+        "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Evidence", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE",
+        "README.md", "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
         "Sources/WaylayCredentials", "Sources/WaylayDrift", "Sources/WaylayHAR", "Sources/WaylayHosts",
         "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
         "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting",

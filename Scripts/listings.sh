@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Type-checks each Swift listing of the README and the guide, as somebody else's file: what compiles here compiles for a reader who copies
 # it, with no context that is not on the page. A page whose listings go on from each other says once what they start from, in a listing
-# behind the line "The listings on this page use this context:"; the others compile alone, with what they import. Prints the place of each
+# behind the line "To try a listing of this page, put these lines above it:"; the others compile alone, with what they import. Prints the place of each
 # that does not.
 #
 #   Scripts/listings.sh          after swift build --enable-all-traits --build-tests
@@ -27,7 +27,7 @@ for page in "${pages[@]}"; do
     /^```swift$/ { file = isContext ? prefix ".context" : sprintf("%s-%04d.swift", prefix, NR); printf "" >file; next }
     /^```$/ { if (file) { close(file); isContext = 0 }; file = ""; next }
     file { print >file }
-    /^The listings on this page use this context:$/ { isContext = 1 }' "$page"
+    /^To try a listing of this page, put these lines above it:$/ { isContext = 1 }' "$page"
 done
 
 test='@Test|@Suite|XCTestCase|@main'

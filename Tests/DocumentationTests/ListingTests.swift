@@ -22,7 +22,7 @@ struct ListingTests {
   private static func listings(in file: URL) throws -> [[String]] {
     // What listings start from is compiled with each of them, by Scripts/listings.sh.
     try String(contentsOf: file, encoding: .utf8).components(
-      separatedBy: "The listings on this page use this context:")[0]
+      separatedBy: "To try a listing of this page, put these lines above it:")[0]
       .components(separatedBy: "```swift\n").dropFirst()
       .map { lines($0.components(separatedBy: "```")[0]) }
       // A manifest's fragment is not a program.

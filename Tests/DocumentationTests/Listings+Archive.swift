@@ -2,7 +2,15 @@ import Crypto
 import Foundation
 import Waylay
 
-// The listings of Archive.md and MovingFromURLCache.md: see Listings.swift.
+// The listings of Archive.md: see Listings.swift.
+
+struct AccountListing {
+  func archive(for account: String, at directory: URL) -> ArchiveCache {
+    ArchiveCache(at: directory) { configuration in
+      configuration.partition = { _ in account }
+    }
+  }
+}
 
 func archiveTwoLines(directory: URL) {
   let archive = ArchiveCache(at: directory)

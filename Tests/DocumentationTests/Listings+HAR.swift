@@ -1,7 +1,7 @@
 import Foundation
 import WaylayHAR
 
-// The listings of `HTTPArchives.md`. They compile here; the tests of the module run what they show.
+// The listings of `Inspecting.md` about files. They compile here; the tests of the module run what they show.
 
 private func reading(file: URL) throws {
   let archive = try HAR(contentsOf: file)

@@ -4,7 +4,7 @@ import WaylayHAR
 import WaylayInspector
 import WaylayInspectorServer
 
-// The listings of `TrafficInABrowser.md`. They compile here; the tests of the modules run what they show.
+// The listings of `Inspecting.md` about the page. They compile here; the tests of the modules run what they show.
 
 private func reporting(url: URL, file: URL) async throws {
   let inspector = Inspector()

@@ -248,28 +248,6 @@ func takesNoTime() async throws {
   Stub(.get, "/f", .text("half of it").fault(.stalled(afterBytes: 4)))
 }
 
-@Test(.mocked(.init(unmatched: .passThrough)) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
-func theRestGoesToTheNetwork() async throws {}
-
-@Test(.mocked(.init(unmatched: .status(501))) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
-func theRestIsAnsweredAndReported() async throws {}
-
-@Test(
-  .mocked(.init(showing: ["sort_key", "pin"])) { Stub(.get, "https://api.example.com/users/1", .status(404)).optional })
-func whatSoundsSecretIsShown() async throws {}
-
-@Test(
-  .mocked {
-    Stub(.get, "https://api.example.com/users/1", .json(User(id: 1, name: "Ada")))
-      .where(.header("Accept-Language", "de"))
-  })
-func withSettings() async throws {
-  let configuration = URLSessionConfiguration.mocked
-  configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
-  let user = try await UserClient(session: URLSession(configuration: configuration)).user(1)
-  #expect(user.name == "Ada")
-}
-
 extension Stub {
   static func signedIn(as user: User) -> [Stub] {
     [
@@ -311,22 +289,6 @@ struct HardWiredListings {
     .where(.body(.multipart(["photo": .present, "album": .text("7")])))
 }
 
-@StubBuilder func rightHandColumn(data: Data) -> [Stub] {
-  Stub(.get, "https://api.example.com/raw", .data(data))
-  Stub(.get, "https://api.example.com/users/:id", .json(["name": "Ada"]))
-  Stub(.get, "https://api.example.com/missing", .status(404))
-  Stub(.get, "/list", .status(200)).where(.query("page", "2"), .header("A", "b"))
-  Stub(.post, "/exactly", .status(201)).where(.body(.json(["id": 1])))
-  Stub(.post, "/partly", .status(201)).where(.body(.jsonSubset(["id": 1])))
-  Stub(.post, "/echo") { request in .data(request.body) }
-  Stub(.get, "/slow", .text("late").delay(.seconds(5)))
-  Stub(.get, "/timeout", .error(.timedOut)).once
-  Stub(.get, "/status", .status(503), .text("up"))
-  Stub(.get, "/chunks", .chunks(["a", "b"]))
-  Stub(.get, "/events", .events([.init("1")]))
-  Stub(.get, "/through", .passThrough)
-}
-
 @Suite(.airgapped) struct CheckoutTests {}
 
 @Test(
@@ -335,12 +297,4 @@ struct HardWiredListings {
 func survives() async throws {
   let (data, _) = try await URLSession.mocked.data(from: URL(string: "https://api.example.com/users/1")!)
   #expect(!data.isEmpty)
-}
-
-@Test(.mocked { Stub(.get, "https://api.example.com/users/:id", .text("Ada")) })
-func inOneWord() async throws {
-  _ = try await URLSession.mocked.data(from: URL(string: "https://api.example.com/users/1")!)
-  let request = try MockInterceptor.current.requests(.get, "/users/:id").only()
-  #expect(request.curlCommand(isMultiline: false).hasPrefix("curl "))
-  #expect(request.harEntry.response.status == 200)
 }

@@ -77,13 +77,6 @@ private struct RetryOnUnavailable: RequestInterceptor {
   }
 }
 
-func readmeScope(registry: InterceptorRegistry) {
-  registry.register(
-    InterceptorChain("api", for: .host("api.example.com").path("/v1/**")) {
-      RetryOnUnavailable()
-    })
-}
-
 func readmeDirectWay(registry: InterceptorRegistry, request: URLRequest, file: URL, destination: URL) async throws {
   let response = try await registry.load(request)  // returns with the head; the body comes as it is read
   for try await chunk in response.body { print(chunk.count) }
@@ -162,27 +155,6 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
   _ = (Maintenance(), UnixLineEnds())
 }
 
-func usingASession(tokenURL: URL) {
-  struct Authorize: RequestInterceptor {
-    let session: URLSession
-    let tokenURL: URL
-
-    func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      let (token, _) = try await session.data(from: tokenURL)
-      var request = request
-      request.fields[.authorization] = "Bearer \(String(decoding: token, as: UTF8.self))"
-      return try await next(request)
-    }
-  }
-
-  let registry = InterceptorRegistry()
-  let session = URLSession(configuration: .default.intercepted(by: registry))
-  registry.register(
-    InterceptorChain("api", for: .host("api.example.com")) {
-      Authorize(session: session, tokenURL: tokenURL)
-    })
-}
-
 func testingIt(url: URL) async throws {
   let next = InterceptorChain.Next { InterceptedResponse(to: $0, status: .serviceUnavailable) }
   let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
@@ -196,7 +168,6 @@ extension HTTPField.Name {
 }
 
 extension HTTPField.Name {
-  static let xAttempt = HTTPField.Name("X-Attempt")!
   static let xSignature = HTTPField.Name("X-Signature")!
 }
 
@@ -239,14 +210,6 @@ func firstSteps() async throws {
       AddName(userName: "Ada")
       Greeter()
     })
-}
-
-struct TellAttempt: RequestInterceptor {
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    var request = request
-    if request.attempt > 1 { request.fields[.xAttempt] = "\(request.attempt)" }
-    return try await next(request)
-  }
 }
 
 // MARK: Bodies
@@ -436,7 +399,7 @@ struct ImpatientFirstTry: RequestInterceptor {
   }
 }
 
-// MARK: AvoidingLoops
+// MARK: HowAChainRuns
 
 struct Audit: RequestInterceptor {
   let registry: InterceptorRegistry

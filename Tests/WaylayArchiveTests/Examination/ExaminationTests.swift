@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 import WaylayArchive
 
-/// The rules of `ArchiveRules`, as somebody asks who sees nothing but requests and answers: on a real server, in each
+/// The rules of `Evidence/ArchiveRules.md`, as somebody asks who sees nothing but requests and answers: on a real server, in each
 /// of the four ways.
 @Suite("An examination on the wire", .timeLimit(.minutes(5)))
 struct ExaminationTests {

@@ -3,7 +3,44 @@ import Logging
 import Waylay
 import WaylayInterceptors
 
-// The listings of `Logging.md`, each in a scope of its own. Those that are tests run.
+// The listings of `WhichOrder.md`, each in a scope of its own.
+
+private func apiKey() async throws {
+  let registry = InterceptorRegistry {
+    SetField(.xAPIKey, "…", for: .host("api.example.com"))
+  }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  _ = session
+}
+
+struct TokenListing {
+  struct Account: Sendable {
+    let token: @Sendable () async -> String?
+    let renew: @Sendable () async throws -> String
+
+    func session() -> URLSession {
+      let registry = InterceptorRegistry()
+      registry.register(
+        InterceptorChain("api", for: .host("api.example.com")) {
+          BearerToken(hosts: .host("api.example.com").excludingPath("/token")) {
+            await token()
+          } refresh: { _ in
+            try await renew()
+          }
+        })
+      return URLSession(configuration: .default.intercepted(by: registry))
+    }
+  }
+}
+
+private func retrying() {
+  let registry = InterceptorRegistry {
+    Intercept(request: { $0.options.deadline = $0.options.deadline ?? .now + .seconds(30) })
+    Retry(attempts: 4)
+  }
+  let session = URLSession(configuration: .default.intercepted(by: registry))
+  _ = session
+}
 
 private func logginglisting1() async throws {
   var logger = Logger(label: "app.network")

@@ -509,19 +509,6 @@ struct Answers: Transport {
   }
 }
 
-func usingAnswers() async throws {
-  let registry = InterceptorRegistry(transport: Answers(bodies: ["/hello": "hello"])) { RetryOnUnavailable() }
-  let (data, head) = try await registry.data(for: URLRequest(url: URL(string: "https://api.example.com/hello")!))
-  _ = (data, head)
-}
-
-func withASession(configuration: URLSessionConfiguration) {
-  let registry = InterceptorRegistry(transport: URLSessionTransport(configuration: configuration)) {
-    RetryOnUnavailable()
-  }
-  _ = registry
-}
-
 // MARK: Pins
 
 func pinned(_ current: String, _ backup: String, certificate: Data, key: Data) throws -> URLSession {

@@ -29,6 +29,8 @@
     /// The time that was spent waiting for the client, which is not the address's.
     private var connected: NIODeadline?
     private var sent: NIODeadline?
+    /// How many of the client's bytes it has got, before it has won.
+    private(set) var offered = 0
     private var late: Scheduled<Void>?
     private var isSettled = false
     private(set) var hasWon = false
@@ -69,7 +71,8 @@
 
     /// Sends the client's first message. What comes back decides.
     func sendHello(_ bytes: ByteBuffer) {
-      sent = .now()
+      guard sent == nil else { return }
+      (sent, offered) = (.now(), bytes.readableBytes)
       let left = limit - ((connected ?? begin) - begin)
       late = flow.loop.scheduleTask(in: max(left, .milliseconds(1))) { [self] in
         fail(TransportError.unsent(.timedOut, "it has not answered the first message of TLS in time", "\(endpoint)"))
@@ -79,14 +82,14 @@
 
     /// Takes the flow, unless another has it.
     func win() {
-      guard !isSettled, !hasWon else { return }
+      guard !isSettled, !hasWon, let channel else { return }
       guard route?.gate?.claim(ticket) ?? true, flow.winner == nil else {
         return fail(
           route?.gate?.lost(to: route) ?? TransportError.unsent(.cancelled, "another was first", "\(endpoint)"))
       }
       late?.cancel()
       (hasWon, time) = (true, elapsed)
-      flow.won(by: self)
+      flow.won(by: self, channel)
     }
 
     /// It has shown what it is: the load is over, and the connection goes on.

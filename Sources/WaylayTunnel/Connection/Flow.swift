@@ -10,8 +10,23 @@
     enum Kind {
       /// Bytes both ways.
       case tunnel(isSOCKS: Bool)
-      /// One request of plain http: the head for the origin.
-      case request([UInt8], ProxyHead, URL)
+      /// One request of plain http, with its head for the origin.
+      case request(ProxyHead, URL, path: String)
+    }
+
+    /// One of the two connections, and how far it has come to its end.
+    ///
+    /// Unchecked: touched on the event loop alone.
+    final class Side: @unchecked Sendable {
+      let channel: any Channel
+      /// It sends no more.
+      var hasEnded = false
+      /// It was told that nothing more comes.
+      var isShut = false
+      /// It has so much to take still that the other is not read.
+      var isFull = false
+
+      init(_ channel: any Channel) { self.channel = channel }
     }
 
     /// Who decides.
@@ -34,31 +49,29 @@
     let loop: any EventLoop
     let kind: Kind
     let authority: HostAuthority
-    private(set) var winner: Attempt?
-    private(set) var client: any Channel
-    private let way: Way
-    private let start: Duration
-    private var task: Task<Void, Never>?
-    private var attempts: [Attempt] = []
-    private var flight = FirstFlight()
-    private var body: BodyCount?
+    let client: Side
+    /// The server's side, from when one attempt has won.
+    var origin: Side?
+    var winner: Attempt?
+    var flight = FirstFlight()
+    var body: BodyCount?
     /// The response that is not the client's yet.
-    private var held: HeldResponse?
-    private var trust = Trust.unknown
+    var held: HeldResponse?
+    var trust = Trust.unknown
     /// Whether the client was told that its connection is there, or has bytes of the server's.
-    private var isEstablished = false
-    private var isOver = false
-    private var clientHasEnded = false
-    private var serverHasEnded = false
-    private var clientIsHeld = false
-    private var serverIsHeld = false
-    private var lastActivity = NIODeadline.now()
-    private var timers: [Scheduled<Void>] = []
-    private var idle: Scheduled<Void>?
-    private var record: TunnelRecord
+    var isEstablished = false
+    var isOver = false
+    var lastActivity = NIODeadline.now()
+    var timers: [Scheduled<Void>] = []
+    var idle: Scheduled<Void>?
+    var record: TunnelRecord
+    var task: Task<Void, Never>?
+    var attempts: [Attempt] = []
+    let start: Duration
+    private let way: Way
 
     init(_ server: TunnelServer, _ client: any Channel, _ kind: Kind, _ authority: HostAuthority, _ way: Way) {
-      (self.server, self.client, self.kind, self.authority, self.way) = (server, client, kind, authority, way)
+      (self.server, self.client, self.kind, self.authority, self.way) = (server, Side(client), kind, authority, way)
       loop = client.eventLoop
       start = server.rewriter.clock.time()
       record = TunnelRecord(host: authority.host.description, port: authority.port)
@@ -69,10 +82,10 @@
     /// Begins with what has come after the head.
     func start(with bytes: ByteBuffer) {
       server.dialer.add(self)
-      if case .request(let head, let parsed, _) = kind {
-        flight.append(ByteBuffer(bytes: head))
+      if case .request(let head, _, let path) = kind {
+        flight.append(ByteBuffer(bytes: head.forwarded(path: path)))
         flight.settle()
-        body = BodyCount(parsed.body)
+        body = BodyCount(head.body)
         if server.rewriter.policy.responseCheck != nil { held = HeldResponse() }
       }
       timers.append(loop.scheduleTask(in: server.limits.decisionTime) { [self] in if winner == nil { refuse(.late) } })
@@ -90,12 +103,9 @@
 
     private func decide() async throws {
       var request = InterceptedRequest(.connect, url)
-      if case .request(_, let head, _) = kind {
-        for (name, value) in head.fields {
-          if let name = HTTPField.Name(name), name.canonicalName != ProxyHead.credentials {
-            request.fields.append(HTTPField(name: name, value: value))
-          }
-        }
+      if case .request(let head, _, _) = kind {
+        request.fields = head.fields
+        request.fields[.proxyAuthorization] = nil
         if head.body != .length(0) { request.body = .data(Data([0])) }
       }
       request[TunnelDialer.Key.self] = self
@@ -111,7 +121,7 @@
     }
 
     private var url: URL {
-      if case .request(_, _, let url) = kind { return url }
+      if case .request(_, let url, _) = kind { return url }
       let host = authority.host.description
       let text =
         "\(authority.port == 80 ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(authority.port)/"
@@ -154,7 +164,7 @@
     func connected(_ attempt: Attempt) {
       if case .tunnel(let isSOCKS) = kind, !isEstablished {
         isEstablished = true
-        client.writeAndFlush(
+        client.channel.writeAndFlush(
           ByteBuffer(bytes: isSOCKS ? SOCKS.reply(0) : Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)),
           promise: nil)
         timers.append(
@@ -162,13 +172,13 @@
             flight.settle()
             offer()
           })
-        client.read()
+        client.channel.read()
       }
       offer(to: attempt)
     }
 
     /// Gives connections that wait for it what the client has said.
-    private func offer() { for attempt in attempts { offer(to: attempt) } }
+    func offer() { for attempt in attempts { offer(to: attempt) } }
 
     private func offer(to attempt: Attempt) {
       guard attempt.channel != nil, winner == nil else { return }
@@ -179,24 +189,25 @@
       }
     }
 
-    func won(by attempt: Attempt) {
-      winner = attempt
+    func won(by attempt: Attempt, _ channel: any Channel) {
+      let origin = Side(channel)
+      (winner, self.origin) = (attempt, origin)
       record.address = "\(attempt.endpoint)"
-      if flight.verdict == .hello {
-        trust = .shown(HandshakeWatch())
-      } else if flight.bytes.readableBytes > 0 {
-        attempt.channel?.writeAndFlush(flight.bytes, promise: nil)
-      }
+      if flight.verdict == .hello { trust = .shown(HandshakeWatch()) }
       record.bytesSent += flight.bytes.readableBytes
+      // What it was given while it was asked is not sent again.
+      var rest = flight.bytes
+      rest.moveReaderIndex(forwardBy: attempt.offered)
+      if rest.readableBytes > 0 { channel.writeAndFlush(rest, promise: nil) }
       flight = FirstFlight()
       attempts.removeAll { $0 === attempt }
       watchIdle()
-      if clientHasEnded { endOutput(of: attempt.channel) }
-      client.read()
+      if client.hasEnded { shut(origin) }
+      client.channel.read()
     }
 
     /// The server is the right one, as far as can be seen.
-    private func settle() {
+    func settle() {
       guard let winner else { return }
       if case .settled = trust { return }
       trust = .settled
@@ -209,7 +220,7 @@
     }
 
     /// The client ends right after the server's first flight: it has found the certificate bad, or was told to stop.
-    private func reject(byAlert: Bool) {
+    func reject(byAlert: Bool) {
       guard case .shown = trust, let winner else { return }
       trust = .settled
       let now = server.rewriter.clock.time()
@@ -220,223 +231,6 @@
         TransportError(
           .serverCertificateUntrusted, phase: .securing, requestBytesSent: 1, address: "\(winner.endpoint)",
           message: "the client has ended two handshakes with it in a row: its certificate may be another host's."))
-    }
-  }
-
-  // MARK: - Bytes
-
-  extension Flow {
-    func clientSent(_ bytes: ByteBuffer) {
-      lastActivity = .now()
-      if var body {
-        guard let count = body.isOver ? 0 : body.take(bytes.readableBytesView) else { return fail() }
-        self.body = body
-        // One request: what comes after it belongs to nobody.
-        if count < bytes.readableBytes { return fail() }
-      }
-      guard let winner, let channel = winner.channel else {
-        flight.append(bytes)
-        // Nothing is read from here on; what had come already is kept, and sent once.
-        if case .tunnel = kind, isEstablished { offer() }
-        return
-      }
-      record.bytesSent += bytes.readableBytes
-      if case .shown(var watch) = trust {
-        let verdict = watch.see(bytes.readableBytesView)
-        trust = .shown(watch)
-        switch verdict {
-        case .undecided: break
-        case .goesOn: timers.append(loop.scheduleTask(in: server.limits.settleTime) { [self] in settle() })
-        case .accepted: settle()
-        case .rejected: reject(byAlert: true)
-        }
-      }
-      channel.write(bytes, promise: nil)
-    }
-
-    func clientPaused() {
-      guard let channel = winner?.channel else {
-        if flight.verdict == .incomplete, isEstablished { client.read() }
-        return
-      }
-      channel.flush()
-      clientIsHeld = !channel.isWritable
-      if !clientIsHeld { client.read() }
-    }
-
-    func serverIsWritable() {
-      guard clientIsHeld else { return }
-      clientIsHeld = false
-      client.read()
-    }
-
-    func serverSent(_ bytes: ByteBuffer) {
-      lastActivity = .now()
-      record.bytesReceived += bytes.readableBytes
-      if held != nil { return hold(bytes) }
-      isEstablished = true
-      if case .unknown = trust { settle() }
-      client.write(bytes, promise: nil)
-    }
-
-    /// Looks at the head of a response before the client has it.
-    private func hold(_ bytes: ByteBuffer) {
-      do {
-        guard let (status, fields) = try held?.append(bytes) else { return }
-        trust = .settled
-        winner?.succeed(status, fields)
-      } catch {
-        trust = .settled
-        winner?.fail(
-          TransportError(
-            .badServerResponse, phase: .receiving, requestBytesSent: 1, message: "what it answers is not HTTP."))
-      }
-    }
-
-    /// The response has passed the check.
-    private func release() {
-      guard let response = held else { return }
-      (held, isEstablished) = (nil, true)
-      client.write(response.bytes, promise: nil)
-      serverPaused()
-      guard serverHasEnded else { return }
-      if clientHasEnded { close() } else { endOutput(of: client) }
-    }
-
-    func serverPaused() {
-      if held != nil {
-        if case .unknown = trust { winner?.channel?.read() }
-        return
-      }
-      client.flush()
-      serverIsHeld = !client.isWritable
-      if !serverIsHeld { winner?.channel?.read() }
-    }
-
-    func clientIsWritable() {
-      guard serverIsHeld else { return }
-      serverIsHeld = false
-      winner?.channel?.read()
-    }
-  }
-
-  // MARK: - Ends
-
-  extension Flow {
-    /// The client sends no more.
-    func clientEnded() {
-      guard !clientHasEnded else { return }
-      clientHasEnded = true
-      reject(byAlert: false)
-      guard let winner else {
-        // A client that waits for TLS has nothing else to say: it has gone.
-        if case .request = kind { return }
-        guard flight.verdict != .other else { return }
-        end()
-        return client.close(promise: nil)
-      }
-      if serverHasEnded { close() } else { endOutput(of: winner.channel) }
-    }
-
-    func serverEnded() {
-      guard !serverHasEnded else { return }
-      serverHasEnded = true
-      failUnlessShown()
-      guard !isOver, held == nil else { return }
-      if clientHasEnded { close() } else { endOutput(of: client) }
-    }
-
-    /// A server that has said nothing to bytes that only it was sent.
-    private func failUnlessShown() {
-      guard case .unknown = trust, let winner else { return }
-      trust = .settled
-      winner.fail(
-        TransportError(
-          .networkConnectionLost, phase: .receiving, requestBytesSent: 1, address: "\(winner.endpoint)",
-          message: "it closed before it had said anything."))
-      if case .request = kind, !isEstablished { refuse(.failed("the server closed before it had said anything")) }
-    }
-
-    func serverClosed() {
-      failUnlessShown()
-      if serverHasEnded, held != nil { return }
-      if serverHasEnded { close() } else { fail() }
-    }
-
-    func serverFailed() {
-      failUnlessShown()
-      fail()
-    }
-
-    /// The client's connection is closed.
-    func clientClosed() {
-      reject(byAlert: false)
-      end()
-    }
-
-    /// The network is another one: what was open leads nowhere.
-    func networkChanged() { loop.execute { [self] in if winner != nil { fail() } } }
-
-    private func refuse(_ refusal: Refusal) {
-      guard !isOver else { return }
-      record.failure = record.failure ?? refusal.text
-      switch kind {
-      case _ where isEstablished: return fail()
-      case .tunnel(isSOCKS: true):
-        client.write(ByteBuffer(bytes: SOCKS.reply(refusal.status == 504 ? 4 : 1)), promise: nil)
-      default: client.write(ByteBuffer(bytes: refusal.response), promise: nil)
-      }
-      close()
-    }
-
-    /// Ends both sides, so that each knows that something is missing.
-    private func fail() {
-      guard !isOver else { return }
-      end()
-      TunnelNetwork.reset(client)
-    }
-
-    /// Ends both sides when they have taken what there is.
-    private func close() {
-      guard !isOver else { return }
-      let server = winner?.channel
-      end(closing: false)
-      for channel in [client, server] {
-        guard let channel else { continue }
-        channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
-        let late = loop.scheduleTask(in: self.server.limits.halfClosedTime) { channel.close(promise: nil) }
-        channel.closeFuture.whenComplete { _ in late.cancel() }
-      }
-    }
-
-    /// Ends the server's side and all attempts; the client's is closing.
-    func end(closing: Bool = true) {
-      guard !isOver else { return }
-      isOver = true
-      for timer in timers + [idle].compactMap(\.self) { timer.cancel() }
-      timers = []
-      // What a winner has come to is told by its own end, which a cancellation would hide.
-      if winner == nil { task?.cancel() }
-      for attempt in attempts { attempt.fail(CancellationError()) }
-      winner?.fail(CancellationError())
-      if closing { winner?.channel?.close(promise: nil) }
-      server.dialer.remove(self)
-      record.duration = server.rewriter.clock.time() - start
-      server.records.send { record }
-    }
-
-    private func endOutput(of channel: (any Channel)?) {
-      guard let channel else { return }
-      channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(mode: .output, promise: nil) }
-    }
-
-    /// Closes a connection on which nothing has happened for too long.
-    private func watchIdle() {
-      let isHalfClosed = clientHasEnded || serverHasEnded
-      let limit = isHalfClosed ? server.limits.halfClosedTime : TimeAmount(server.options.idleTimeout)
-      let left = lastActivity + limit - .now()
-      guard left > .nanoseconds(0) else { return fail() }
-      idle = loop.scheduleTask(in: min(left, server.limits.halfClosedTime)) { [self] in watchIdle() }
     }
   }
 #endif

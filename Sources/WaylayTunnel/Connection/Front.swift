@@ -63,7 +63,6 @@
     func channelReadComplete(context: ChannelHandlerContext) {
       switch state {
       case .flowing(let flow): flow.clientPaused()
-      case .closing: context.read()
       default: context.read()
       }
     }
@@ -77,7 +76,10 @@
       if case .flowing(let flow) = state { flow.clientEnded() } else { channel.close(promise: nil) }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { channel.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      if case .flowing(let flow) = state { flow.fail() }
+      channel.close(promise: nil)
+    }
 
     /// Reads as much as there is.
     private func advance() {
@@ -97,18 +99,18 @@
       }
     }
 
-    /// Nothing more is read, and the client has a moment to take what was said.
-    private func close() {
+    /// Nothing of what comes from here on is looked at.
+    private func close(saying last: [UInt8] = []) {
       state = .closing
       bytes.clear()
-      channel.writeAndFlush(ByteBuffer()).whenComplete { [channel] _ in channel.close(mode: .output, promise: nil) }
       late?.cancel()
-      late = channel.eventLoop.scheduleTask(in: .seconds(1)) { [channel] in channel.close(promise: nil) }
+      TunnelNetwork.end(channel, saying: last)
     }
 
     private func refuse(_ refusal: Refusal) {
-      channel.writeAndFlush(ByteBuffer(bytes: refusal.response), promise: nil)
-      if !refusal.keepsOpen { close() } else { advance() }
+      guard refusal.keepsOpen else { return close(saying: refusal.response) }
+      say(refusal.response)
+      advance()
     }
 
     private func begin(_ flow: Flow) {
@@ -138,20 +140,20 @@
       searched = 0
       let head = try ProxyHead(bytes.readSlice(length: index + 4 - view.startIndex)?.readableBytesView ?? view)
       let isTunnel = if case .tunnel = head.target { true } else { false }
-      guard let way = server.way(head.only(ProxyHead.credentials)) else {
+      let credentials = head.fields[values: .proxyAuthorization]
+      guard let way = credentials.count == 1 ? server.way(credentials[0]) : nil else {
         challenges += 1
         throw Refusal.challenge(keepsOpen: isTunnel && challenges <= server.limits.challenges)
       }
-      let authority = HostAuthority(head.host, port: head.port)
-      if let refusal = server.refusal(of: authority, way) { throw refusal }
+      if let refusal = server.refusal(of: head.authority, way) { throw refusal }
       guard case .absolute(let path) = head.target else {
-        return begin(Flow(server, channel, .tunnel(isSOCKS: false), authority, way))
+        return begin(Flow(server, channel, .tunnel(isSOCKS: false), head.authority, way))
       }
       guard case .rules = way else { throw Refusal.forbidden("a route is for CONNECT") }
-      guard let url = URL(string: "http://\(head.authority)\(path)") else {
+      guard let url = URL(string: "http://\(head.written)\(path)") else {
         throw Refusal.malformed("the target is no URL")
       }
-      begin(Flow(server, channel, .request(head.forwarded(path: path), head, url), authority, way))
+      begin(Flow(server, channel, .request(head, url, path: path), head.authority, way))
     }
   }
 
@@ -173,10 +175,7 @@
 
     private func greet() throws {
       guard let mayLogIn = try take(SOCKS.greeting) else { return }
-      guard mayLogIn else {
-        say(SOCKS.noMethod)
-        return close()
-      }
+      guard mayLogIn else { return close(saying: SOCKS.noMethod) }
       say(SOCKS.usesPassword)
       state = .login
       advance()
@@ -184,10 +183,7 @@
 
     private func login() throws {
       guard let (user, password) = try take(SOCKS.login) else { return }
-      guard let way = server.way(user: user, password: password) else {
-        say(SOCKS.wrongPassword)
-        return close()
-      }
+      guard let way = server.way(user: user, password: password) else { return close(saying: SOCKS.wrongPassword) }
       say(SOCKS.welcome)
       state = .socksRequest(way)
       advance()
@@ -195,15 +191,9 @@
 
     private func socksRequest(_ way: Flow.Way) throws {
       guard let request = try take(SOCKS.request) else { return }
-      guard let (host, port) = request else {
-        say(SOCKS.reply(7))
-        return close()
-      }
+      guard let (host, port) = request else { return close(saying: SOCKS.reply(7)) }
       let authority = HostAuthority(host, port: port)
-      guard server.refusal(of: authority, way) == nil else {
-        say(SOCKS.reply(2))
-        return close()
-      }
+      guard server.refusal(of: authority, way) == nil else { return close(saying: SOCKS.reply(2)) }
       begin(Flow(server, channel, .tunnel(isSOCKS: true), authority, way))
     }
   }

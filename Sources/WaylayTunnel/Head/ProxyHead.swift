@@ -1,6 +1,7 @@
 #if Tunnel
   import Foundation
   import WaylayCore
+  import WaylayHosts
 
   /// The head of a request to a proxy (RFC 9112, sections 3.2.2 and 3.2.3), read strictly: what two readers could take
   /// for two things is refused.
@@ -22,54 +23,42 @@
     let method: String
     let version: String
     let target: Target
-    /// The target's host and port, as they were written.
-    let authority: String
-    let host: HostName
-    let port: Int
+    /// The target's host and port, as they were written, and what they mean.
+    let written: String
+    let authority: HostAuthority
     /// In their order, as they were written.
-    let fields: [(name: String, value: String)]
+    let fields: HTTPFields
     let body: Body
-
-    /// The field that holds the secret.
-    static let credentials = "proxy-authorization"
 
     /// Reads a head up to and with the empty line that ends it.
     init(_ bytes: some Collection<UInt8>) throws(Refusal) {
       var lines = try Self.lines(bytes)[...]
       let words = (lines.popFirst() ?? []).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-      guard words.count == 3, Self.isToken(words[0]), words[1].allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw .malformed("the request line is not METHOD TARGET VERSION")
-      }
-      (method, version) = (Self.text(words[0]), Self.text(words[2]))
+      guard words.count == 3, words[1].allSatisfy({ (0x21...0x7E).contains($0) }),
+        let method = HTTPRequest.Method(String(decoding: words[0], as: UTF8.self))
+      else { throw .malformed("the request line is not METHOD TARGET VERSION") }
+      (self.method, version) = (method.rawValue, String(decoding: words[2], as: UTF8.self))
       guard version == "HTTP/1.1" || version == "HTTP/1.0" else { throw .malformed("the version is not HTTP/1.1") }
       fields = try Self.fields(lines)
       body = try Self.body(fields, version)
-      let text = Self.text(words[1])
-      if method == "CONNECT" {
-        target = .tunnel
-        authority = text
+      let text = String(decoding: words[1], as: UTF8.self)
+      guard method != .connect else {
         guard body == .length(0) else { throw .malformed("a CONNECT has no body") }
-      } else {
-        guard text.prefix(7).lowercased() == "http://" else {
-          throw .malformed("a proxy takes CONNECT, or a target that begins with http://")
-        }
-        let rest = text.dropFirst(7)
-        authority = String(rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
-        let path = rest.dropFirst(authority.count)
-        guard !path.contains("#") else { throw .malformed("the target has a fragment") }
-        target = .absolute(path: path.hasPrefix("/") ? String(path) : "/\(path)")
+        (target, written, authority) = (.tunnel, text, try Self.authority(text, orElse: nil))
+        return
       }
-      (host, port) = try Self.endpoint(authority, orElse: method == "CONNECT" ? nil : 80)
-    }
-
-    /// The value of a field that occurs once.
-    func only(_ name: String) -> String? {
-      let values = fields.filter { $0.name.lowercased() == name }
-      return values.count == 1 ? values[0].value : nil
+      guard text.prefix(7).lowercased() == "http://" else {
+        throw .malformed("a proxy takes CONNECT, or a target that begins with http://")
+      }
+      written = String(text.dropFirst(7).prefix { !"/?#".contains($0) })
+      let path = text.dropFirst(7 + written.count)
+      guard !path.contains("#") else { throw .malformed("the target has a fragment") }
+      target = .absolute(path: path.hasPrefix("/") ? String(path) : "/\(path)")
+      authority = try Self.authority(written, orElse: 80)
     }
 
     /// Splits at CR LF; no other control may occur.
-    private static func lines(_ bytes: some Collection<UInt8>) throws(Refusal) -> [[UInt8]] {
+    static func lines(_ bytes: some Collection<UInt8>) throws(Refusal) -> [[UInt8]] {
       var lines: [[UInt8]] = []
       var line: [UInt8] = []
       var isAfterCR = false
@@ -95,24 +84,20 @@
       return lines
     }
 
-    private static func fields(_ lines: ArraySlice<[UInt8]>) throws(Refusal) -> [(name: String, value: String)] {
-      var fields: [(name: String, value: String)] = []
+    static func fields(_ lines: some Sequence<[UInt8]>) throws(Refusal) -> HTTPFields {
+      var fields = HTTPFields()
       for line in lines {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), isToken(line[..<colon]) else {
-          throw .malformed("a line is not a field")
-        }
-        let value = text(line[(colon + 1)...])
-        fields.append((text(line[..<colon]), value.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))))
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+          let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+        else { throw .malformed("a line is not a field") }
+        fields.append(HTTPField(name: name, value: line[(colon + 1)...]))
       }
       return fields
     }
 
     /// How long the body is; every way in which two readers could differ is refused (RFC 9112, section 6.3).
-    private static func body(
-      _ fields: [(name: String, value: String)], _ version: String
-    ) throws(Refusal) -> Body {
-      func values(_ name: String) -> [String] { fields.filter { $0.name.lowercased() == name }.map(\.value) }
-      let (codings, lengths) = (values("transfer-encoding"), values("content-length"))
+    private static func body(_ fields: HTTPFields, _ version: String) throws(Refusal) -> Body {
+      let (codings, lengths) = (fields[values: .transferEncoding], fields[values: .contentLength])
       if let coding = codings.first {
         guard lengths.isEmpty else { throw .malformed("there is a length beside a transfer coding") }
         guard codings.count == 1, coding.lowercased() == "chunked", version == "HTTP/1.1" else {
@@ -129,36 +114,13 @@
     }
 
     /// `host:port` or `[address]:port`; without user info.
-    static func endpoint(_ text: String, orElse standard: Int?) throws(Refusal) -> (HostName, Int) {
-      var (host, port) = (text[...], standard)
-      let isLiteral = text.hasPrefix("[")
-      if let colon = text.lastIndex(of: ":"), !isLiteral || text[..<colon].hasSuffix("]") {
-        let digits = text[text.index(after: colon)...]
-        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
-          throw .malformed("the port is not a number")
-        }
-        (host, port) = (text[..<colon], Int(digits))
-      }
-      guard let port, (1...65535).contains(port) else { throw .malformed("there is no port from 1 to 65535") }
-      guard isLiteral == (host.hasPrefix("[") && host.hasSuffix("]")), isLiteral || !host.contains(":"),
-        let name = try? HostName(String(host)), !isLiteral || name.isAddress
-      else { throw .malformed("the host is not a name or an address") }
-      return (name, port)
+    static func authority(_ text: String, orElse standard: Int?) throws(Refusal) -> HostAuthority {
+      guard let pattern = try? HostPattern(text), !pattern.isWildcard, let name = pattern.name,
+        text.hasPrefix("[") == name.description.contains(":")
+      else { throw .malformed("the host is not a name or an address, or its port not one from 1 to 65535") }
+      guard let port = pattern.port ?? standard else { throw .malformed("there is no port") }
+      return HostAuthority(name, port: port)
     }
-
-    private static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
-      !bytes.isEmpty
-        && bytes.allSatisfy { byte in
-          switch byte {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-          default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-          }
-        }
-    }
-
-    private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
   }
 
   extension ProxyHead {
@@ -169,23 +131,21 @@
 
     /// The head for the origin: `Host` from the target, nothing meant for the proxy, one request on the connection.
     func forwarded(path: String) -> [UInt8] {
-      let named = fields.filter { $0.name.lowercased() == "connection" }.flatMap { $0.value.split(separator: ",") }
+      let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
         .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
       let dropped = Self.dropped.union(named)
-      var lines = ["\(method) \(path) \(version)", "Host: \(authority)"]
-      for (name, value) in fields {
-        let folded = name.lowercased()
-        if !dropped.contains(folded), !folded.hasPrefix("proxy-") { lines.append("\(name): \(value)") }
+      var head = Array("\(method) \(path) \(version)\r\nHost: \(written)\r\n".utf8)
+      for field in fields {
+        let name = field.name.canonicalName
+        guard !dropped.contains(name), !name.hasPrefix("proxy-") else { continue }
+        head += Array("\(field.name.rawName): ".utf8) + field.withUnsafeBytesOfValue { Array($0) } + [13, 10]
       }
       switch body {
-      case .chunked: lines.append("Transfer-Encoding: chunked")
-      case .length(let count):
-        if fields.contains(where: { $0.name.lowercased() == "content-length" }) {
-          lines.append("Content-Length: \(count)")
-        }
+      case .chunked: head += "Transfer-Encoding: chunked\r\n".utf8
+      case .length(let count) where fields[.contentLength] != nil: head += "Content-Length: \(count)\r\n".utf8
+      case .length: break
       }
-      lines += ["Connection: close", "", ""]
-      return Array(lines.joined(separator: "\r\n").utf8)
+      return head + Array("Connection: close\r\n\r\n".utf8)
     }
   }
 

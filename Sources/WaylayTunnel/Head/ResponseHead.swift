@@ -22,21 +22,14 @@
           guard rest.count <= Self.limit else { throw ChannelError.eof }
           return nil
         }
-        let lines = String(decoding: rest[..<end], as: UTF8.self).components(separatedBy: "\r\n")
-        let words = lines[0].split(separator: " ", maxSplits: 2)
-        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let code = Int(words[1]), (100...999).contains(code)
-        else {
-          throw ChannelError.eof
-        }
+        let lines = try ProxyHead.lines(rest[..<(end + 4)])
+        let words = lines[0].split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard words.count >= 2, words[0].starts(with: "HTTP/1.".utf8),
+          let code = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(code)
+        else { throw ChannelError.eof }
         start += end + 4 - rest.startIndex
         if code < 200 { continue }
-        var fields = HTTPFields()
-        for line in lines.dropFirst() {
-          let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-          guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { throw ChannelError.eof }
-          fields.append(HTTPField(name: name, value: parts[1].trimmingCharacters(in: .whitespaces)))
-        }
-        return (.init(code: code), fields)
+        return (.init(code: code), try ProxyHead.fields(lines.dropFirst()))
       }
     }
   }

@@ -62,6 +62,14 @@
       #endif
     }
 
+    /// Closes a connection so that what is said last arrives: what comes meanwhile is read and dropped, for a moment.
+    static func end(_ channel: any Channel, saying last: [UInt8]) {
+      channel.writeAndFlush(ByteBuffer(bytes: last)).whenComplete { _ in channel.close(mode: .output, promise: nil) }
+      let late = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+      channel.closeFuture.whenComplete { _ in late.cancel() }
+      channel.read()
+    }
+
     /// Closes a connection so that its peer learns that something is missing.
     static func reset(_ channel: any Channel) {
       #if !canImport(Network)

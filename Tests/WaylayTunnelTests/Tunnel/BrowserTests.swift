@@ -17,34 +17,40 @@ import WaylayHosts
     .enabled(if: access("/usr/bin/certutil", X_OK) == 0, "no certutil is installed (libnss3-tools)"),
     .timeLimit(.minutes(5)))
   struct BrowserTests {
-    static let fronts: [[Hijacker]] = {
-      let kinds = Hijacker.allCases
-      let all = kinds.map { [$0] } + [[.silence, .close, .portal, .blackHole, .refusal], [.rogueCertificate, .reset]]
-      return Sizes.isWhole ? all : [[.rogueCertificate], [.silence, .close, .portal, .blackHole, .refusal]]
+    /// What is in front of two hosts that one browser visits.
+    static let fronts: [[[Hijacker]]] = {
+      let alone = Hijacker.allCases.map { [$0] }
+      let long: [[Hijacker]] = [[.rogueCertificate, .reset], [.silence, .close, .portal, .blackHole, .refusal]]
+      let pairs = stride(from: 0, to: alone.count, by: 2).map { [alone[$0], alone[$0 + 1]] }
+      return Sizes.isWhole ? pairs + [long] : [long]
     }()
 
     @Test(
-      "a page comes from the good server, over a certificate that the browser has verified", .heavy, arguments: fronts)
-    func page(_ front: [Hijacker]) async throws {
-      try await TunnelRig.with(front.map(\.address) + ["127.0.0.1"]) { rig in
-        let texts = try await visit(
-          rig, tries: 1 + 2 * front.filter { [.rogueCertificate, .wrongName].contains($0) }.count)
-        #expect(texts.last == HijackLab.answer, "\(texts)")
+      "pages come from the good server, over certificates that the browser has verified; plain http sees no secret",
+      .heavy, arguments: fronts)
+    func pages(_ fronts: [[Hijacker]]) async throws {
+      let plain = try await HijackLab.start(isSecure: false)
+      try await TunnelRig.with { rig in
+        func addresses(_ front: [Hijacker]) -> [String] { front.map(\.address) + ["127.0.0.1"] }
+        let rules = [
+          "api.test:\(rig.lab.port)": addresses(fronts[0]), "www.test:\(rig.lab.port)": addresses(fronts[1]),
+          "other.test:\(plain.port)": addresses([.refusal]),
+        ]
+        rig.rewriter.ruleSource.replace(with: try HostRules(rules))
+        let visits = [
+          (rig.lab.url(), fronts[0]), (rig.lab.url(host: "www.test"), fronts[1]), (plain.url(host: "other.test"), []),
+        ]
+        let tries = visits.map { ($0.0, 1 + 2 * $0.1.filter { [.rogueCertificate, .wrongName].contains($0) }.count) }
+        for texts in try await visit(rig, tries) { #expect(texts.last == HijackLab.answer, "\(texts)") }
         #expect(rig.lab.leaks() == [])
+        #expect(plain.good.requests.count > 0)
+        #expect(plain.good.rawBytes.allSatisfy { !$0.lowercased().contains("proxy") && !$0.contains(rig.secret) })
       }
+      await plain.stop()
     }
 
-    @Test("a page of plain http comes by the absolute form, and the server sees nothing of the secret", .heavy)
-    func plain() async throws {
-      try await TunnelRig.with(isSecure: false, ["127.0.0.8", "127.0.0.1"]) { rig in
-        let texts = try await visit(rig, tries: 1)
-        #expect(texts == [HijackLab.answer])
-        #expect(rig.lab.good.rawBytes.allSatisfy { !$0.lowercased().contains("proxy") && !$0.contains(rig.secret) })
-      }
-    }
-
-    /// What the page says, or the browser's error, for each try until one gets the answer.
-    private func visit(_ rig: TunnelRig, tries: Int) async throws -> [String] {
+    /// What each page says, or the browser's error, for each of so many tries until one gets the answer.
+    private func visit(_ rig: TunnelRig, _ visits: [(url: URL, tries: Int)]) async throws -> [[String]] {
       let home = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-home-\(UUID().uuidString)")
       let database = home.appendingPathComponent(".pki/nssdb")
       try FileManager.default.createDirectory(at: database, withIntermediateDirectories: true)
@@ -69,17 +75,21 @@ import WaylayHosts
           }
         }
         try await page.call("Fetch.enable", ["handleAuthRequests": true])
-        var texts: [String] = []
-        while texts.count < tries, texts.last != HijackLab.answer {
-          let problem = try await page.call("Page.navigate", ["url": rig.lab.url().absoluteString])["errorText"]?.string
-          if let problem, !problem.isEmpty {
-            texts.append(problem)
-            continue
+        var all: [[String]] = []
+        for (url, tries) in visits {
+          var texts: [String] = []
+          while texts.count < tries, texts.last != HijackLab.answer {
+            let problem = try await page.call("Page.navigate", ["url": url.absoluteString])["errorText"]?.string
+            if let problem, !problem.isEmpty {
+              texts.append(problem)
+              continue
+            }
+            try await page.until("document.readyState === 'complete' && location.href === '\(url.absoluteString)'")
+            texts.append(try await page.evaluate("document.body.innerText").string ?? "")
           }
-          try await page.until("document.readyState === 'complete' && location.href.includes('.test')")
-          texts.append(try await page.evaluate("document.body.innerText").string ?? "")
+          all.append(texts)
         }
-        return texts
+        return all
       }
     }
   }

@@ -19,7 +19,7 @@ import WaylayHosts
       let kinds = Hijacker.allCases
       let all =
         kinds.map { [$0] } + kinds.indices.map { start in (0..<5).map { kinds[(start + $0 * 3) % kinds.count] } }
-      return Sizes.isWhole ? all : [[.silence], [.rogueCertificate, .close, .blackHole, .reset, .portal]]
+      return Sizes.isWhole ? all : [[.rogueCertificate, .close, .blackHole]]
     }()
 
     @Test(

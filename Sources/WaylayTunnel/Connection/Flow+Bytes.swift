@@ -1,0 +1,229 @@
+#if Tunnel
+  import NIOCore
+  import WaylayCore
+  import WaylayHosts
+
+  // MARK: - Bytes
+
+  extension Flow {
+    func clientSent(_ bytes: ByteBuffer) {
+      guard !isOver else { return }
+      lastActivity = .now()
+      if var body {
+        guard let count = body.isOver ? 0 : body.take(bytes.readableBytesView) else { return fail() }
+        self.body = body
+        // One request: what comes after it belongs to nobody.
+        if count < bytes.readableBytes { return fail() }
+      }
+      guard let origin else {
+        flight.append(bytes)
+        // Nothing is read from here on; what had come already is kept, and sent once.
+        if case .tunnel = kind, isEstablished { offer() }
+        return
+      }
+      record.bytesSent += bytes.readableBytes
+      if case .shown(var watch) = trust {
+        let verdict = watch.see(bytes.readableBytesView)
+        trust = .shown(watch)
+        switch verdict {
+        case .undecided: break
+        case .goesOn: timers.append(loop.scheduleTask(in: server.limits.settleTime) { [self] in settle() })
+        case .accepted: settle()
+        case .rejected: reject(byAlert: true)
+        }
+      }
+      write(bytes, to: origin)
+    }
+
+    func clientPaused() {
+      if let origin, !isOver { return pass(from: client, to: origin) }
+      if isOver || flight.verdict == .incomplete && isEstablished { client.channel.read() }
+    }
+
+    func serverSent(_ bytes: ByteBuffer) {
+      lastActivity = .now()
+      record.bytesReceived += bytes.readableBytes
+      if held != nil { return hold(bytes) }
+      isEstablished = true
+      if case .unknown = trust { settle() }
+      write(bytes, to: client)
+    }
+
+    func serverPaused() {
+      guard let origin else { return }
+      if held == nil { return pass(from: origin, to: client) }
+      if case .unknown = trust { origin.channel.read() }
+    }
+
+    func clientIsWritable() { isWritable(client, readFrom: origin) }
+    func serverIsWritable() { isWritable(origin, readFrom: client) }
+
+    /// What a slow reader has to take still keeps the connection from being idle: each piece that it takes does.
+    private func write(_ bytes: ByteBuffer, to side: Side) {
+      guard !side.channel.isWritable else { return side.channel.write(bytes, promise: nil) }
+      side.channel.write(bytes).whenComplete { [self] _ in lastActivity = .now() }
+    }
+
+    private func pass(from side: Side, to other: Side) {
+      other.channel.flush()
+      other.isFull = !other.channel.isWritable
+      if !other.isFull { side.channel.read() }
+    }
+
+    private func isWritable(_ side: Side?, readFrom other: Side?) {
+      guard let side, side.isFull else { return }
+      side.isFull = false
+      other?.channel.read()
+    }
+
+    /// Looks at the head of a response before the client has it.
+    private func hold(_ bytes: ByteBuffer) {
+      do {
+        guard let (status, fields) = try held?.append(bytes) else { return }
+        trust = .settled
+        winner?.succeed(status, fields)
+      } catch {
+        trust = .settled
+        winner?.fail(
+          TransportError(
+            .badServerResponse, phase: .receiving, requestBytesSent: 1, message: "what it answers is not HTTP."))
+      }
+    }
+
+    /// The response has passed the check.
+    func release() {
+      guard let response = held else { return }
+      (held, isEstablished) = (nil, true)
+      write(response.bytes, to: client)
+      serverPaused()
+      if origin?.hasEnded ?? false { pass(endTo: client) }
+    }
+  }
+
+  // MARK: - Ends
+
+  extension Flow {
+    func clientEnded() {
+      guard !client.hasEnded else { return }
+      client.hasEnded = true
+      reject(byAlert: false)
+      if let origin { return pass(endTo: origin) }
+      // A client that waits for TLS has nothing else to say: it has gone.
+      guard case .tunnel = kind, flight.verdict != .other else { return }
+      end()
+      client.channel.close(promise: nil)
+    }
+
+    func serverEnded() {
+      guard let origin, !origin.hasEnded else { return }
+      origin.hasEnded = true
+      failUnlessShown()
+      if held == nil { pass(endTo: client) }
+    }
+
+    /// One side has ended: the other is told so when it has taken what there is.
+    private func pass(endTo side: Side) {
+      guard !isOver, let origin else { return }
+      if client.hasEnded, origin.hasEnded { close() } else { shut(side) }
+    }
+
+    /// A server that has said nothing to bytes that only it was sent.
+    private func failUnlessShown() {
+      guard case .unknown = trust, let winner else { return }
+      trust = .settled
+      winner.fail(
+        TransportError(
+          .networkConnectionLost, phase: .receiving, requestBytesSent: 1, address: "\(winner.endpoint)",
+          message: "it closed before it had said anything."))
+      if case .request = kind, !isEstablished { refuse(.failed("the server closed before it had said anything")) }
+    }
+
+    /// The server's connection is closed. SwiftNIO tells of the end of a side whose other half is shut by this alone.
+    func serverClosed() {
+      if origin?.isShut ?? false { serverEnded() }
+      failUnlessShown()
+      guard origin?.hasEnded ?? false else { return fail() }
+      if held == nil { close() }
+    }
+
+    func serverFailed() {
+      failUnlessShown()
+      fail()
+    }
+
+    /// The client's connection is closed; the same holds for it.
+    func clientClosed() {
+      if client.isShut { clientEnded() }
+      reject(byAlert: false)
+      fail()
+    }
+
+    /// The network is another one: what was open leads nowhere.
+    func networkChanged() { loop.execute { [self] in if winner != nil { fail() } } }
+
+    func refuse(_ refusal: Refusal) {
+      guard !isOver else { return }
+      record.failure = record.failure ?? refusal.text
+      guard !isEstablished else { return fail() }
+      var response = refusal.response
+      if case .tunnel(isSOCKS: true) = kind { response = SOCKS.reply(refusal.status == 504 ? 4 : 1) }
+      end()
+      TunnelNetwork.end(client.channel, saying: response)
+    }
+
+    /// Ends both sides, so that each knows that something is missing.
+    func fail() {
+      guard !isOver else { return }
+      end()
+      TunnelNetwork.reset(client.channel)
+    }
+
+    /// Ends both sides when they have taken what there is.
+    private func close() {
+      guard !isOver else { return }
+      let channels = [client, origin].compactMap { $0?.channel }
+      end(closing: false)
+      watchIdle()
+      for channel in channels {
+        channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+      }
+      EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { [self] _ in idle?.cancel() }
+    }
+
+    /// Ends the server's side and all attempts, and leaves the client's to its caller.
+    func end(closing: Bool = true) {
+      guard !isOver else { return }
+      isOver = true
+      for timer in timers + [idle].compactMap(\.self) { timer.cancel() }
+      timers = []
+      // What a winner has come to is told by its own end, which a cancellation would hide.
+      if winner == nil { task?.cancel() }
+      for attempt in attempts { attempt.fail(CancellationError()) }
+      winner?.fail(CancellationError())
+      if closing, let origin { TunnelNetwork.reset(origin.channel) }
+      server.dialer.remove(self)
+      record.duration = server.rewriter.clock.time() - start
+      server.records.send { record }
+    }
+
+    func shut(_ side: Side) {
+      side.channel.writeAndFlush(ByteBuffer()).whenComplete { _ in
+        side.channel.close(mode: .output).whenSuccess { side.isShut = true }
+      }
+    }
+
+    /// Closes a connection on which nothing has happened for too long: less, where one side has ended, and has taken all.
+    func watchIdle() {
+      let isHalf =
+        !isOver && (client.hasEnded || origin?.hasEnded ?? false) && !client.isFull && !(origin?.isFull ?? false)
+      let limit = isHalf ? server.limits.halfClosedTime : TimeAmount(server.options.idleTimeout)
+      let left = lastActivity + limit - .now()
+      guard left > .nanoseconds(0) else {
+        if !isOver { return fail() }
+        for side in [client, origin] { side?.channel.close(promise: nil) }
+        return
+      }
+      idle = loop.scheduleTask(in: min(left, server.limits.halfClosedTime)) { [self] in watchIdle() }
+    }
+  }
+#endif

@@ -89,10 +89,12 @@
   extension URLRequest {
     /// The same request with the trace context of the current task in its fields, for a session whose chain has
     /// ``Tracing``: hosts outside its scope do not get them.
-    public func carryingTraceContext() -> URLRequest {
+    ///
+    /// - Parameter tracer: The tracer of that ``Tracing``; by default the one of the `InstrumentationSystem`.
+    public func carryingTraceContext(of tracer: (any Tracer)? = nil) -> URLRequest {
       guard let context = ServiceContext.current else { return self }
       var fields = HTTPFields()
-      InstrumentationSystem.tracer.inject(context, into: &fields, using: Fields())
+      (tracer ?? InstrumentationSystem.tracer).inject(context, into: &fields, using: Fields())
       var request = self
       for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
       return request

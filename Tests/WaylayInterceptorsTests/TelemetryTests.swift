@@ -11,6 +11,10 @@
   import WaylayInterceptors
   import WaylayMocks
 
+  #if canImport(FoundationNetworking)
+    import FoundationNetworking
+  #endif
+
   /// The example trees are those of OpenTelemetry's conventions for HTTP spans, section "Examples"
   /// (https://github.com/open-telemetry/semantic-conventions/blob/main/docs/http/http-spans.md#examples).
   @Suite("Tracing and TrafficMetrics", .timeLimit(.minutes(5)))
@@ -35,6 +39,27 @@
       // Each request carries the context of its own span.
       let ids = origin.requests.compactMap { $0["in-memory-span-id"].first }
       #expect(ids == clients.map(\.spanID))
+    }
+
+    @Test("a session's request has the span of the task that made it for its parent, if it carries the context")
+    func session() async throws {
+      try await withOrigin { origin in
+        let session = URLSession(
+          configuration: .ephemeral.intercepted(
+            by: InterceptorRegistry { Tracing(for: .host("127.0.0.1"), tracer: tracer) }))
+        let parent = tracer.startSpan("request", ofKind: .server)
+        try await ServiceContext.withValue(parent.context) {
+          let plain = URLRequest(url: origin.url("/hello"))
+          _ = try await session.data(for: plain)
+          _ = try await session.data(for: plain.carryingTraceContext(of: tracer))
+        }
+        parent.end()
+        let spans = tracer.finishedSpans.filter { $0.kind == .client }
+        #expect(spans.last?.parentSpanID == parent.spanID && spans.last?.traceID == parent.traceID)
+        #expect(origin.requests.last?["in-memory-span-id"] == spans.last.map { [$0.spanID] })
+        let outside = URLRequest(url: origin.url("/hello")).carryingTraceContext(of: tracer)
+        #expect(outside == URLRequest(url: origin.url("/hello")))
+      }
     }
 
     @Test("retries are siblings that are counted")
@@ -154,21 +179,6 @@
       let sent = script.requests.all.map { request in request.fields.map(\.name.rawName) }
       #expect(sent[0].contains("in-memory-span-id") && sent[0].contains("traceparent"))
       #expect(sent[1].isEmpty)
-    }
-
-    @Test("a session's request carries the context that its task has lost")
-    func session() async throws {
-      try await withOrigin { origin in
-        let registry = InterceptorRegistry { Tracing(for: .host("127.0.0.1"), tracer: tracer) }
-        let session = URLSession(configuration: .ephemeral.intercepted(by: registry))
-        let parent = tracer.startSpan("request", ofKind: .server)
-        var request = URLRequest(url: origin.url("/echo"))
-        request.setValue(parent.traceID, forHTTPHeaderField: "in-memory-trace-id")
-        request.setValue(parent.spanID, forHTTPHeaderField: "in-memory-span-id")
-        _ = try await session.data(for: request)
-        #expect(tracer.finishedSpans.first?.parentSpanID == parent.spanID)
-        parent.end()
-      }
     }
 
     @Test("durations, sizes and active requests have the names and dimensions of the conventions")

@@ -16,7 +16,7 @@ struct OverlapTests {
 
   private static let count =
     ProcessInfo.processInfo.environment["WAYLAY_OVERLAP_SCHEDULES"].flatMap { Int($0) }
-    ?? Sizes.of(10_000, small: 700)
+    ?? Sizes.of(10_000, small: 400)
 
   @Test("whatever overlaps, each look-up finds what is there, and nothing is lost, left over or stuck", .heavy)
   func schedules() async throws {

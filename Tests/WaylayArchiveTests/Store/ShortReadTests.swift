@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -26,7 +27,7 @@ struct ShortReadTests {
       let entry = try #require(try await store.entries(for: ArchiveKey("\(length)")).first)
       let whole = try await entry.body().collect(upTo: 1 << 20)
       #expect(whole == body)
-      for count in 1...20 {
+      for count in Sizes.isWhole ? Array(1...20) : [1, 2, 8, 15, 16, 17, 20] {
         let range = Int64(length - count)..<Int64(length)
         let tail = try await entry.body(in: range).collect(upTo: 1 << 20)
         #expect(tail == body.suffix(count), "the last \(count) of \(length)")

@@ -104,6 +104,38 @@
       }
     }
 
+    @Test(
+      "a PKCS #12 file serves as its certificate and key do, with the right passphrase",
+      .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl makes the file"))
+    func pkcs12() async throws {
+      let clients = try TestAuthority()
+      let identity = try clients.clientIdentity(TestOrigin.TLS.Certificate(names: ["client"]))
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-p12-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let (both, file) = (folder.appendingPathComponent("both.pem"), folder.appendingPathComponent("client.p12"))
+      try (identity.certificate + identity.key).write(to: both)
+      let (code, output) = try await Program(path: "/usr/bin/openssl").run([
+        "pkcs12", "-export", "-in", both.path, "-out", file.path, "-passout", "pass:right",
+      ])
+      try #require(code == 0, "\(output)")
+      let data = try Data(contentsOf: file)
+      try await withSecureOrigin(clientAuthority: clients) { origin, _, authority in
+        func load(_ passphrase: String) async -> (any Error)? {
+          await failure {
+            var options = CurlTransport.Options()
+            options.additionalAuthorities = [Data(authority.pem.utf8)]
+            options.security.clientCertificates = [try .pkcs12(data, passphrase: passphrase, for: "127.0.0.1")]
+            let registry = InterceptorRegistry(transport: CurlTransport(options: options))
+            return try await registry.data(for: URLRequest(url: origin.url("/echo"))).0
+          }
+        }
+        let error = await load("wrong")
+        #expect(error != nil && origin.requests.isEmpty && !"\(error!)".contains("wrong"))
+        #expect(await load("right") == nil && origin.requests.count == 1)
+      }
+    }
+
     @Test("what is no pin is refused when it is made", arguments: ["", "sha256/", "abc", "sha1/AAAA", "sha256/AAAA"])
     func invalid(text: String) {
       let error = #expect(throws: WaylayError.self) { try Pins(["api.example.com": [text]]) }

@@ -60,9 +60,13 @@ for library in "${libraries[@]}"; do
   convert "$library" "Sources/$library/$library.docc"
 done
 # Without the other archives, as a host builds it that knows this catalog alone.
-dependencies=()
+dependencies=() references=("${archives[@]}")
 convert Waylay Documentation.docc
-"$docc" merge "${archives[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
+"$docc" merge "$work/Waylay.doccarchive" "${references[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
+
+# DocC has nothing to show at the root of a site: lead from there to the page that begins with tasks.
+printf '<!doctype html>\n<meta charset="utf-8">\n<title>Waylay</title>\n%s\n<a href="documentation/waylay/">Waylay</a>\n' \
+  '<meta http-equiv="refresh" content="0; url=documentation/waylay/">' >"$work/site/index.html"
 
 # What DocC takes as it is: links from one module's pages to another's, and anything that is no link of DocC.
 python3 - "$work/site" <<'PYTHON'

@@ -6,12 +6,12 @@
 
 A catalog (*.docc) has the links of DocC, so that whoever builds it, an index or a host, gets all of them from the files as they lie:
 
-  [Title](doc:Page), [Title](doc:Page#A-heading)   another page of the catalog
+  <doc:Page>, <doc:Page#A-heading>, [words](doc:Page)   another page of the catalog
   [Title](/documentation/waylay/page)              from a module's page to the guide, or back: these are catalogs of their own, which one site holds
   ![What it shows](picture.svg)                    a picture beside the page
 
-GitHub shows these pictures, and the titles of such links, but does not follow them: it takes addresses of http, https and mailto alone, and a
-relative link, which it would follow, is dead in what DocC builds. No form serves both. So a reader there comes to each page by the list in README.md,
+GitHub shows these pictures, and the words of such links, but does not follow them: it takes addresses of http, https and mailto alone, and a relative
+link, which it would follow, is dead in what DocC builds. No form serves both. So a reader there comes to each page by the list in README.md,
 and this check fails if a page of the guide is missing in it.
 """
 import pathlib

@@ -1,9 +1,8 @@
 import Foundation
 public import Logging
 
-/// Where an archive takes its responses from. You can set a mode for the whole archive (``ArchiveCache/mode``), for
-/// some hosts or paths (``ArchiveCache/setMode(_:for:named:)``), or for one request
-/// (`request.archiveMode`, ``ArchiveCache/Configuration/modeFor``); the more specific one wins.
+/// Where an archive takes its responses from: set for the whole archive by ``ArchiveCache/mode``, and for a request by an
+/// interceptor before it (`request.archiveMode`), which takes precedence.
 ///
 /// | mode | stored response | network |
 /// |---|---|---|
@@ -37,13 +36,6 @@ extension ArchiveCache {
   /// }
   /// ```
   public struct Configuration: Sendable {
-    // MARK: Modes
-
-    /// The initial mode; see ``ArchiveCache/mode``.
-    public var mode: ArchiveMode = .online
-    /// The mode for a request; `nil` uses the archive's mode. Called once per load: return at once.
-    public var modeFor: (@Sendable (URLRequest) -> ArchiveMode?)?
-
     // MARK: What is kept apart
 
     /// The user of a request, such as an account number: responses of different partitions never mix, and a partition
@@ -178,34 +170,11 @@ extension ArchiveCache {
     public static let always = CacheStatusField(description: "always")
   }
 
-  /// The mode for requests without a more specific mode. You can set it at any time; it applies to loads that start
+  /// The mode for requests without one of their own: `online` until you set another. It applies to loads that start
   /// afterwards.
   public var mode: ArchiveMode {
     get { engine.modes.withLock { $0.general } }
     set { engine.modes.withLock { $0.general = newValue } }
-  }
-
-  /// Sets the mode for the requests that a scope covers, or removes it with `nil`.
-  ///
-  /// ```swift
-  /// archive.setMode(.preferArchive, for: .host("*.cdn.example.com"), named: "cdn")
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - mode: The mode; `nil` removes the one with that name.
-  ///   - scope: The requests.
-  ///   - name: The setting's name. A later call with the same name replaces it; if several cover a request, the most
-  ///     recent one wins.
-  public func setMode(_ mode: ArchiveMode?, for scope: InterceptorChain.Scope, named name: String) {
-    engine.modes.withLock { modes in
-      modes.scoped.removeAll { $0.name == name }
-      if let mode { modes.scoped.append(ScopedMode(name: name, scope: scope, mode: mode)) }
-    }
-  }
-
-  /// Sets the mode for the requests to one host, or removes it with `nil`.
-  public func setMode(_ mode: ArchiveMode?, forHost host: String) {
-    setMode(mode, for: .host(host), named: "host \(host)")
   }
 
   /// Lets a sequence of reachability values set ``mode``; `true` means that the network is available.
@@ -237,17 +206,9 @@ extension ArchiveCache {
     }?.cancel()
   }
 
-  /// A mode for some requests.
-  struct ScopedMode: Sendable {
-    let name: String
-    let scope: InterceptorChain.Scope
-    let mode: ArchiveMode
-  }
-
-  /// The modes of an archive.
+  /// The mode of an archive, and what drives it.
   struct Modes: Sendable {
-    var general: ArchiveMode
-    var scoped: [ScopedMode] = []
+    var general = ArchiveMode.online
     var follower: Task<Void, Never>?
   }
 }
@@ -256,10 +217,12 @@ extension InterceptedRequest {
   /// The archive's mode for this request, set by an interceptor before the archive; `nil` for no specific mode.
   ///
   /// ```swift
-  /// request.archiveMode = .preferArchive
+  /// Intercept(request: { request in
+  ///   if request.url.host == "static.example.com" { request.archiveMode = .preferArchive }
+  /// })
   /// ```
   ///
-  /// An app that makes the requests itself can use `URLRequest.cachePolicy` or ``ArchiveCache/Configuration/modeFor``.
+  /// An app that makes the requests itself can use `URLRequest.cachePolicy`.
   public var archiveMode: ArchiveMode? {
     get { self[ArchiveModeKey.self] }
     set { self[ArchiveModeKey.self] = newValue }

@@ -163,7 +163,7 @@ public final class ArchiveCache: InlineAnswering {
 /// it.
 final class ArchiveEngine: Sendable {
   let configuration: ArchiveCache.Configuration
-  let modes: Locked<ArchiveCache.Modes>
+  let modes = Locked(ArchiveCache.Modes())
   let reporter: ArchiveReporter
   let opening: StoreOpening
   let flights = Flights()
@@ -177,7 +177,6 @@ final class ArchiveEngine: Sendable {
   init(_ configuration: ArchiveCache.Configuration, store opening: StoreOpening) {
     self.configuration = configuration
     self.opening = opening
-    modes = Locked(ArchiveCache.Modes(general: configuration.mode))
     parts = PartLimits(configuration.limits)
     reporter = ArchiveReporter(logger: configuration.logger ?? FallbackLogger.current)
   }
@@ -277,14 +276,8 @@ final class ArchiveEngine: Sendable {
     return try await load.run()
   }
 
-  /// The mode of one request: its own, the configuration's for it, its host's, the archive's.
-  func mode(of request: InterceptedRequest) -> ArchiveMode {
-    if let mode = request.archiveMode { return mode }
-    if let modeFor = configuration.modeFor, let mode = modeFor(request.urlRequest) { return mode }
-    let (general, scoped) = modes.withLock { ($0.general, $0.scoped) }
-    guard !scoped.isEmpty else { return general }
-    return scoped.last { $0.scope.covers(request.url) }?.mode ?? general
-  }
+  /// The mode of one request: its own, or the archive's.
+  func mode(of request: InterceptedRequest) -> ArchiveMode { request.archiveMode ?? modes.withLock { $0.general } }
 }
 
 extension ArchiveMode {

@@ -25,8 +25,14 @@ func archiveOffline(archive: ArchiveCache, session: URLSession, url: URL) async 
 }
 
 func archiveModes(archive: ArchiveCache, reachability: AsyncStream<Bool>) {
-  archive.setMode(.preferArchive, forHost: "static.example.com")
   archive.follow(reachability)
+  let registry = InterceptorRegistry {
+    Intercept(request: { request in
+      if request.url.host == "static.example.com" { request.archiveMode = .preferArchive }
+    })
+    archive
+  }
+  _ = registry
 }
 
 func archiveMiss(session: URLSession, url: URL) async throws {

@@ -116,9 +116,9 @@
         for (name, value) in try Addresses.fields(header) { request.addValue(value, forHTTPHeaderField: name) }
         let store = try archive.forReading()
         let cache = ArchiveCache(store: store) { configuration in
-          configuration.mode = ArchiveMode(rawValue: mode.rawValue) ?? .online
           if let partition { configuration.partition = { _ in partition } }
         }
+        cache.mode = ArchiveMode(rawValue: mode.rawValue) ?? .online
         let explanation = await cache.explain(request)
         if common.json {
           try Output.json(

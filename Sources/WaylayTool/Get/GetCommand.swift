@@ -100,7 +100,9 @@
       let key = try KeyFile.key(keyFile, variable: "WAYLAY_ARCHIVE_KEY")
       // What is only read is not made, and an app may have it open.
       let store = try ArchiveOptions.open(archive, key, isReadOnly: offline)
-      return ArchiveCache(store: store) { $0.mode = offline ? .offline : .online }
+      let cache = ArchiveCache(store: store)
+      if offline { cache.mode = .offline }
+      return cache
     }
 
     private func load(_ request: URLRequest, _ registry: InterceptorRegistry, _ output: OutputFile?) async throws -> Int

@@ -26,7 +26,8 @@ struct LoadModeTests {
 
   @Test("a miss offline is an error that says why, and nothing is sent", arguments: Way.allCases)
   func miss(_ way: Way) async throws {
-    try await withSite({ $0.mode = .offline }) { (site: Site) async throws in
+    try await withSite { (site: Site) async throws in
+      site.archive.mode = .offline
       for method in ["GET", "POST"] {
         let error = await failure { try await site.load(site.request("/a", method: method), by: way) }
         #expect((error as? URLError)?.code == .resourceUnavailable)
@@ -38,7 +39,8 @@ struct LoadModeTests {
 
   @Test("preferArchive asks the network for what is not stored, and for nothing else")
   func preferArchive() async throws {
-    try await withSite({ $0.mode = .preferArchive }) { (site: Site) async throws in
+    try await withSite { (site: Site) async throws in
+      site.archive.mode = .preferArchive
       site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1")]))
       try await site.get("/a")
       site.wall.advance(by: 1000)
@@ -47,19 +49,22 @@ struct LoadModeTests {
     }
   }
 
-  @Test("a host's mode goes before the archive's, a request's before both")
-  func scopes() async throws {
-    try await withSite({ configuration in
-      configuration.modeFor = { $0.value(forHTTPHeaderField: "X-Mode") == "offline" ? .offline : nil }
-    }) { (site: Site) async throws in
+  @Test("a request's mode, set by an interceptor, goes before the archive's")
+  func ofRequest() async throws {
+    try await withSite { (site: Site) async throws in
       site.origin.reply(to: "/a", with: numbered([("Cache-Control", "max-age=1")]))
       try await site.get("/a")
       site.wall.advance(by: 1000)
-      site.archive.setMode(.preferArchive, forHost: "127.0.0.1")
-      #expect(try await site.get("/a").text == "body 1")
-      site.archive.setMode(nil, forHost: "127.0.0.1")
-      #expect(try await site.get("/a", ["X-Mode": "offline"]).text == "body 1")
-      #expect(try await site.get("/a").text == "body 2")
+      let registry = InterceptorRegistry(configuration: .ephemeral) {
+        Intercept(request: { if $0.fields[.accept] == "text/old" { $0.archiveMode = .preferArchive } })
+        site.archive
+      }
+      var request = URLRequest(url: site.origin.url("/a"))
+      request.setValue("text/old", forHTTPHeaderField: "Accept")
+      #expect(String(decoding: try await registry.data(for: request).0, as: UTF8.self) == "body 1")
+      request.setValue("text/new", forHTTPHeaderField: "Accept")
+      #expect(String(decoding: try await registry.data(for: request).0, as: UTF8.self) == "body 2")
+      registry.invalidate()
       site.wall.advance(by: 1000)
       var noted = InterceptedRequest(site.request("/a"))
       noted.archiveMode = .offline

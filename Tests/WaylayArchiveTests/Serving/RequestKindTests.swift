@@ -67,7 +67,8 @@ struct RequestKindTests {
 
   @Test("a retry is not answered with the error that it retries", arguments: [ArchiveMode.online, .preferArchive])
   func retry(_ mode: ArchiveMode) async throws {
-    try await withSite({ $0.mode = mode }) { (site: Site) async throws in
+    try await withSite { (site: Site) async throws in
+      site.archive.mode = mode
       let registry = InterceptorRegistry(configuration: .ephemeral) {
         Retry()
         site.archive

@@ -65,10 +65,8 @@
         try await first.opened()
         _ = try await get("?q=1&p=2&utm=a", first, script)
         await first.close()
-        let second = ArchiveCache(at: directory) {
-          $0.keepsQueryValues = keepsQueryValues
-          $0.mode = .offline
-        }
+        let second = ArchiveCache(at: directory) { $0.keepsQueryValues = keepsQueryValues }
+        second.mode = .offline
         try await second.opened()
         #expect(try await get("?p=2&q=1&utm=z", second, script) == "for q=1&p=2&utm=a")
         let error = await failure { try await get("?p=2&q=2", second, script) }

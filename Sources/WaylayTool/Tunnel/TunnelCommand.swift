@@ -30,9 +30,7 @@
     @OptionGroup var ways: RouteOptions
     @Flag(help: "Pass hosts that are not in the list on, to where the system says they are.") var others = false
     @Flag(help: "Show the connections in a browser: host, address, attempts, bytes, times.") var watch = false
-    @Option(
-      help: ArgumentHelp("Without a command: the file for the variables; a new one unless given.", valueName: "file"))
-    var file: String?
+    @Option(help: ArgumentHelp("Without a command: a new file for the variables.", valueName: "file")) var file: String?
     @OptionGroup var common: CommonOptions
     @Argument(parsing: .postTerminator, help: "The command and its arguments.") var command: [String] = []
 
@@ -49,25 +47,24 @@
         throw ToolFailure(.failed, "tunnel.\(error.code)", error.message)
       }
       let server = watch ? try await showing(tunnel) : nil
-      var status: Int32 = 0
-      do {
-        if command.isEmpty {
-          let variables = try write(tunnel.proxyVariables)
-          defer { try? FileManager.default.removeItem(at: variables) }
-          try say(tunnel, variables, server?.url)
-          await stop.wait()
-        } else {
-          if watch || common.json { try say(tunnel, nil, server?.url) }
-          status = try await run(with: tunnel.proxyVariables, until: stop)
-        }
-      } catch {
-        await server?.stop()
-        await tunnel.stop()
-        throw error
-      }
+      let result: Result<Int32, any Error>
+      do { result = .success(try await serve(tunnel, server?.url, stop)) } catch { result = .failure(error) }
       await server?.stop()
       await tunnel.stop()
+      let status = try result.get()
       if status != 0 { throw ExitCode(status) }
+    }
+
+    private func serve(_ tunnel: HostTunnel, _ page: URL?, _ stop: StopSignal) async throws -> Int32 {
+      guard command.isEmpty else {
+        if watch || common.json { try say(tunnel, nil, page) }
+        return try await run(with: tunnel.proxyVariables, until: stop)
+      }
+      let variables = try write(tunnel.proxyVariables)
+      defer { try? FileManager.default.removeItem(at: variables) }
+      try say(tunnel, variables, page)
+      await stop.wait()
+      return 0
     }
 
     private func tunnel() throws -> HostTunnel {
@@ -78,8 +75,9 @@
       var options = HostTunnel.Options()
       options.allowsOtherHosts = others
       // Others can go the system's way only where the policy knows one; those with a rule have addresses either way.
-      let rewriter = others ? HostRewriter(rules: strict.ruleSource.rules, policy: .prefer) : strict
-      return HostTunnel(others && ways.doh == nil ? rewriter : strict, options: options)
+      let isPassing = others && ways.doh == nil
+      return HostTunnel(
+        isPassing ? HostRewriter(rules: strict.ruleSource.rules, policy: .prefer) : strict, options: options)
     }
 
     /// Feeds an inspector with what goes through the tunnel, and shows it.
@@ -102,11 +100,11 @@
         HAR.Field("X-Failure", record.failure ?? "none"),
       ]
       let request = HAR.Request(method: "CONNECT", url: "https://\(record.host):\(record.port)/")
-      let response = HAR.Response(
-        status: record.address == nil ? 502 : 200, headers: fields, body: HAR.Body(size: record.bytesReceived))
-      let milliseconds = record.duration / .milliseconds(1)
+      let body = HAR.Body(size: record.bytesReceived)
       var entry = HAR.Entry(
-        started: record.start, request: request, response: response, timings: HAR.Timings(receive: milliseconds))
+        started: record.start, request: request,
+        response: HAR.Response(status: record.address == nil ? 502 : 200, headers: fields, body: body),
+        timings: HAR.Timings(receive: record.duration / .milliseconds(1)))
       entry.serverAddress = record.address
       return entry
     }
@@ -121,12 +119,11 @@
       }
       let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
-        throw ToolFailure(
-          .files, "file.unwritable",
-          "\(url.path) cannot be written: \(String(cString: strerror(errno))); name a new file.")
+        let reason = String(cString: strerror(errno))
+        throw ToolFailure(.files, "file.unwritable", "\(url.path) cannot be written: \(reason); name a new file.")
       }
-      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+      try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(
+        contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
       return url
     }
 
@@ -137,32 +134,36 @@
       process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.filter {
         !$0.value.isEmpty || variables[$0.key] == nil
       }
-      stop.onStop { number in kill(process.processIdentifier, number) }
+      // From the terminal it has come to the command as well.
+      stop.onStop { if $0 != SIGINT || tcgetpgrp(STDIN_FILENO) != getpgrp() { kill(process.processIdentifier, $0) } }
       return try await withCheckedThrowingContinuation { continuation in
         process.terminationHandler = { process in
-          let isExit = process.terminationReason == .exit
-          continuation.resume(returning: isExit ? process.terminationStatus : 128 + process.terminationStatus)
+          continuation.resume(returning: process.terminationStatus + (process.terminationReason == .exit ? 0 : 128))
         }
+        // The command inherits what is done with signals: this thread has all of them blocked, and the program ignores SIGPIPE.
+        var (none, blocked) = (sigset_t(), sigset_t())
+        pthread_sigmask(SIG_SETMASK, &none, &blocked)
+        signal(SIGPIPE, SIG_DFL)
         do { try process.run() } catch { continuation.resume(throwing: error) }
+        signal(SIGPIPE, SIG_IGN)
+        pthread_sigmask(SIG_SETMASK, &blocked, nil)
       }
     }
 
     private func say(_ tunnel: HostTunnel, _ file: URL?, _ page: URL?) throws {
       let ready = Ready(event: "ready", port: tunnel.port ?? 0, file: file?.path, page: page?.absoluteString)
-      guard command.isEmpty else {
-        guard common.json else { return Output.complain("The page: \(ready.page ?? "")") }
-        return FileHandle.standardError.write(try Output.encoded(ready) + Data("\n".utf8))
-      }
-      if common.json { return try Output.json(ready) }
-      if let page { try Output.line("The page: \(page.absoluteString)") }
-      try Output.line("The tunnel is at 127.0.0.1:\(ready.port). For a shell: . \(ready.file ?? "")")
+      let lines = [
+        page.map { "The page: \($0.absoluteString)" },
+        file.map { "The tunnel is at 127.0.0.1:\(ready.port). For a shell: . \($0.path)" },
+      ].compactMap(\.self).joined(separator: "\n")
+      let text = common.json ? String(decoding: try Output.encoded(ready), as: UTF8.self) : lines
+      if command.isEmpty { try Output.line(text) } else { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
     }
 
     private struct Ready: Encodable {
       let event: String
       let port: Int
-      let file: String?
-      let page: String?
+      let file, page: String?
     }
   }
 #endif

@@ -1,0 +1,102 @@
+#if CommandLineTool
+  import Foundation
+  import TestOrigin
+  import TestSupport
+  import Testing
+
+  /// `waylay tunnel`.
+  @Suite(
+    "waylay tunnel",
+    .enabled(
+      if: FileManager.default.fileExists(atPath: "/usr/bin/curl"),
+      "there is no curl, so nothing went through a tunnel (apt-get install curl)"),
+    .enabled(if: Platform.isLinux, "there is no /proc"), .heavy, .timeLimit(.minutes(10)))
+  struct TunnelTests {
+    /// Runs a script of bash with job control: what it starts in the background has a group of its own, as in a terminal.
+    private func script(
+      _ waylay: Tool, _ text: String, _ port: Int, environment: [String: String] = [:]
+    ) async throws -> Tool.End {
+      let all = """
+        set -m; dir=$1; route=api.test=127.0.0.1:$2
+        said() { for _ in $(seq 600); do grep -q -- "$1" "$dir/out" && return; sleep 0.05; done; echo "never said: $1"; }
+        \(text)
+        """
+      return try await waylay.run(
+        ["-c", all, Program("waylay").path, waylay.folder.path, "\(port)"], environment: environment,
+        by: Program(path: "/bin/bash"))
+    }
+
+    @Test("a command has its requests dialled where the list says, and the secret by its environment alone")
+    func command() async throws {
+      try await withOrigin { origin in
+        origin.reply(to: "/where") { _ in .text("from the right place") }
+        try await Tool.with { waylay in
+          let end = try await script(
+            waylay,
+            """
+            "$0" tunnel --route $route -- bash -c '/usr/bin/curl -s --max-time 20 http://api.test/where; echo
+              /usr/bin/curl -s -o /dev/null -w "%{http_code}\\n" --max-time 20 http://other.test/
+              for id in $$ $PPID; do tr "\\0" " " </proc/$id/cmdline; done >"$0"; env; exit 7' "$dir/arguments"
+            echo "status $?"
+            """, origin.port, environment: ["no_proxy": "*", "NO_PROXY": "*", "ALL_PROXY": "http://nowhere.invalid"])
+          let lines = end.output.split(separator: "\n").map(String.init)
+          #expect(lines.prefix(2) == ["from the right place", "403"], "\(end)")
+          #expect(lines.last == "status 7", "\(end)")
+          #expect(!lines.contains { $0.lowercased().hasPrefix("no_proxy=") }, "\(end)")
+          for name in ["http_proxy", "https_proxy"] {
+            for name in [name, name.uppercased()] {
+              #expect(lines.contains { $0.hasPrefix("\(name)=http://rules:") }, "\(name)")
+            }
+          }
+          for name in ["all_proxy", "ALL_PROXY"] {
+            #expect(lines.contains { $0.hasPrefix("\(name)=socks5h://rules:") }, "\(name)")
+          }
+          let secret = lines.first { $0.hasPrefix("http_proxy=") }?.split(separator: ":")[2].prefix { $0 != "@" } ?? ""
+          #expect(secret.count == 32)
+          let arguments = try waylay.text("arguments")
+          #expect(arguments.contains("tunnel --route") && !arguments.contains(secret), "\(arguments)")
+          #expect(!end.errors.contains(secret))
+        }
+      }
+    }
+
+    @Test("Ctrl-C ends the command, whose own status is the program's; a signal's is 128 and its number")
+    func interrupted() async throws {
+      try await Tool.with { waylay in
+        let end = try await script(
+          waylay,
+          """
+          "$0" tunnel --route $route -- bash -c 'trap "exit 9" INT; echo ready; while :; do sleep 0.05; done' >"$dir/out" &
+          said ready; kill -INT -- -$!; wait $!; echo "status $?"
+          "$0" tunnel --route $route -- bash -c 'kill -TERM $$'; echo "status $?"
+          "$0" tunnel --route $route -- /nowhere/nothing 2>/dev/null; echo "status $?"
+          """, 9)
+        #expect(end.output == "status 9\nstatus 143\nstatus 127\n", "\(end)")
+      }
+    }
+
+    @Test("without a command the variables are in a file for their owner alone, which goes with the tunnel")
+    func file() async throws {
+      try await withOrigin { origin in
+        origin.reply(to: "/where") { _ in .text("from the right place") }
+        try await Tool.with { waylay in
+          let end = try await script(
+            waylay,
+            """
+            umask 0; touch "$dir/taken"
+            "$0" tunnel --json --route $route --file "$dir/variables" >"$dir/out" &
+            said '"event":"ready"'; stat -c %a "$dir/variables"
+            (export no_proxy='*'; . "$dir/variables"; /usr/bin/curl -s --max-time 20 http://api.test/where; echo)
+            kill -INT -- -$!; wait $!; echo "status $?"
+            test -e "$dir/variables" || echo gone
+            "$0" tunnel --route $route --file "$dir/taken"; echo "status $?"
+            "$0" tunnel 2>/dev/null; echo "status $?"
+            """, origin.port)
+          #expect(end.output == "600\nfrom the right place\nstatus 0\ngone\nstatus 4\nstatus 64\n", "\(end)")
+          #expect(end.errors.contains("name a new file"), "\(end)")
+          #expect(try !waylay.text("out").contains("rules:"))
+        }
+      }
+    }
+  }
+#endif

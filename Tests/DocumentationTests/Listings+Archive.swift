@@ -123,29 +123,3 @@ func movingFromURLCache(directory: URL) {
   let session = URLSession(configuration: .ephemeral.intercepted(by: InterceptorRegistry { archive }))
   _ = session
 }
-
-/// Adds the user's token.
-private struct TokenLink: RequestInterceptor {
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    var request = request
-    request.fields[.authorization] = "Bearer token"
-    return try await next(request)
-  }
-}
-
-/// Asks once more.
-private struct Retry: RequestInterceptor {
-  func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-    let response = try await next(request)
-    return response.status == .serviceUnavailable ? try await next(request) : response
-  }
-}
-
-func archiveBehindToken(archive: ArchiveCache) {
-  let registry = InterceptorRegistry {
-    TokenLink()  // before the archive: its token says who asks
-    archive
-    Retry()  // after the archive: what it tries again is the network
-  }
-  _ = registry
-}

@@ -7,15 +7,15 @@ import WaylayInterceptors
 // of the page.
 
 func readmeOpening() async throws {
-  struct RetryOnUnavailable: RequestInterceptor {
+  struct AddLanguage: RequestInterceptor {
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-      let response = try await next(request)
-      guard response.status == .serviceUnavailable, request.body.isReplayable else { return response }
+      var request = request
+      request.fields[.acceptLanguage] = "eo"
       return try await next(request)
     }
   }
 
-  let registry = InterceptorRegistry { RetryOnUnavailable() }
+  let registry = InterceptorRegistry { AddLanguage() }
   let session = URLSession(configuration: .default.intercepted(by: registry))
   let url = URL(string: "https://api.example.com/users/1")!
   let (data, response) = try await session.data(from: url)
@@ -71,7 +71,7 @@ func troubleshooting() async throws {
   }
 }
 
-private struct RetryOnUnavailable: RequestInterceptor {
+private struct AddLanguage: RequestInterceptor {
   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
     try await next(request)
   }
@@ -156,8 +156,10 @@ func writingAnInterceptor(registry: InterceptorRegistry, sign: @escaping @Sendab
 }
 
 func testingIt(url: URL) async throws {
-  let next = InterceptorChain.Next { InterceptedResponse(to: $0, status: .serviceUnavailable) }
-  let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
+  let next = InterceptorChain.Next { request in
+    InterceptedResponse(to: request, status: request.fields[.acceptLanguage] == "eo" ? .ok : .notAcceptable)
+  }
+  let response = try await AddLanguage().startLoading(InterceptedRequest(.get, url), next: next)
   _ = response
 }
 
@@ -298,7 +300,7 @@ func droppingABody(registry: InterceptorRegistry, request: URLRequest) async thr
 
 func redirectPolicy() {
   let registry = InterceptorRegistry(redirects: RedirectPolicy(maximumHops: 5, allowsDowngrade: false)) {
-    RetryOnUnavailable()
+    AddLanguage()
   }
   _ = registry
 }
@@ -426,7 +428,7 @@ func guarding(auditURL: URL) {
   let gate = LoopGuard(name: "Gate")
   let reports = InterceptorRegistry {
     gate
-    RetryOnUnavailable()
+    AddLanguage()
   }
   let api = InterceptorRegistry {
     gate
@@ -447,7 +449,7 @@ func sharedSession(registry: InterceptorRegistry, url: URL) async throws {
 func messageLimits() {
   var limits = MessageLimits()
   limits.fieldCount = 200
-  let registry = InterceptorRegistry(limits: limits) { RetryOnUnavailable() }
+  let registry = InterceptorRegistry(limits: limits) { AddLanguage() }
   _ = registry
 }
 
@@ -459,7 +461,7 @@ func messageLimits() {
     options.maximumConnectionsPerHost = 8
     options.connectTimeout = 5
     options.bufferSize = 1 << 20
-    let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { RetryOnUnavailable() }
+    let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { AddLanguage() }
     _ = registry
   }
 

@@ -7,7 +7,7 @@ import Foundation
 /// ```swift
 /// registry.register(
 ///   InterceptorChain("api", for: .host("api.example.com", "*.staging.example.com")) {
-///     RetryOnUnavailable()
+///     AddLanguage()
 ///     SignRequest(key: key)   // signs each retry anew, because it stands after the retry
 ///   })
 /// ```

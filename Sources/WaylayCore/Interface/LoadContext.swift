@@ -81,7 +81,7 @@ public final class LoadContext: Sendable {
 /// ```swift
 /// var limits = MessageLimits()
 /// limits.fieldCount = 200
-/// let registry = InterceptorRegistry(limits: limits) { RetryOnUnavailable() }
+/// let registry = InterceptorRegistry(limits: limits) { AddLanguage() }
 /// ```
 ///
 /// A response over a limit fails its load, and a response whose trailers are over a limit fails its body: with a

@@ -19,10 +19,10 @@ import Foundation
 /// ### Implement a custom interceptor
 ///
 /// ```swift
-/// struct RetryOnUnavailable: RequestInterceptor {
+/// struct AddLanguage: RequestInterceptor {
 ///   func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
-///     let response = try await next(request)
-///     guard response.status == .serviceUnavailable, request.body.isReplayable else { return response }
+///     var request = request
+///     request.fields[.acceptLanguage] = "eo"
 ///     return try await next(request)
 ///   }
 /// }

@@ -146,9 +146,9 @@ extension InterceptorChain {
   ///
   /// ```swift
   /// let next = InterceptorChain.Next { request in
-  ///   InterceptedResponse(to: request, status: .serviceUnavailable)
+  ///   InterceptedResponse(to: request, status: request.fields[.acceptLanguage] == "eo" ? .ok : .notAcceptable)
   /// }
-  /// let response = try await RetryOnUnavailable().startLoading(InterceptedRequest(.get, url), next: next)
+  /// let response = try await AddLanguage().startLoading(InterceptedRequest(.get, url), next: next)
   /// ```
   public struct Next: Sendable {
     enum Target: Sendable {

@@ -8,7 +8,7 @@ public import Logging
 /// ```swift
 /// let registry = InterceptorRegistry {
 ///   LoopGuard()
-///   RetryOnUnavailable()
+///   AddLanguage()
 /// }
 /// let session = URLSession(configuration: .default.intercepted(by: registry))
 /// let (data, response) = try await session.data(from: url)

@@ -18,7 +18,7 @@
   /// ```swift
   /// var options = CurlTransport.Options()
   /// options.additionalAuthorities = [try Data(contentsOf: companyAuthority)]
-  /// let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { RetryOnUnavailable() }
+  /// let registry = InterceptorRegistry(transport: CurlTransport(options: options)) { AddLanguage() }
   /// ```
   ///
   /// The transport uses the copy of libcurl that FoundationNetworking has loaded (platform fact U7). If it is not

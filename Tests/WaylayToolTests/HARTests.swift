@@ -43,10 +43,14 @@
     func hostile() async throws {
       try await Tool.with { waylay in
         var random = SystemRandomNumberGenerator()
-        try Data((0..<300_000).map { _ in UInt8.random(in: 0...255, using: &random) }).write(to: waylay.file("noise"))
-        try waylay.write("{\"log\":{\"entries\":[" + String(repeating: "[", count: 200_000), to: "deep")
+        try Data((0..<Sizes.of(300_000, small: 30_000)).map { _ in UInt8.random(in: 0...255, using: &random) }).write(
+          to: waylay.file("noise"))
+        try waylay.write(
+          "{\"log\":{\"entries\":[" + String(repeating: "[", count: Sizes.of(200_000, small: 20_000)), to: "deep")
         try waylay.write("{\"log\":{\"version\":\"1.2\",\"entries\":[{}", to: "cut")
-        try waylay.write("{\"log\":{\"entries\":[{\"a\":\"" + String(repeating: "x", count: 5_000_000), to: "endless")
+        try waylay.write(
+          "{\"log\":{\"entries\":[{\"a\":\"" + String(repeating: "x", count: Sizes.of(5_000_000, small: 500_000)),
+          to: "endless")
         try waylay.write("", to: "empty")
         for name in ["noise", "deep", "cut", "endless", "empty"] {
           for command in ["to-curl", "to-stubs"] {
@@ -185,7 +189,9 @@
     @Test("an archive of any size is read with the memory of an entry")
     func large() async throws {
       try await Tool.with { waylay in
-        let size = (ProcessInfo.processInfo.environment["WAYLAY_TOOL_MEGABYTES"].flatMap(Int.init) ?? 4) << 20
+        let size =
+          (ProcessInfo.processInfo.environment["WAYLAY_TOOL_MEGABYTES"].flatMap(Int.init) ?? Sizes.of(4, small: 1))
+          << 20
         var writer = try HARWriter(waylay.file("large.har"))
         let body = String(repeating: "0123456789abcdef", count: 1 << 12)
         for number in 1...(size >> 16) { try writer.append(Self.entry(number, body: body)) }

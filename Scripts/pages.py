@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The links of all Markdown files, checked without building anything.
 
-  Scripts/pages.py --check   fails for a link that leads nowhere
+  Scripts/pages.py --check   fails for a link that leads nowhere, and for a guide that nobody would read to its end
   Scripts/pages.py           counts the words of the guide, page by page, as wc -w does: listings and tables included
 
 A catalog (*.docc) has the links of DocC, so that whoever builds it, an index or a host, gets all of them from the files as they lie:
@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "Documentation.docc"
 # Made by Scripts/troubleshooting.py; a page to search.
 GENERATED = ["Troubleshooting.md"]
+# What the guide may grow to: pages, and words of those that are written by hand.
+LIMITS = (22, 25_000)
 
 
 def unfenced(text):
@@ -81,6 +83,10 @@ def repository_fault(page, target):
     return None
 
 
+def word_counts():
+    return {page.name: len(page.read_text(encoding="utf-8").split()) for page in GUIDE.glob("*.md")}
+
+
 def check():
     faults, count = [], 0
     catalogs = [*GUIDE.glob("*.md"), *ROOT.glob("Sources/*/*.docc/*.md")]
@@ -98,13 +104,17 @@ def check():
     for page in GUIDE.glob("*.md"):
         if page.stem != "Waylay" and f"(Documentation.docc/{page.name}" not in readme:
             faults.append(f"README.md: no link to Documentation.docc/{page.name}: nobody on GitHub comes to it")
+    counts = word_counts()
+    written = sum(count for name, count in counts.items() if name not in GENERATED)
+    if len(counts) > LIMITS[0] or written > LIMITS[1]:
+        faults.append(f"the guide has {len(counts)} pages and {written} words: {LIMITS[0]} and {LIMITS[1]} at most, so leave something else out")
     if faults:
         sys.exit("\n".join(sorted(set(faults))))
     print(f"{count} links and pictures lead somewhere")
 
 
 def words():
-    counts = {page.name: len(page.read_text(encoding="utf-8").split()) for page in GUIDE.glob("*.md") if page.name not in GENERATED}
+    counts = {name: count for name, count in word_counts().items() if name not in GENERATED}
     for name, count in sorted(counts.items(), key=lambda item: -item[1]):
         print(f"{count:7} {name}")
     print(f"{sum(counts.values()):7} words on {len(counts)} pages; not counted, because a script writes it from the code: {', '.join(GENERATED)}")

@@ -28,6 +28,7 @@ let package = Package(
   products: [
     .library(name: "Waylay", targets: ["Waylay"]),
     .library(name: "WaylayArchive", targets: ["WaylayArchive"]),
+    .library(name: "WaylayAsyncHTTPClient", targets: ["WaylayAsyncHTTPClient"]),
     .library(name: "WaylayCore", targets: ["WaylayCore"]),
     .library(name: "WaylayHAR", targets: ["WaylayHAR"]),
     .library(name: "WaylayHosts", targets: ["WaylayHosts"]),
@@ -44,6 +45,7 @@ let package = Package(
   // None is on by default: a dependent fetches and compiles what a trait guards only if it asks for it (Scripts/dependents.sh counts). A condition
   // names one trait, and a trait that needs another enables it. The package's own commands use --enable-all-traits, always.
   traits: [
+    .trait(name: "AsyncHTTPClient", description: "The product WaylayAsyncHTTPClient, by async-http-client"),
     .trait(
       name: "CommandLineTool", description: "The program `waylay`, by swift-argument-parser",
       enabledTraits: ["Cryptography", "InspectorServer", "Tunnel"]),
@@ -68,10 +70,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -83,7 +87,8 @@ let package = Package(
       // a top-level entry is missing here.
       exclude: [
         "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Evidence", "Examples", "FOUNDATION.md", "Fuzz", "LICENSE",
-        "README.md", "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayCore",
+        "README.md", "SECURITY.md", "Scripts", "Sources/CWaylayCurl", "Sources/WaylayArchive", "Sources/WaylayAsyncHTTPClient",
+        "Sources/WaylayCore",
         "Sources/WaylayCredentials", "Sources/WaylayDrift", "Sources/WaylayHAR", "Sources/WaylayHosts",
         "Sources/WaylayInspector", "Sources/WaylayInspectorServer",
         "Sources/WaylayInterceptors", "Sources/WaylayMocks", "Sources/WaylayRecording", "Sources/WaylayTesting",
@@ -116,6 +121,21 @@ let package = Package(
         .product(name: "OrderedCollections", package: "swift-collections"),
         .product(
           name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["StructuredFields"])),
+      ],
+      swiftSettings: settings),
+    // Chains over AsyncHTTPClient, and beneath it: the transport, and the door for code that calls it.
+    .target(
+      name: "WaylayAsyncHTTPClient",
+      dependencies: [
+        "WaylayCore",
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
       ],
       swiftSettings: settings),
     // The names that carry credentials. No product.
@@ -363,6 +383,18 @@ let package = Package(
       dependencies: [
         "StoreFaults", "TestOrigin", "TestSupport", "WaylayArchive", "WaylayCore",
         .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WaylayAsyncHTTPClientTests",
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayAsyncHTTPClient", "WaylayCore",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -12,8 +12,8 @@ if [ -z "$tag" ]; then
   exit
 fi
 products=()
-for product in Waylay WaylayArchive WaylayCore WaylayHAR WaylayHosts WaylayInspector WaylayInspectorServer WaylayMocks WaylayTesting WaylayTunnel
-  WaylayWebView; do
+for product in Waylay WaylayArchive WaylayAsyncHTTPClient WaylayCore WaylayHAR WaylayHosts WaylayInspector WaylayInspectorServer WaylayMocks
+  WaylayTesting WaylayTunnel WaylayWebView; do
   products+=(--products "$product")
 done
 # With flags of its own the package could not be a baseline.

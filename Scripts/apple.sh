@@ -22,7 +22,7 @@ sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
 libraries="WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
-  WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
+  WaylayTesting WaylayInterceptors WaylayTunnel WaylayAsyncHTTPClient WaylayWebView Waylay"
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
 rest="TestOrigin=Tests/TestOrigin HijackLab=Tests/HijackLab StoreFaults=Tests/StoreFaults TestSupport=Tests/TestSupport WaylayTool
   archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits hijack-lab=Examples/hijack-lab
@@ -40,6 +40,8 @@ empty="CDispatch _FoundationCShims CoreFoundation _foundation_unicode CNIODarwin
 # The same for what is checked for macOS alone.
 packages+=" ArgumentParser ArgumentParserToolInfo NIOSSL NIOTLS NIOHTTP2 NIOHPACK X509 SwiftASN1 _CertificateInternals MetricsTestKit
   InMemoryTracing CryptoExtras _CryptoExtras"
+# AsyncHTTPClient as Linux builds it: without what it has for Network.framework.
+packages+=" AsyncHTTPClient NIOHTTPCompression"
 empty+=" CNIOBoringSSL CNIOBoringSSLShims CNIOSHA1 CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims CLyingResolver"
 
 [ "$(uname)" = Linux ] || { echo "The check is for Linux; on a Mac the compiler checks when it builds."; exit 0; }

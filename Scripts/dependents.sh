@@ -11,6 +11,9 @@ trap 'rm -rf "$work"' EXIT
 
 always="swift-collections swift-http-types swift-log xctest-dynamic-overlay"
 declare -A guarded=(
+  [AsyncHTTPClient]="async-http-client swift-algorithms swift-asn1 swift-async-algorithms swift-atomics swift-certificates swift-configuration swift-crypto
+    swift-distributed-tracing swift-http-structured-headers swift-nio swift-nio-extras swift-nio-http2 swift-nio-ssl swift-nio-transport-services
+    swift-numerics swift-service-context swift-service-lifecycle swift-system"
   [Cryptography]="swift-asn1 swift-crypto"
   [InspectorServer]="swift-atomics swift-nio swift-system"
   [Metrics]="swift-metrics"
@@ -38,7 +41,7 @@ resolve() {
   } >"$package/Package.swift"
   swift package --package-path "$package" resolve >"$package.log" 2>&1 || { cat "$package.log" >&2; exit 1; }
   found=$(ls "$package/.build/checkouts" | LC_ALL=C sort | xargs)
-  expected=$(tr ' ' '\n' <<<"$expected" | LC_ALL=C sort -u | xargs)
+  expected=$(xargs -n1 <<<"$expected" | LC_ALL=C sort -u | xargs)
   if [ "$found" = "$expected" ]; then
     echo "$name: $(wc -w <<<"$found") packages: $found"
   else

@@ -25,7 +25,8 @@ triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | hea
 
 # Whoever is named later may link to what comes before.
 libraries=(
-  WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel)
+  WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel
+  WaylayAsyncHTTPClient)
 for library in "${libraries[@]}" Waylay; do
   mkdir -p "$work/symbols/$library"
   swift symbolgraph-extract -module-name "$library" -I "$modules" "${maps[@]}" -target "$triple" -output-dir "$work/symbols/$library" \

@@ -158,7 +158,7 @@ extension MessageLimits {
   }
 
   /// Refuses fields that are too many or too large for a message.
-  func check(count: Int, bytes: Int, of what: @autoclosure () -> String) throws(TransportError) {
+  package func check(count: Int, bytes: Int, of what: @autoclosure () -> String) throws(TransportError) {
     guard count <= fieldCount else { throw excess(.fieldCount, of: what()) }
     guard bytes <= fieldBytes else { throw excess(.fieldBytes, of: what()) }
   }

@@ -197,7 +197,7 @@ public final class InterceptorRegistry: Sendable {
     set { settings.withLock { $0.afterInvalidation = newValue } }
   }
 
-  static func invalidatedError(url: URL?) -> WaylayError {
+  package static func invalidatedError(url: URL?) -> WaylayError {
     WaylayError(
       .registryInvalidated,
       "the registry of this session was invalidated: make a new session from a configuration that a live registry "

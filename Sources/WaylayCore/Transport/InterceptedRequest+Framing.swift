@@ -7,7 +7,7 @@ extension InterceptedRequest {
   /// than the transport does: what is behind that end would be taken for another request (RFC 9112, section 11.2).
   ///
   /// - Throws: `WaylayError.invalidRequest` and `WaylayError.limitExceeded`, before anything is sent.
-  func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
+  package func checkFraming(_ limits: MessageLimits) throws(WaylayError) {
     switch storage.defect {
     case .withoutURL: throw refusal("the request has no URL")
     case .method: throw refusal("the method of the request is not a token: use letters only")

@@ -1,0 +1,134 @@
+#if AsyncHTTPClient
+  public import AsyncHTTPClient
+  import HTTPTypes
+  public import NIOCore
+  import NIOHTTP1
+  import NIOHTTPCompression
+
+  /// A transport over AsyncHTTPClient, for servers that have SwiftNIO anyway.
+  ///
+  /// ```swift
+  /// let registry = InterceptorRegistry(transport: AsyncHTTPClientTransport()) { Retry() }
+  /// let response = try await registry.load(URLRequest(url: url))
+  /// ```
+  ///
+  /// Bodies stream both ways in bounded memory. TLS, proxies, HTTP/2 and the number of connections are those of the
+  /// client's configuration. It sends the fields that a request has, and adds `Host`, the length and, where there is
+  /// none, `Accept-Encoding`.
+  ///
+  /// Do not use it where a chain needs a `Route` or the trailer fields of a response, or where a registry has pins:
+  /// it has none of them. A failure of TLS does not say what is wrong with a certificate, other than its name. A
+  /// request that goes out as the server closes its connection fails, and is for the chain to send again.
+  public final class AsyncHTTPClientTransport: Transport {
+    private let client: HTTPClient
+    private let isOwned: Bool
+    private let limits: MessageLimits
+    private let isInvalidated = Locked(false)
+
+    /// Makes a transport with a client of its own, which ends with the transport.
+    ///
+    /// The configuration counts but for what is the core's: redirects are off, responses are decompressed without a
+    /// limit of their own, and a connection that cannot be opened fails the loads that wait for it at once. Where
+    /// there is no `timeout.connect` it is 60 s, the timeout of a request.
+    ///
+    /// - Parameters:
+    ///   - configuration: The client's configuration.
+    ///   - eventLoopGroup: The threads.
+    ///   - limits: The limits for heads, sent and received.
+    public init(
+      configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+      eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup, limits: MessageLimits = MessageLimits()
+    ) {
+      var configuration = configuration
+      configuration.redirectConfiguration = .disallow
+      if case .disabled = configuration.decompression { configuration.decompression = .enabled(limit: .none) }
+      configuration.connectionPool.retryConnectionEstablishment = false
+      configuration.timeout.connect = configuration.timeout.connect ?? .seconds(60)
+      client = HTTPClient(eventLoopGroup: eventLoopGroup, configuration: configuration)
+      isOwned = true
+      self.limits = limits
+    }
+
+    /// Makes a transport over a client of yours, which you shut down.
+    ///
+    /// A client that follows redirects by itself would do so past the chain, with whatever credentials the request has:
+    /// the load fails when it has. `HTTPClient.shared` is such a client.
+    ///
+    /// - Parameters:
+    ///   - client: A client whose `redirectConfiguration` is `.disallow`.
+    ///   - limits: The limits for heads, sent and received.
+    public init(clientWithoutRedirects client: HTTPClient, limits: MessageLimits = MessageLimits()) {
+      self.client = client
+      isOwned = false
+      self.limits = limits
+    }
+
+    deinit { invalidate() }
+
+    /// Bodies stream both ways.
+    public var capabilities: TransportCapabilities { [.backPressure, .streamedUploads] }
+
+    /// Sends `request`; returns when the response's head arrives.
+    public func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+      guard request.route == nil else {
+        throw incapable(
+          "AsyncHTTPClient cannot connect to any address but the host's: use CurlTransport, on Linux", request)
+      }
+      guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+        throw TransportError(
+          .unsupportedURL, requestBytesSent: 0, message: "\(request.url.redacted) is neither http nor https.")
+      }
+      try request.checkFraming(limits)
+      try Task.checkCancellation()
+      guard !isInvalidated.withLock({ $0 }) else { throw InterceptorRegistry.invalidatedError(url: request.url) }
+      let exchange = Exchange(request, of: self)
+      let (client, message) = (client, message(of: request, exchange.upload))
+      do {
+        let response = try await exchange.inTime { try await client.execute(message, deadline: .distantFuture) }
+        guard response.history.count < 2 else {
+          throw incapable(
+            "the client follows redirects by itself: make it with .disallow, the core follows them", request)
+        }
+        return try await exchange.respond(response, limits)
+      } catch {
+        throw exchange.failed(error)
+      }
+    }
+
+    private func incapable(_ reason: String, _ request: InterceptedRequest) -> WaylayError {
+      WaylayError(.transportIncapable, "\(reason).", url: request.url, requestID: request.id)
+    }
+
+    private func message(of request: InterceptedRequest, _ upload: Upload) -> HTTPClientRequest {
+      var message = HTTPClientRequest(url: request.url.absoluteString)
+      message.method = HTTPMethod(rawValue: request.method.rawValue)
+      var names: Set<String> = []
+      for field in request.fields {
+        names.insert(field.name.canonicalName)
+        message.headers.add(name: field.name.rawName, value: field.value)
+      }
+      if isOwned, !names.contains("accept-encoding") {
+        message.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+      }
+      message.body = upload.body
+      return message
+    }
+
+    /// Whether it was invalidated: what fails then fails for that reason.
+    var isOver: Bool { isInvalidated.withLock { $0 } }
+
+    /// Ends all exchanges and closes all connections; a client of yours stays as it is. Later loads fail.
+    public func invalidate() {
+      let isFirst = isInvalidated.withLock { isInvalidated in
+        defer { isInvalidated = true }
+        return !isInvalidated
+      }
+      // The client holds itself until this is done. It can fail only where somebody else has done it.
+      if isFirst, isOwned { client.shutdown { _ in } }
+    }
+  }
+#else
+  /// The transport over AsyncHTTPClient, which needs the package trait `AsyncHTTPClient`.
+  @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
+  public enum AsyncHTTPClientTransport {}
+#endif

@@ -23,7 +23,6 @@ for map in "$PWD"/.build/debug/*.build/module.modulemap "$PWD"/.build/checkouts/
 done
 triple=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | head -1)
 
-# Whoever is named later may link to what comes before.
 libraries=(
   WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayMocks WaylayTesting WaylayInspector WaylayInspectorServer WaylayInterceptors WaylayTunnel
   WaylayAsyncHTTPClient)
@@ -33,16 +32,16 @@ for library in "${libraries[@]}" Waylay; do
     -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 done
 
-archives=() dependencies=()
+# Each alone, as a host builds it that knows one catalog at a time.
+archives=()
 convert() {
   local library=$1 catalog=$2 symbols=()
   [ ! -d "$work/symbols/$library" ] || symbols=(--additional-symbol-graph-dir "$work/symbols/$library")
-  "$docc" convert "$catalog" "${symbols[@]}" "${dependencies[@]}" --fallback-display-name "$library" \
-    --fallback-bundle-identifier "$library" --enable-experimental-external-link-support --warnings-as-errors \
+  "$docc" convert "$catalog" "${symbols[@]}" --fallback-display-name "$library" \
+    --fallback-bundle-identifier "$library" --warnings-as-errors \
     --hosting-base-path "${WAYLAY_SITE_BASE:-/}" --experimental-documentation-coverage --coverage-summary-level detailed \
     --output-path "$work/$library.doccarchive" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   archives+=("$work/$library.doccarchive")
-  dependencies+=(--dependency "$work/$library.doccarchive")
   # A line a page: name, kind, whether it is documented. Modules, groups and what other modules declare are not ours to document, and the
   # projection ($current) that @TaskLocal makes of a documented property can carry no comment; neither can the initializer of an enum's raw values.
   awk -F ' *[|] *' -v target="$library" '
@@ -57,13 +56,11 @@ convert() {
       exit documented < all
     }' "$work/log"
 }
+convert Waylay Documentation.docc
 for library in "${libraries[@]}"; do
   convert "$library" "Sources/$library/$library.docc"
 done
-# Without the other archives, as a host builds it that knows this catalog alone.
-dependencies=() references=("${archives[@]}")
-convert Waylay Documentation.docc
-"$docc" merge "$work/Waylay.doccarchive" "${references[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
+"$docc" merge "${archives[@]}" --synthesized-landing-page-name Waylay --synthesized-landing-page-kind Package --output-path "$work/site"
 
 # DocC has nothing to show at the root of a site: lead from there to the page that begins with tasks.
 printf '<!doctype html>\n<meta charset="utf-8">\n<title>Waylay</title>\n%s\n<a href="documentation/waylay/">Waylay</a>\n' \

@@ -11,7 +11,7 @@ A catalog (*.docc) has the links of DocC, so that whoever builds it, an index or
   ![What it shows](picture.svg)                    a picture beside the page
 
 GitHub shows these pictures, and the words of such links, but does not follow them: it takes addresses of http, https and mailto alone, and a relative
-link, which it would follow, is dead in what DocC builds. No form serves both. So a reader there comes to each page by the list in README.md,
+link, which it would follow, is dead in what DocC builds; /documentation/ is to it a path of its own. No form serves both. So a reader there comes to each page by the list in README.md,
 and this check fails if a page of the guide is missing in it.
 """
 import pathlib

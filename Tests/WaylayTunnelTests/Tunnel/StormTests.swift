@@ -122,6 +122,60 @@ struct StormTests {
     }
   }
 
+  @Test(
+    "while the first address dies, no request is lost", .heavy, .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
+  func dying() async throws {
+    try await TunnelRig.with(["127.0.0.10", "127.0.0.1"]) { rig in
+      let authority = rig.lab.authority
+      let first = try await TestOrigin.start(
+        hosts: ["127.0.0.10"], port: rig.lab.port, tls: .init(authority: authority, names: HijackLab.names))
+      first.reply(to: "/") { _ in .text(HijackLab.answer) }
+      let count = Sizes.of(200, small: 20)
+      async let all = rig.curl(
+        .connect, nil,
+        ["--rate", "20/s", "--http1.1", "-H", "Connection: close", rig.lab.url("/?").absoluteString + "[1-\(count)]"])
+      await first.until { $0.requests.count >= count / 4 }
+      await first.stop()
+      let (code, output) = try await all
+      #expect(code == 0)
+      #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output)")
+      #expect(rig.lab.good.requests.count > count / 2)
+    }
+  }
+
+  @Test("without a descriptor left nobody is served and no address blamed, and with one again all is well")
+  func descriptorsUsedUp() async {
+    #if os(Linux)
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        try await TunnelRig.with(isSecure: false, ["127.0.0.1"]) { rig in
+          let port = rig.tunnel.port ?? 0
+          let head = "GET \(rig.lab.url().absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
+          /// Leaves so many descriptors.
+          func fill(_ left: Int) -> [CInt] {
+            var taken: [CInt] = []
+            while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+            for _ in 0..<left { close(taken.removeLast()) }
+            return taken
+          }
+          let early = try await RawClient.connect(port: port, head)
+          Process.require(await early.rest().contains(HijackLab.answer), early.text)
+          // Enough for the client and the tunnel's side of it, and none to dial.
+          var taken = fill(2)
+          let unlucky = try await RawClient.connect(port: port, head)
+          Process.require(await unlucky.rest().hasPrefix("HTTP/1.1 502 "), unlucky.text)
+          for descriptor in taken { close(descriptor) }
+          taken = fill(1)
+          let waiting = try await RawClient.connect(port: port, head)
+          for descriptor in taken { close(descriptor) }
+          Process.require(await waiting.rest().contains(HijackLab.answer), waiting.text)
+          let states = await rig.rewriter.explain(rig.lab.url()).rows.map(\.state)
+          Process.require(states == ["proven"], "\(states)")
+        }
+      }
+    #endif
+  }
+
   @Test("a tunnel that has stopped leaves no descriptor", .enabled(if: Platform.isLinux, "there is no /proc"))
   func descriptors() async {
     #if os(Linux)

@@ -364,3 +364,85 @@ extension MockInterceptor {
     waiters.wake()
   }
 }
+
+/// A stub in a mock, with its uses.
+///
+/// Unchecked: the variables are accessed only under the mock's lock.
+final class StubEntry: @unchecked Sendable {
+  let stub: Stub
+  /// The number of the stub in its mock: the higher, the newer.
+  let number: Int
+  /// When it is asked: the highest first. Its own number, or that of the newest of several which are asked as they were
+  /// written.
+  let order: Order
+
+  struct Order: Comparable {
+    var number: Int
+    /// How many of those that share the number were written after it.
+    var followers = 0
+
+    static func < (one: Order, other: Order) -> Bool {
+      one.number == other.number ? one.followers < other.followers : one.number < other.number
+    }
+  }
+  /// Whether it may answer inside the loading system's own call: its responses are ready, and no code but the package's
+  /// own runs.
+  let isInline: Bool
+  /// Whether the stub's mistakes, if it has any, leave it able to match.
+  let canMatch: Bool
+  private let limit: Int
+  private let priority: Int
+  /// Those of the listed responses that are the same for every request.
+  private let prepared: [PreparedResponse?]
+  private(set) var uses = 0
+  var isRemoved = false
+  /// The uses of loads that were asked for their credentials: their next request, with credentials, is the same use.
+  private var challenged: [InterceptedRequest.ID: Int] = [:]
+
+  init(_ stub: Stub, number: Int, order: Order? = nil) {
+    self.stub = stub
+    self.number = number
+    self.order = order ?? Order(number: number)
+    priority = stub.life.priority
+    canMatch = stub.canMatch
+    limit = stub.life.maximum ?? .max
+    prepared = stub.listed?.map(\.prepared) ?? []
+    isInline = !stub.pattern.runsForeignCode && !prepared.isEmpty && !prepared.contains { $0 == nil }
+  }
+
+  /// Whether this one is asked before the other.
+  func precedes(_ other: StubEntry) -> Bool {
+    priority == other.priority ? order > other.order : priority > other.priority
+  }
+
+  /// A use of a stub.
+  struct Use {
+    /// From 0.
+    let number: Int
+    /// The response, if it is the same for every request.
+    let prepared: PreparedResponse?
+  }
+
+  /// Takes a use for a request. A load that was asked for its credentials continues the use of its first request.
+  func claim(for request: InterceptedRequest) -> Result<Use, Spent> {
+    if isRemoved { return .failure(Spent(self, .removed)) }
+    if !challenged.isEmpty, let number = challenged.removeValue(forKey: request.id) { return .success(use(number)) }
+    guard uses < limit else { return .failure(Spent(self, .usedUp)) }
+    defer { uses += 1 }
+    return .success(use(uses))
+  }
+
+  private func use(_ number: Int) -> Use {
+    let ready = prepared.count > 1 ? prepared[stub.position(of: number, in: prepared.count)] : prepared.first ?? nil
+    return Use(number: number, prepared: ready)
+  }
+
+  /// Notes that a load was asked for its credentials.
+  func challenge(_ request: InterceptedRequest, use: Int) { challenged[request.id] = use }
+
+  /// Starts over.
+  func reset() {
+    uses = 0
+    challenged = [:]
+  }
+}

@@ -1,3 +1,5 @@
+public import WaylayHAR
+
 /// A request that a mock received, with its body: a stub's closure gets it, and the mock's history keeps it.
 ///
 /// ```swift
@@ -115,5 +117,48 @@ extension MockRequest {
       }
       return URL(string: location, relativeTo: url)?.absoluteString == next.url.url.absoluteString
     }
+  }
+}
+
+extension MockRequest {
+  /// The exchange as an entry of an HTTP archive, without secrets: in a mock's history, with the response.
+  ///
+  /// ```swift
+  /// let entry = try MockInterceptor.current.requests(.post, "/orders").only().harEntry
+  /// ```
+  public var harEntry: HAR.Entry { redaction.redacted(entry) }
+
+  /// Returns a `curl` command that sends the request again, without secrets.
+  ///
+  /// ```swift
+  /// #expect(try mock.requests(.get, "/users").only().curlCommand() == expected)
+  /// ```
+  ///
+  /// - Parameter isMultiline: Whether to write each option on its own line.
+  public func curlCommand(isMultiline: Bool = true) -> String {
+    harEntry.request.curlCommand(isMultiline: isMultiline)
+  }
+
+  /// The request as a command, unless that is long, for a report.
+  var repetition: String? { body.count > 2048 ? nil : curlCommand(isMultiline: false) }
+
+  var redaction: Redaction { Redaction.standard.showing(record?.shownNames ?? []) }
+
+  /// The exchange with its secrets.
+  var entry: HAR.Entry { (record?.outcome ?? MockOutcome()).entry(of: request, body) }
+}
+
+extension Redaction {
+  fileprivate func showing(_ names: Set<String>) -> Redaction {
+    names.reduce(into: self) { $0.show($1) }
+  }
+}
+
+extension MockInterceptor {
+  /// All exchanges of the history as an HTTP archive, without secrets.
+  ///
+  /// - Parameter redaction: What is a secret; by default the standard names, but for those that the options show.
+  package func traffic(redaction: Redaction?) -> HAR {
+    (redaction ?? .standard).showing(shownNames).redacted(HAR(entries: received.map(\.entry)))
   }
 }

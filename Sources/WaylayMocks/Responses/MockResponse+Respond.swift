@@ -1,5 +1,7 @@
 import Foundation
 import HTTPTypes
+import WaylayHAR
+import WaylayRecording
 
 extension InterceptedResponse.Source {
   /// A stub of a mock.
@@ -252,5 +254,54 @@ package struct MockEnvironment: Sendable {
         "the stub's closure threw \(type(of: error)): \(text.prefix(500)). To fail a load on purpose, return .error(…) or "
           + "throw a URLError.", underlying: error)
     }
+  }
+}
+
+/// What became of a request, for whoever looks at it afterwards.
+final class MockOutcome: Sendable {
+  private struct State {
+    var response: InterceptedResponse?
+    var body: SeenBody?
+    var copy: BodyCopy?
+    var error: (any Error)?
+    var head: Duration?
+  }
+
+  /// The most bytes that are kept of a body.
+  private static let limit = 1 << 16
+
+  private let started = Date()
+  private let start = ContinuousClock.now
+  private let state = Locked(State())
+
+  /// Keeps a response with its body, if that is not too large.
+  ///
+  /// - Parameter copies: Whether to keep what is read of a body that is not there yet.
+  func keep(_ response: InterceptedResponse, copies: Bool) -> InterceptedResponse {
+    var (response, kept) = (response, response)
+    // One that holds a connection, or many bytes, is not held.
+    kept.body = .empty
+    let data = response.body.inMemory
+    let copy = copies && data == nil ? BodyCopy(limit: Self.limit) : nil
+    let size = response.body.length.map(Int.init(clamping:))
+    state.withLock { state in
+      state.body = data.flatMap { $0.count <= Self.limit ? SeenBody($0) : nil } ?? SeenBody(size: size)
+      (state.response, state.copy, state.head) = (kept, copy, ContinuousClock.now - start)
+    }
+    if let copy { response.body = response.body.copied(to: copy) }
+    return response
+  }
+
+  func fail(_ error: any Error) { state.withLock { $0.error = error } }
+
+  /// The exchange, with whatever secrets are in it.
+  func entry(of request: InterceptedRequest, _ body: Data) -> HAR.Entry {
+    let state = state.withLock { $0 }
+    var entry = HAR.Entry(
+      request, body: SeenBody(body), state.response, responseBody: state.copy?.body ?? state.body, started: started,
+      head: state.head,
+      elapsed: state.head ?? .zero)
+    if let error = state.error { entry.fail(error) }
+    return entry
   }
 }

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -67,6 +69,7 @@ struct address {
 
 enum {
   option_verbose = 41,
+  option_no_signal = 99,
   option_write_data = 10001,
   option_read_data = 10009,
   option_error_buffer = 10010,
@@ -85,9 +88,19 @@ enum {
   option_seek_function = 20167,
   option_close_socket_function = 20208,
   option_prereq_function = 20312,
+  option_socket_function = 20001,
+  option_socket_data = 10002,
+  option_timer_function = 20004,
+  option_timer_data = 10005,
   info_private = 0x100000 + 21,
   message_done = 1,
   version_now = 10,
+  /* What libcurl waits for on a socket, and what it is told of it. */
+  poll_in = 1,
+  poll_out = 2,
+  poll_remove = 4,
+  no_socket = -1,
+  bad_socket = 5,
 };
 
 #define FUNCTIONS(X)                                                           \
@@ -107,9 +120,7 @@ enum {
   X(int, multi_setopt, (void *, int, ...))                                     \
   X(int, multi_add_handle, (void *, void *))                                   \
   X(int, multi_remove_handle, (void *, void *))                                \
-  X(int, multi_perform, (void *, int *))                                       \
-  X(int, multi_poll, (void *, void *, unsigned int, int, int *))               \
-  X(int, multi_wakeup, (void *))                                               \
+  X(int, multi_socket_action, (void *, int, int, int *))                       \
   X(message *, multi_info_read, (void *, int *))
 
 #define DECLARE(result, name, arguments) static result(*curl_##name) arguments;
@@ -134,7 +145,7 @@ static void *symbol(void *library, const char *name) {
 
 static void load(void) {
   void *library = NULL;
-  if (!dlsym(RTLD_DEFAULT, "curl_multi_poll")) {
+  if (!dlsym(RTLD_DEFAULT, "curl_multi_socket_action")) {
     library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       const char *reason = dlerror();
@@ -144,8 +155,9 @@ static void load(void) {
   }
 #define FIND(result, name, arguments) curl_##name = (result(*) arguments)symbol(library, "curl_" #name);
   FUNCTIONS(FIND)
-  if (missing) {
-    snprintf(problem, sizeof(problem), "libcurl has no %s: version 7.68 or later is needed", missing);
+  version_info_type *found = missing ? NULL : curl_version_info(version_now);
+  if (!found || found->version_num < 0x074400) {
+    snprintf(problem, sizeof(problem), "libcurl %s: version 7.68 or later is needed", found ? found->version : missing);
     return;
   }
   /* FoundationNetworking has done this already; a second time counts only. CURL_GLOBAL_ALL */
@@ -159,7 +171,7 @@ static void load(void) {
     snprintf(problem, sizeof(problem), "the end of the process cannot be noticed: there is no memory");
     return;
   }
-  versions = curl_version_info(version_now);
+  versions = found;
 }
 
 bool waylay_curl_load(void) {
@@ -202,7 +214,11 @@ failed:
 }
 
 void *waylay_curl_easy_new(void) { return curl_easy_init(); }
-void waylay_curl_easy_free(void *easy) { curl_easy_cleanup(easy); }
+void waylay_curl_easy_free(void *easy) {
+  /* Or the cleanup sets a signal handler, and resets it. */
+  curl_easy_setopt(easy, option_no_signal, 1L);
+  curl_easy_cleanup(easy);
+}
 void waylay_curl_easy_reset(void *easy) { curl_easy_reset(easy); }
 
 int waylay_curl_set_number(void *easy, int option, long value) { return curl_easy_setopt(easy, option, value); }
@@ -246,155 +262,6 @@ int waylay_curl_set_remarks(void *easy, waylay_curl_remark remark) {
   return code ? code : curl_easy_setopt(easy, option_verbose, 1L);
 }
 
-struct open_socket {
-  int descriptor;
-  char address[INET6_ADDRSTRLEN];
-};
-
-struct sockets {
-  pthread_mutex_t mutex;
-  struct open_socket *list;
-  size_t count;
-  size_t capacity;
-};
-
-void *waylay_curl_sockets_new(void) {
-  struct sockets *sockets = calloc(1, sizeof(struct sockets));
-  if (sockets) pthread_mutex_init(&sockets->mutex, NULL);
-  return sockets;
-}
-
-void waylay_curl_sockets_free(void *context) {
-  struct sockets *sockets = context;
-  pthread_mutex_destroy(&sockets->mutex);
-  free(sockets->list);
-  free(sockets);
-}
-
-/* An address has many forms, and the list has one. */
-static bool canonical_form(const char *address, char form[INET6_ADDRSTRLEN]) {
-  unsigned char bytes[16];
-  int family = strchr(address, ':') ? AF_INET6 : AF_INET;
-  return inet_pton(family, address, bytes) == 1 && inet_ntop(family, bytes, form, INET6_ADDRSTRLEN);
-}
-
-int waylay_curl_sockets_shutdown(void *context, const char *address) {
-  struct sockets *sockets = context;
-  int ended = 0;
-  char canonical[INET6_ADDRSTRLEN];
-  if (address && !canonical_form(address, canonical)) return 0;
-  pthread_mutex_lock(&sockets->mutex);
-  for (size_t index = 0; index < sockets->count; index += 1) {
-    if (address && strcmp(sockets->list[index].address, canonical) != 0) continue;
-    shutdown(sockets->list[index].descriptor, SHUT_RDWR);
-    ended += 1;
-  }
-  pthread_mutex_unlock(&sockets->mutex);
-  return ended;
-}
-
-static int port_of(const struct sockaddr_storage *address) {
-  switch (address->ss_family) {
-  case AF_INET: return ntohs(((const struct sockaddr_in *)address)->sin_port);
-  case AF_INET6: return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
-  default: return -1;
-  }
-}
-
-static bool is_idle(int descriptor, int port, const int *idle, size_t idle_count) {
-  struct sockaddr_storage local;
-  struct sockaddr_storage remote;
-  socklen_t local_size = sizeof(local);
-  socklen_t remote_size = sizeof(remote);
-  if (getsockname(descriptor, (struct sockaddr *)&local, &local_size)) return false;
-  if (getpeername(descriptor, (struct sockaddr *)&remote, &remote_size)) return false;
-  if (port_of(&remote) != port) return false;
-  for (size_t index = 0; index < idle_count; index += 1) {
-    if (idle[index] == port_of(&local)) return true;
-  }
-  return false;
-}
-
-int waylay_curl_sockets_shutdown_idle(void *context, const char *address, int port, const int *idle, size_t idle_count) {
-  struct sockets *sockets = context;
-  int ended = 0;
-  char canonical[INET6_ADDRSTRLEN];
-  if (!canonical_form(address, canonical)) return 0;
-  pthread_mutex_lock(&sockets->mutex);
-  for (size_t index = 0; index < sockets->count; index += 1) {
-    if (strcmp(sockets->list[index].address, canonical) != 0) continue;
-    if (!is_idle(sockets->list[index].descriptor, port, idle, idle_count)) continue;
-    shutdown(sockets->list[index].descriptor, SHUT_RDWR);
-    ended += 1;
-  }
-  pthread_mutex_unlock(&sockets->mutex);
-  return ended;
-}
-
-bool waylay_curl_sockets_drop_unread(void *context, int port) {
-  struct sockets *sockets = context;
-  bool dropped = false;
-  pthread_mutex_lock(&sockets->mutex);
-  for (size_t index = 0; index < sockets->count; index += 1) {
-    int descriptor = sockets->list[index].descriptor;
-    struct sockaddr_storage local;
-    socklen_t size = sizeof(local);
-    if (getsockname(descriptor, (struct sockaddr *)&local, &size) || port_of(&local) != port) continue;
-    char byte;
-    if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
-    shutdown(descriptor, SHUT_RDWR);
-    dropped = true;
-  }
-  pthread_mutex_unlock(&sockets->mutex);
-  return dropped;
-}
-
-static void remember(struct sockets *sockets, int descriptor, const struct address *address) {
-  struct open_socket made = {descriptor, ""};
-  const void *bytes = address->family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)&address->addr)->sin6_addr
-                                                  : (const void *)&((const struct sockaddr_in *)&address->addr)->sin_addr;
-  inet_ntop(address->family, bytes, made.address, sizeof(made.address));
-  pthread_mutex_lock(&sockets->mutex);
-  if (sockets->count == sockets->capacity) {
-    size_t capacity = sockets->capacity ? 2 * sockets->capacity : 16;
-    struct open_socket *list = realloc(sockets->list, capacity * sizeof(struct open_socket));
-    if (list) {
-      sockets->list = list;
-      sockets->capacity = capacity;
-    }
-  }
-  /* Without memory the socket works, and cannot be ended by its address. */
-  if (sockets->count < sockets->capacity) sockets->list[sockets->count++] = made;
-  pthread_mutex_unlock(&sockets->mutex);
-}
-
-static int open_socket(void *context, int purpose, struct address *address) {
-  (void)purpose;
-  int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  if (descriptor >= 0 && (address->family == AF_INET || address->family == AF_INET6)) remember(context, descriptor, address);
-  return descriptor;
-}
-
-static int close_socket(void *context, int descriptor) {
-  struct sockets *sockets = context;
-  pthread_mutex_lock(&sockets->mutex);
-  for (size_t index = 0; index < sockets->count; index += 1) {
-    if (sockets->list[index].descriptor != descriptor) continue;
-    sockets->list[index] = sockets->list[--sockets->count];
-    break;
-  }
-  pthread_mutex_unlock(&sockets->mutex);
-  return close(descriptor);
-}
-
-int waylay_curl_set_sockets(void *easy, void *sockets) {
-  int code = curl_easy_setopt(easy, option_open_socket_function, open_socket);
-  if (!code) code = curl_easy_setopt(easy, option_open_socket_data, sockets);
-  if (!code) code = curl_easy_setopt(easy, option_close_socket_function, close_socket);
-  if (!code) code = curl_easy_setopt(easy, option_close_socket_data, sockets);
-  return code;
-}
-
 long waylay_curl_get_number(void *easy, int info) {
   long value = 0;
   return curl_easy_getinfo(easy, info, &value) == 0 ? value : 0;
@@ -413,6 +280,12 @@ const char *waylay_curl_get_text(void *easy, int info) {
 void *waylay_curl_context(void *easy) {
   void *value = NULL;
   return curl_easy_getinfo(easy, info_private, &value) == 0 ? value : NULL;
+}
+
+bool waylay_curl_is_main_thread(void) {
+  static _Thread_local int is_main = -1;
+  if (is_main < 0) is_main = gettid() == getpid();
+  return is_main;
 }
 
 void waylay_curl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
@@ -435,20 +308,284 @@ void *waylay_curl_list_append(void *last, const char *text) {
 void waylay_curl_list_free(void *list) { curl_slist_free_all(list); }
 const char *waylay_curl_message(int code) { return curl_easy_strerror(code); }
 
+/* A socket, found by its number: libcurl's own, or with an address one that was made here. */
+struct open_socket {
+  /* Zero where it was not made here, or is closed. */
+  int family;
+  unsigned char address[sizeof(struct in6_addr)];
+  /* What no other socket ever has. */
+  uint64_t cookie;
+  /* Its end here, once that is known, and the next one whose port has the same last digits. */
+  int port;
+  int next;
+  /* What libcurl waits for, and what the kernel was told. */
+  int wanted;
+  int watched;
+};
+
+enum { port_groups = 1024 };
+
+/* The thread of a transport, with libcurl's handle and the sockets of its transfers. */
+struct loop {
+  struct loop *next;
+  void *multi;
+  int epoll;
+  int wake;
+  /* When libcurl wants to be called though nothing has come, in milliseconds; negative when it does not. */
+  int64_t due;
+  bool is_blind;
+  /* Sockets are made and closed, and looked at by other threads, under it. */
+  pthread_mutex_t mutex;
+  struct open_socket *sockets;
+  int capacity;
+  int by_port[port_groups];
+};
+
+static int64_t milliseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* An address has many forms, and is compared as bytes. The family; 0 where it is none. */
+static int parse_address(const char *text, unsigned char bytes[sizeof(struct in6_addr)]) {
+  int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+  return inet_pton(family, text, bytes) == 1 ? family : 0;
+}
+
+static bool leads_to(const struct open_socket *socket, int family, const unsigned char *address) {
+  return socket->family == family && memcmp(socket->address, address, family == AF_INET ? 4 : 16) == 0;
+}
+
+static uint64_t cookie_of(int descriptor) {
+  uint64_t cookie = 0;
+  socklen_t size = sizeof(cookie);
+  getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size);
+  return cookie;
+}
+
+int waylay_curl_loop_shutdown(void *context, const char *address) {
+  struct loop *loop = context;
+  int ended = 0;
+  unsigned char bytes[sizeof(struct in6_addr)];
+  int family = address ? parse_address(address, bytes) : 0;
+  if (address && !family) return 0;
+  pthread_mutex_lock(&loop->mutex);
+  for (int descriptor = 0; descriptor < loop->capacity; descriptor += 1) {
+    const struct open_socket *socket = &loop->sockets[descriptor];
+    if (!socket->family || (address && !leads_to(socket, family, bytes))) continue;
+    /* Nothing of others', see ask_port. */
+    if (cookie_of(descriptor) != socket->cookie) continue;
+    shutdown(descriptor, SHUT_RDWR);
+    ended += 1;
+  }
+  pthread_mutex_unlock(&loop->mutex);
+  return ended;
+}
+
+static int port_of(int descriptor, int name(int, struct sockaddr *, socklen_t *)) {
+  struct sockaddr_storage address;
+  socklen_t size = sizeof(address);
+  if (name(descriptor, (struct sockaddr *)&address, &size)) return 0;
+  switch (address.ss_family) {
+  case AF_INET: return ntohs(((const struct sockaddr_in *)&address)->sin_port);
+  case AF_INET6: return ntohs(((const struct sockaddr_in6 *)&address)->sin6_port);
+  default: return 0;
+  }
+}
+
+/* Those of unknown port are in the group of zero. */
+static void join_group(struct loop *loop, int descriptor) {
+  struct open_socket *socket = &loop->sockets[descriptor];
+  int *group = &loop->by_port[socket->port % port_groups];
+  socket->next = *group;
+  *group = descriptor;
+}
+
+static void leave_group(struct loop *loop, int descriptor) {
+  int *place = &loop->by_port[loop->sockets[descriptor].port % port_groups];
+  while (*place != descriptor) place = &loop->sockets[*place].next;
+  *place = loop->sockets[descriptor].next;
+}
+
+static void forget(struct loop *loop, int descriptor) {
+  leave_group(loop, descriptor);
+  pthread_mutex_lock(&loop->mutex);
+  loop->sockets[descriptor] = (struct open_socket){0};
+  pthread_mutex_unlock(&loop->mutex);
+}
+
+static int find_port(const struct loop *loop, int port, int descriptor) {
+  while (descriptor >= 0 && loop->sockets[descriptor].port != port) descriptor = loop->sockets[descriptor].next;
+  return descriptor;
+}
+
+/* The next one that begins at the same port, which it can where it leads to another address. */
+static int another_from(const struct loop *loop, int port, int descriptor) {
+  return find_port(loop, port, loop->sockets[descriptor].next);
+}
+
+/* Asks a socket for its port, once it has one. A connection that never opened libcurl 7.88 closes without a word, and the number may be another's. */
+static void ask_port(struct loop *loop, int descriptor) {
+  struct open_socket *socket = &loop->sockets[descriptor];
+  if (socket->port) return;
+  if (cookie_of(descriptor) != socket->cookie) {
+    forget(loop, descriptor);
+    return;
+  }
+  leave_group(loop, descriptor);
+  socket->port = port_of(descriptor, getsockname);
+  join_group(loop, descriptor);
+}
+
+/* The first socket that begins at a port, -1 where there is none. */
+static int first_from(struct loop *loop, int port) {
+  if (port <= 0) return -1;
+  int found = find_port(loop, port, loop->by_port[port % port_groups]);
+  if (found >= 0) return found;
+  for (int descriptor = loop->by_port[0]; descriptor >= 0;) {
+    int next = loop->sockets[descriptor].next;
+    ask_port(loop, descriptor);
+    descriptor = next;
+  }
+  return find_port(loop, port, loop->by_port[port % port_groups]);
+}
+
+int waylay_curl_loop_shutdown_idle(void *context, const char *address, int port, const int *idle, size_t idle_count) {
+  struct loop *loop = context;
+  int ended = 0;
+  unsigned char bytes[sizeof(struct in6_addr)];
+  int family = parse_address(address, bytes);
+  for (size_t index = 0; index < idle_count && family; index += 1) {
+    for (int descriptor = first_from(loop, idle[index]); descriptor >= 0; descriptor = another_from(loop, idle[index], descriptor)) {
+      if (!leads_to(&loop->sockets[descriptor], family, bytes) || port_of(descriptor, getpeername) != port) continue;
+      shutdown(descriptor, SHUT_RDWR);
+      ended += 1;
+    }
+  }
+  return ended;
+}
+
+bool waylay_curl_loop_drop_unread(void *context, int port) {
+  struct loop *loop = context;
+  bool dropped = false;
+  for (int descriptor = first_from(loop, port); descriptor >= 0; descriptor = another_from(loop, port, descriptor)) {
+    char byte;
+    if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
+    shutdown(descriptor, SHUT_RDWR);
+    dropped = true;
+  }
+  return dropped;
+}
+
+/* What is known of a socket; NULL when there is no memory. */
+static struct open_socket *known(struct loop *loop, int descriptor) {
+  if (descriptor < loop->capacity) return &loop->sockets[descriptor];
+  int capacity = loop->capacity;
+  while (capacity <= descriptor) capacity *= 2;
+  pthread_mutex_lock(&loop->mutex);
+  struct open_socket *sockets = realloc(loop->sockets, (size_t)capacity * sizeof(struct open_socket));
+  if (sockets) {
+    memset(sockets + loop->capacity, 0, (size_t)(capacity - loop->capacity) * sizeof(struct open_socket));
+    loop->sockets = sockets;
+    loop->capacity = capacity;
+  }
+  pthread_mutex_unlock(&loop->mutex);
+  return sockets ? &sockets[descriptor] : NULL;
+}
+
+/* Tells the kernel what to look for on a socket. */
+static void watch(struct loop *loop, int descriptor, struct open_socket *socket) {
+  struct epoll_event event = {.data.fd = descriptor};
+  event.events = (socket->wanted & poll_in ? EPOLLIN : 0u) | (socket->wanted & poll_out ? EPOLLOUT : 0u);
+  int what = !socket->wanted ? EPOLL_CTL_DEL : socket->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  int failed = epoll_ctl(loop->epoll, what, descriptor, &event);
+  /* A socket that was not made here may have been closed meanwhile, and its number be another's. */
+  if (failed && errno == ENOENT && what == EPOLL_CTL_MOD) failed = epoll_ctl(loop->epoll, EPOLL_CTL_ADD, descriptor, &event);
+  if (failed && errno == EEXIST) failed = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, descriptor, &event);
+  if (failed && socket->wanted) loop->is_blind = true;
+  socket->watched = socket->wanted;
+}
+
+static int open_socket(void *context, int purpose, struct address *address) {
+  (void)purpose;
+  struct loop *loop = context;
+  int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (descriptor < 0 || (address->family != AF_INET && address->family != AF_INET6)) return descriptor;
+  struct open_socket *made = known(loop, descriptor);
+  if (!made) {
+    close(descriptor);
+    return no_socket;
+  }
+  /* Where libcurl has closed the last one of that number without a word, it may not say either that it waits for this one. */
+  int wanted = made->family ? made->wanted : 0;
+  if (made->family) forget(loop, descriptor);
+  pthread_mutex_lock(&loop->mutex);
+  *made = (struct open_socket){.family = address->family, .cookie = cookie_of(descriptor), .wanted = wanted};
+  if (address->family == AF_INET6) memcpy(made->address, &((const struct sockaddr_in6 *)&address->addr)->sin6_addr, 16);
+  else memcpy(made->address, &((const struct sockaddr_in *)&address->addr)->sin_addr, 4);
+  join_group(loop, descriptor);
+  pthread_mutex_unlock(&loop->mutex);
+  if (wanted) watch(loop, descriptor, made);
+  return descriptor;
+}
+
+static int close_socket(void *context, int descriptor) {
+  struct loop *loop = context;
+  if (descriptor < loop->capacity && loop->sockets[descriptor].family) {
+    /* A child that is being made has a copy of it, and the kernel would go on telling of it. */
+    if (loop->sockets[descriptor].watched) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+    forget(loop, descriptor);
+  }
+  return close(descriptor);
+}
+
+int waylay_curl_set_sockets(void *easy, void *loop) {
+  int code = curl_easy_setopt(easy, option_open_socket_function, open_socket);
+  if (!code) code = curl_easy_setopt(easy, option_open_socket_data, loop);
+  if (!code) code = curl_easy_setopt(easy, option_close_socket_function, close_socket);
+  if (!code) code = curl_easy_setopt(easy, option_close_socket_data, loop);
+  return code;
+}
+
+static int socket_wanted(void *easy, int descriptor, int what, void *context, void *unused) {
+  (void)easy;
+  (void)unused;
+  struct loop *loop = context;
+  struct open_socket *socket = known(loop, descriptor);
+  if (!socket) {
+    loop->is_blind = true;
+    return 0;
+  }
+  socket->wanted = what & (poll_in | poll_out);
+  if (!socket->wanted && socket->family) ask_port(loop, descriptor);
+  /* What is looked for on a socket that is known until it is closed stays when less is wanted: mostly the same is wanted again, for the next request. */
+  if (!socket->family || socket->wanted & ~socket->watched) watch(loop, descriptor, socket);
+  return 0;
+}
+
+static int timer_wanted(void *multi, long milliseconds, void *context) {
+  (void)multi;
+  /* Both numbers are rounded down, and what comes early an older libcurl forgets. */
+  ((struct loop *)context)->due = milliseconds < 0 ? -1 : milliseconds_now() + milliseconds + (milliseconds ? 2 : 0);
+  return 0;
+}
+
 /*
  OpenSSL cleans up when the process ends, and a thread that is inside of it crashes (U19). So the threads of loops are stopped first: each where it
  uses nothing of libcurl, and for good. What they have under way is not ended: code that waits for it had better not run any more either.
  */
-struct loop {
-  void *multi;
-  struct loop *next;
-};
-
 static pthread_mutex_t loops_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct loop *loops;
 static int loop_count;
 static atomic_bool is_over;
 static _Thread_local struct loop *own_loop;
+
+void waylay_curl_loop_wake(void *loop) {
+  uint64_t one = 1;
+  /* It fails only where so many calls wait already that the counter is full. */
+  if (write(((struct loop *)loop)->wake, &one, sizeof(one)) < 0) return;
+}
 
 static void stop_loops(void) {
   if (atomic_load(&loops_owner) != getpid()) return;
@@ -458,9 +595,7 @@ static void stop_loops(void) {
   for (int round = 0; round < 1000; round += 1) {
     if (pthread_mutex_trylock(&loops_mutex) == 0) {
       bool are_stopped = loop_count <= (own_loop ? 1 : 0);
-      for (struct loop *loop = loops; loop && !are_stopped; loop = loop->next) {
-        if (loop->multi) curl_multi_wakeup(loop->multi);
-      }
+      for (struct loop *loop = loops; loop && !are_stopped; loop = loop->next) waylay_curl_loop_wake(loop);
       pthread_mutex_unlock(&loops_mutex);
       if (are_stopped) return;
     }
@@ -478,7 +613,6 @@ static void forget_loop(void) {
     break;
   }
   pthread_mutex_unlock(&loops_mutex);
-  free(own_loop);
   own_loop = NULL;
 }
 
@@ -490,9 +624,32 @@ static void stop_if_over(void) {
 
 bool waylay_curl_is_over(void) { return atomic_load(&is_over); }
 
-void *waylay_curl_multi_new(void) {
+/* Releases what there is of a loop that nobody knows of any more. */
+static void release(struct loop *loop) {
+  if (loop->multi) curl_multi_cleanup(loop->multi);
+  if (loop->epoll >= 0) close(loop->epoll);
+  if (loop->wake >= 0) close(loop->wake);
+  pthread_mutex_destroy(&loop->mutex);
+  free(loop->sockets);
+  free(loop);
+}
+
+void *waylay_curl_loop_new(void) {
   struct loop *loop = calloc(1, sizeof(struct loop));
   if (!loop) return NULL;
+  pthread_mutex_init(&loop->mutex, NULL);
+  loop->due = -1;
+  for (int group = 0; group < port_groups; group += 1) loop->by_port[group] = -1;
+  loop->capacity = 64;
+  loop->sockets = calloc((size_t)loop->capacity, sizeof(struct open_socket));
+  loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+  loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  /* Once for each call, and nobody need read it. */
+  struct epoll_event woken = {.events = EPOLLIN | EPOLLET, .data.fd = loop->wake};
+  if (!loop->sockets || loop->epoll < 0 || loop->wake < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &woken)) {
+    release(loop);
+    return NULL;
+  }
   pthread_mutex_lock(&loops_mutex);
   if (atomic_exchange(&loops_owner, getpid()) != getpid()) {
     loops = NULL;
@@ -504,47 +661,74 @@ void *waylay_curl_multi_new(void) {
   pthread_mutex_unlock(&loops_mutex);
   own_loop = loop;
   stop_if_over();
-  void *multi = curl_multi_init();
-  pthread_mutex_lock(&loops_mutex);
-  loop->multi = multi;
-  pthread_mutex_unlock(&loops_mutex);
-  if (!multi) forget_loop();
-  return multi;
+  loop->multi = curl_multi_init();
+  bool works = loop->multi && !curl_multi_setopt(loop->multi, option_socket_function, socket_wanted)
+    && !curl_multi_setopt(loop->multi, option_socket_data, loop) && !curl_multi_setopt(loop->multi, option_timer_function, timer_wanted)
+    && !curl_multi_setopt(loop->multi, option_timer_data, loop);
+  if (works) return loop;
+  forget_loop();
+  release(loop);
+  return NULL;
 }
 
-void waylay_curl_multi_free(void *multi) {
+void waylay_curl_loop_free(void *loop) {
   stop_if_over();
-  pthread_mutex_lock(&loops_mutex);
-  if (own_loop) own_loop->multi = NULL;
-  pthread_mutex_unlock(&loops_mutex);
-  curl_multi_cleanup(multi);
-  if (own_loop) forget_loop();
+  /* Until libcurl has cleaned up the end of the process waits for it. */
+  if (((struct loop *)loop)->multi) curl_multi_cleanup(((struct loop *)loop)->multi);
+  ((struct loop *)loop)->multi = NULL;
+  forget_loop();
+  release(loop);
 }
 
-int waylay_curl_multi_set_number(void *multi, int option, long value) { return curl_multi_setopt(multi, option, value); }
-int waylay_curl_multi_add(void *multi, void *easy) { return curl_multi_add_handle(multi, easy); }
-int waylay_curl_multi_remove(void *multi, void *easy) { return curl_multi_remove_handle(multi, easy); }
-int waylay_curl_multi_wakeup(void *multi) { return curl_multi_wakeup(multi); }
+int waylay_curl_loop_set_number(void *loop, int option, long value) { return curl_multi_setopt(((struct loop *)loop)->multi, option, value); }
+int waylay_curl_loop_add(void *loop, void *easy) { return curl_multi_add_handle(((struct loop *)loop)->multi, easy); }
+int waylay_curl_loop_remove(void *loop, void *easy) { return curl_multi_remove_handle(((struct loop *)loop)->multi, easy); }
 
-int waylay_curl_multi_perform(void *multi, int *running) {
+static void act(struct loop *loop, int descriptor, int events) {
+  int running = 0;
   stop_if_over();
-  int code = curl_multi_perform(multi, running);
-  stop_if_over();
-  return code;
+  int code = curl_multi_socket_action(loop->multi, descriptor, events, &running);
+  if (code > 0 && code != bad_socket) loop->is_blind = true;
 }
 
-int waylay_curl_multi_poll(void *multi, int milliseconds) {
-  int count = 0;
+bool waylay_curl_loop_act(void *context) {
+  struct loop *loop = context;
+  if (loop->due >= 0 && loop->due <= milliseconds_now()) {
+    /* libcurl says anew when it wants to be called. */
+    loop->due = -1;
+    act(loop, no_socket, 0);
+  }
   stop_if_over();
-  int code = curl_multi_poll(multi, NULL, 0, milliseconds, &count);
-  stop_if_over();
-  return code;
+  return !loop->is_blind;
 }
 
-void *waylay_curl_multi_next(void *multi, int *code) {
+int waylay_curl_loop_wait(void *context, int milliseconds) {
+  struct loop *loop = context;
+  struct epoll_event events[128];
+  if (loop->due >= 0 && milliseconds != 0) {
+    int64_t left = loop->due - milliseconds_now();
+    if (left < milliseconds) milliseconds = left < 0 ? 0 : (int)left;
+  }
+  stop_if_over();
+  int count = epoll_wait(loop->epoll, events, sizeof(events) / sizeof(events[0]), milliseconds);
+  for (int index = 0; index < count; index += 1) {
+    int descriptor = events[index].data.fd;
+    if (descriptor == loop->wake) continue;
+    /* Both directions where there is an error: libcurl finds it then. */
+    unsigned int has = events[index].events;
+    int what = (has & (EPOLLIN | EPOLLERR | EPOLLHUP) ? poll_in : 0) | (has & (EPOLLOUT | EPOLLERR | EPOLLHUP) ? poll_out : 0);
+    struct open_socket *socket = &loop->sockets[descriptor];
+    if (what & ~socket->wanted && socket->watched != socket->wanted) watch(loop, descriptor, socket);
+    if (what & socket->wanted) act(loop, descriptor, what);
+  }
+  stop_if_over();
+  return count;
+}
+
+void *waylay_curl_loop_next(void *loop, int *code) {
   int left = 0;
   message *next;
-  while ((next = curl_multi_info_read(multi, &left))) {
+  while ((next = curl_multi_info_read(((struct loop *)loop)->multi, &left))) {
     if (next->msg != message_done) continue;
     *code = next->data.result;
     return next->easy;

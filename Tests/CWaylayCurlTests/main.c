@@ -35,19 +35,19 @@ static int before(void *context, char *address, char *local, int port, int local
   return 0;
 }
 
-static int load(void *multi, void *sockets, void *easy, const char *url, struct answer *answer) {
+static int load(void *loop, void *easy, const char *url, struct answer *answer) {
   void *fields = waylay_curl_list_append(NULL, "X-Field: 1");
   if (waylay_curl_set_context(easy, answer) || waylay_curl_set_text(easy, 10002, url) || waylay_curl_set_list(easy, 10023, fields)) return 1;
-  if (waylay_curl_set_sockets(easy, sockets) || waylay_curl_set_callbacks(easy, head, write_body, NULL, NULL, before)) return 2;
-  if (waylay_curl_context(easy) != answer || waylay_curl_multi_add(multi, easy)) return 3;
-  int running = 1;
+  if (waylay_curl_set_sockets(easy, loop) || waylay_curl_set_callbacks(easy, head, write_body, NULL, NULL, before)) return 2;
+  if (waylay_curl_context(easy) != answer || waylay_curl_loop_add(loop, easy)) return 3;
   int code = -1;
-  while (running) {
-    if (waylay_curl_multi_perform(multi, &running)) return 4;
-    if (running && waylay_curl_multi_poll(multi, 1000)) return 5;
+  void *ended = NULL;
+  while (!ended) {
+    if (!waylay_curl_loop_act(loop)) return 4;
+    ended = waylay_curl_loop_next(loop, &code);
+    if (!ended && waylay_curl_loop_wait(loop, 1000) < 0) return 5;
   }
-  void *ended = waylay_curl_multi_next(multi, &code);
-  waylay_curl_multi_remove(multi, easy);
+  waylay_curl_loop_remove(loop, easy);
   waylay_curl_easy_reset(easy);
   waylay_curl_list_free(fields);
   return ended == easy ? code : 6;
@@ -58,25 +58,24 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: shim <url>; libcurl: %s\n", waylay_curl_problem());
     return 2;
   }
-  void *multi = waylay_curl_multi_new();
-  void *sockets = waylay_curl_sockets_new();
+  void *loop = waylay_curl_loop_new();
   void *easy = waylay_curl_easy_new();
   int failures = 0;
   for (int turn = 0; turn < 20; turn += 1) {
     struct answer answer = {{0}, 0, 0, 0};
-    int code = load(multi, sockets, easy, arguments[1], &answer);
+    int code = load(loop, easy, arguments[1], &answer);
     if (code || answer.length != 6 || memcmp(answer.body, "hello\n", 6) != 0 || answer.head_lines < 2 || answer.requests < 1) {
       fprintf(stderr, "turn %d: code %d (%s), %zu bytes\n", turn, code, waylay_curl_message(code), answer.length);
       failures += 1;
     }
-    if (turn == 10) waylay_curl_sockets_shutdown(sockets, "127.0.0.1");
+    if (turn == 10) waylay_curl_loop_shutdown(loop, "127.0.0.1");
   }
   struct answer refused = {{0}, 0, 0, 0};
-  if (load(multi, sockets, easy, "http://127.0.0.1:1/", &refused) != 7) failures += 1;
-  waylay_curl_multi_wakeup(multi);
+  if (load(loop, easy, "http://127.0.0.1:1/", &refused) != 7) failures += 1;
+  waylay_curl_loop_wake(loop);
+  if (waylay_curl_loop_wait(loop, 60000) != 1) failures += 1;
   waylay_curl_easy_free(easy);
-  waylay_curl_multi_free(multi);
-  waylay_curl_sockets_free(sockets);
+  waylay_curl_loop_free(loop);
   printf("libcurl %s: %d failures\n", waylay_curl_version(), failures);
   return failures ? 1 : 0;
 }

@@ -32,6 +32,9 @@ int waylay_curl_memory_file(const void *_Nonnull bytes, size_t count);
 /* Names the calling thread, for debuggers and top; at most 15 characters. */
 void waylay_curl_name_thread(const char *_Nonnull name);
 
+/* Whether the calling thread is the process's first: the kernel is asked once for each thread. */
+bool waylay_curl_is_main_thread(void);
+
 typedef size_t (*waylay_curl_transfer)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
 typedef int (*waylay_curl_seek)(void *_Nullable context, int64_t offset, int origin);
 typedef int (*waylay_curl_prerequest)(void *_Nullable context, char *_Nullable address, char *_Nullable local, int port, int local_port);
@@ -56,23 +59,8 @@ int waylay_curl_set_callbacks(
 /* Has libcurl say what it does, in words for people that other versions may choose otherwise. */
 int waylay_curl_set_remarks(void *_Nonnull easy, waylay_curl_remark _Nonnull remark);
 
-/*
- The sockets of one loop: made close-on-exec, and known by the address they lead to, so that the kept connections of an address can be ended (U11).
- Made before the loop's handles, freed after them. Only waylay_curl_sockets_shutdown may be called from another thread than the loop's.
- */
-void *_Nullable waylay_curl_sockets_new(void);
-void waylay_curl_sockets_free(void *_Nonnull sockets);
-/* Ends every connection to an address, given as text, or to all without one; transfers on it fail. How many there were. */
-int waylay_curl_sockets_shutdown(void *_Nonnull sockets, const char *_Nullable address);
-/*
- Ends those connections to an address and port that begin at one of the idle ports. On the loop's thread, which knows what is idle: a connection on
- which no request has begun yet is being opened or secured by a transfer. How many there were.
- */
-int waylay_curl_sockets_shutdown_idle(
-  void *_Nonnull sockets, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
-/* Whether bytes have come on the connection from a local port that nobody has read; it is shut down then. */
-bool waylay_curl_sockets_drop_unread(void *_Nonnull sockets, int port);
-int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull sockets);
+/* Has its sockets made by a loop, which watches them. */
+int waylay_curl_set_sockets(void *_Nonnull easy, void *_Nonnull loop);
 long waylay_curl_get_number(void *_Nonnull easy, int info);
 int64_t waylay_curl_get_size(void *_Nonnull easy, int info);
 const char *_Nullable waylay_curl_get_text(void *_Nonnull easy, int info);
@@ -85,20 +73,38 @@ void waylay_curl_list_free(void *_Nullable list);
 const char *_Nonnull waylay_curl_message(int code);
 
 /*
- Many transfers on one thread, which has one of these; only waylay_curl_multi_wakeup may be called from another. When the process ends, the thread
- stays in the next of these functions that it calls, before libraries are cleaned up: waylay_curl_is_over says that it does.
+ Many transfers on one thread, which has one of these; only waylay_curl_loop_wake and waylay_curl_loop_shutdown may be called from another. When the
+ process ends, the thread stays in the next of these functions that it calls, before libraries are cleaned up: waylay_curl_is_over says that it does.
  */
 bool waylay_curl_is_over(void);
-void *_Nullable waylay_curl_multi_new(void);
-void waylay_curl_multi_free(void *_Nonnull multi);
-int waylay_curl_multi_set_number(void *_Nonnull multi, int option, long value);
-int waylay_curl_multi_add(void *_Nonnull multi, void *_Nonnull easy);
-int waylay_curl_multi_remove(void *_Nonnull multi, void *_Nonnull easy);
-int waylay_curl_multi_perform(void *_Nonnull multi, int *_Nonnull running);
-int waylay_curl_multi_poll(void *_Nonnull multi, int milliseconds);
-int waylay_curl_multi_wakeup(void *_Nonnull multi);
+/* NULL where there is no memory or no descriptor left. */
+void *_Nullable waylay_curl_loop_new(void);
+void waylay_curl_loop_free(void *_Nonnull loop);
+int waylay_curl_loop_set_number(void *_Nonnull loop, int option, long value);
+int waylay_curl_loop_add(void *_Nonnull loop, void *_Nonnull easy);
+int waylay_curl_loop_remove(void *_Nonnull loop, void *_Nonnull easy);
+/* Has libcurl do what is due: begin what was added, go on with what was paused, time out. False when the loop is of no use any more. */
+bool waylay_curl_loop_act(void *_Nonnull loop);
+/* Waits for so long at most, and has libcurl read and write where something has come. How much has; 0 when only time has passed. */
+int waylay_curl_loop_wait(void *_Nonnull loop, int milliseconds);
+/* Ends the wait that is under way, or the next one. */
+void waylay_curl_loop_wake(void *_Nonnull loop);
 /* The next transfer that has ended, and how; NULL when there is none. */
-void *_Nullable waylay_curl_multi_next(void *_Nonnull multi, int *_Nonnull code);
+void *_Nullable waylay_curl_loop_next(void *_Nonnull loop, int *_Nonnull code);
+
+/*
+ The sockets of a loop are made close-on-exec, and known by the address they lead to, so that the kept connections of an address can be ended (U11).
+ This ends every connection to an address, given as text, or to all without one; transfers on it fail. How many there were.
+ */
+int waylay_curl_loop_shutdown(void *_Nonnull loop, const char *_Nullable address);
+/*
+ Ends those connections to an address and port that begin at one of the idle ports. The loop's thread knows what is idle: a connection on which no
+ request has begun yet is being opened or secured by a transfer. How many there were.
+ */
+int waylay_curl_loop_shutdown_idle(
+  void *_Nonnull loop, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
+/* Whether bytes have come on the connection from a local port that nobody has read; it is shut down then. */
+bool waylay_curl_loop_drop_unread(void *_Nonnull loop, int port);
 
 #endif
 #endif

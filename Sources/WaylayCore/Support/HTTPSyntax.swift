@@ -1,5 +1,15 @@
 import Foundation
 
+extension Substring {
+  /// The text without the spaces and tabs round it.
+  var trimmingBlanks: Substring {
+    guard let first = utf8.firstIndex(where: { !$0.isBlank }), let last = utf8.lastIndex(where: { !$0.isBlank }) else {
+      return ""
+    }
+    return self[first..<utf8.index(after: last)]
+  }
+}
+
 extension UInt8 {
   /// A space or a tab.
   var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }

@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+  internal import CWaylayCurl
   import Dispatch
   import Foundation
 
@@ -99,7 +100,7 @@
 
     /// Starts `work` at once, unless that would keep the main thread from its own work.
     static func promptTask(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-      Thread.isMainThread ? Task(operation: work) : Task.immediate(operation: work)
+      waylay_curl_is_main_thread() ? Task(operation: work) : Task.immediate(operation: work)
     }
 
     /// Runs what may use the loading system where that is safe: never on the queue that all sessions share, where

@@ -76,15 +76,10 @@
       return connectionState.foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
     }
 
-    /// Tells the loop how responses come on the connection, as far as libcurl has found out: it has not when there was
-    /// none.
+    /// Takes note how responses come on the connection, as far as libcurl has found out: it has not when there was none.
     func noteEnd(_ easy: UnsafeMutableRawPointer) {
-      guard let port = connectionState.localPort else { return }
-      switch waylay_curl_get_number(easy, CurlInfo.httpVersion) {
-      case 1, 2: loop.noteEnded(on: port, isHTTP1: true)
-      case 3...: loop.noteEnded(on: port, isHTTP1: false)
-      default: break
-      }
+      let version = waylay_curl_get_number(easy, CurlInfo.httpVersion)
+      if version > 0 { connectionState.connection?.isSequential = version < 3 }
     }
 
     /// How often a request is taken to another connection.

@@ -52,6 +52,8 @@
     var position = CurlQueue.Position.none
     /// What came since the last flush.
     private var pending = Data()
+    /// Whether the loop knows that something has come.
+    var hasArrivals = false
     /// Bytes of the request's body that libcurl has taken.
     private var sentBytes: Int64 = 0
     /// Whether libcurl undoes a coding of the body.
@@ -135,11 +137,17 @@
 
     // MARK: On the loop's thread
 
-    func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    /// Something has come, which is handed over when libcurl has done all it can for now.
+    private func noteArrival() {
+      guard loop.arrivals.note(self) else { return }
       request.observer?.progressed()
+      connectionState.connection?.lastActivity = .now
+    }
+
+    func receivedHead(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       // An old libcurl does not say when the connection is open.
       if case .connecting = position { connectionState.connection = loop.noteBegun(self, from: 0) }
-      connectionState.connection?.lastActivity = .now
+      noteArrival()
       let wasComplete = head.isComplete
       do {
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -164,15 +172,14 @@
 
     func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
       guard !isBodyless else { return CurlReturn.writeError }
+      noteArrival()
       let mustWait = shared.withLock { shared in
         guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }
         shared.isFull = true
         shared.isPaused = true
         return true
       }
-      connectionState.connection?.lastActivity = .now
       guard !mustWait else { return CurlReturn.pause }
-      request.observer?.progressed()
       pending.append(UnsafeRawBufferPointer(start: bytes, count: count).bindMemory(to: UInt8.self))
       return count
     }
@@ -230,7 +237,7 @@
       lists = []
     }
 
-    /// Gives the reader what has come; called when libcurl has done all it can for now.
+    /// Gives the reader what has come.
     func flush() {
       guard head.isComplete, !hasEnded else { return }
       if !isDelivered { deliver(body: open(), metrics: metrics(isOver: false)) }
@@ -297,11 +304,13 @@
       if let pipe {
         pipe.finish(error.map { .failure($0) } ?? .success(()), trailers: head.trailers, metrics: metrics(isOver: true))
       }
-      response.settle(
-        .failure(
-          error
-            ?? TransportError(.badServerResponse, phase: .receiving, message: "the exchange ended without a response."))
-      )
+      if !isDelivered {
+        response.settle(
+          .failure(
+            error
+              ?? TransportError(
+                .badServerResponse, phase: .receiving, message: "the exchange ended without a response.")))
+      }
       upload.end()
       freeLists()
       self.easy = nil

@@ -17,11 +17,10 @@
     struct State: @unchecked Sendable {
       // Unchecked: the pointer is used under the lock, or on the loop's thread.
       var commands: [Command] = []
-      var multi: UnsafeMutableRawPointer?
-      var sockets: UnsafeMutableRawPointer?
+      var loop: UnsafeMutableRawPointer?
       var isRunning = false
       /// Whether the thread sleeps, or is about to, and so has to be woken.
-      var isPolling = false
+      var isAsleep = false
       var isInvalidated = false
       /// Whether nobody is expected to come any more.
       var isResting = false
@@ -29,8 +28,9 @@
 
     /// Milliseconds without an exchange after which the thread ends and idle connections are closed.
     static let linger: Int32 = 60_000
-    /// Handles that are kept for the next exchange: making one costs more than cleaning one.
-    static let spareHandles = 16
+    /// Handles that are kept for the next exchange, when there is none and at most: making one costs more than cleaning
+    /// one.
+    static let spareHandles = (idle: 16, most: 256)
 
     let state = Locked(State())
     /// Touched on the loop's thread only.
@@ -38,11 +38,14 @@
     /// The connections on which a request has begun by our end's port, those that are closed again included: a port is
     /// one of 65 535. Touched on the loop's thread only.
     let connections = CurlConnections()
-    /// Those of them on which one response comes after the other, as in HTTP/1.
-    private let sequentialPorts = Locked<Set<Int32>>([])
+    /// Touched on the loop's thread only.
+    let arrivals = CurlArrivals()
+    private let keptConnections: Int
 
     init(connectionsPerHost: Int) {
       queue = CurlQueue(connectionsPerDestination: connectionsPerHost)
+      // libcurl counts those in use too, and would close one for every request where there are more.
+      keptConnections = min(max(64, connectionsPerHost), 100_000)
     }
 
     // MARK: From any thread
@@ -75,8 +78,8 @@
     /// Ends the connections to an address, or all; how many there were.
     func closeConnections(to address: String?) -> Int {
       state.withLock { state in
-        guard let sockets = state.sockets else { return 0 }
-        return Int(waylay_curl_sockets_shutdown(sockets, address))
+        guard let loop = state.loop else { return 0 }
+        return Int(waylay_curl_loop_shutdown(loop, address))
       }
     }
 
@@ -104,28 +107,21 @@
       return connection
     }
 
-    /// An exchange on the connection from a local port has ended.
-    func noteEnded(on port: Int32, isHTTP1: Bool) {
-      sequentialPorts.withLock { ports in
-        if isHTTP1 { ports.insert(port) } else { ports.remove(port) }
-      }
-    }
-
     /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is
     /// of no use any more then.
     func hasUnread(on port: Int32) -> Bool {
-      guard sequentialPorts.withLock({ $0.contains(port) }), let sockets = state.withLock({ $0.sockets }) else {
+      guard connections.connection(from: port).isSequential, let loop = state.withLock({ $0.loop }) else {
         return false
       }
-      return waylay_curl_sockets_drop_unread(sockets, port)
+      return waylay_curl_loop_drop_unread(loop, port)
     }
   }
 
   extension CurlLoop.State {
     fileprivate mutating func wake() {
-      guard isPolling, let multi else { return }
-      isPolling = false
-      _ = waylay_curl_multi_wakeup(multi)
+      guard isAsleep, let loop else { return }
+      isAsleep = false
+      waylay_curl_loop_wake(loop)
     }
   }
 
@@ -133,12 +129,9 @@
   extension CurlLoop {
     /// What only the thread touches.
     private struct Transfers {
-      let multi: UnsafeMutableRawPointer
-      let sockets: UnsafeMutableRawPointer
+      let loop: UnsafeMutableRawPointer
       var active: [UnsafeMutableRawPointer: CurlExchange] = [:]
       var spare: [UnsafeMutableRawPointer] = []
-      /// Whether a transfer was begun that libcurl has not looked at yet.
-      var mustPerform = false
     }
 
     func run() {
@@ -148,22 +141,14 @@
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
-      guard let multi = waylay_curl_multi_new() else { return fail() }
-      guard let sockets = waylay_curl_sockets_new() else {
-        waylay_curl_multi_free(multi)
-        return fail()
-      }
+      guard let loop = waylay_curl_loop_new() else { return fail() }
       // How many connections a host gets is the queue's business.
-      _ = waylay_curl_multi_set_number(multi, CurlMultiOption.maxConnects, 64)
-      state.withLock { state in
-        state.multi = multi
-        state.sockets = sockets
-      }
-      var transfers = Transfers(multi: multi, sockets: sockets)
+      _ = waylay_curl_loop_set_number(loop, CurlMultiOption.maxConnects, keptConnections)
+      state.withLock { $0.loop = loop }
+      var transfers = Transfers(loop: loop)
       while step(&transfers) {}
       for easy in transfers.spare { waylay_curl_easy_free(easy) }
-      waylay_curl_multi_free(multi)
-      waylay_curl_sockets_free(sockets)
+      waylay_curl_loop_free(loop)
     }
 
     /// Does what is to be done and sleeps until there is more; `false` ends the thread.
@@ -172,29 +157,50 @@
     /// its transport, which would not be released before the thread wakes up, and with it a thread and its descriptors.
     private func step(_ transfers: inout Transfers) -> Bool {
       guard let mustGoOn = work(&transfers) else { return !stop() }
-      return mustGoOn ? true : sleep(&transfers)
+      return sleep(&transfers, for: mustGoOn ? 0 : nil)
     }
 
     /// Whether there is more to do already; `nil` when all is over.
     @inline(never)
     private func work(_ transfers: inout Transfers) -> Bool? {
       let (commands, isInvalidated) = state.withLock { state in
-        defer { state.commands = [] }
+        defer { (state.commands, state.isAsleep) = ([], false) }
         return (state.commands, state.isInvalidated)
       }
       for command in commands { perform(command, &transfers) }
-      if isInvalidated {
-        for exchange in queue.clear() { exchange.ended(nil, easy: nil) }
-        for (_, exchange) in transfers.active { end(exchange, nil, &transfers) }
-        return nil
+      if isInvalidated { return endAll(nil, &transfers) }
+      // Who has left makes room for those that wait.
+      repeat {
+        if queue.isReady { queue.serve(now: .now) { begin($0, &transfers) } }
+        guard waylay_curl_loop_act(transfers.loop) else { return endAll(CurlCode.outOfMemory, &transfers) }
+        takeEnded(&transfers)
+      } while queue.isReady
+      for exchange in arrivals.take() {
+        if let easy = exchange.easy, exchange.shouldRepeatUndecoded {
+          again(exchange, easy, &transfers)
+        } else {
+          exchange.flush()
+        }
       }
-      if queue.isReady { queue.serve(now: .now) { begin($0, &transfers) } }
-      transfers.mustPerform = false
-      var running: Int32 = 0
-      _ = waylay_curl_multi_perform(transfers.multi, &running)
+      if queue.isOverdue {
+        for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
+        for exchange in queue.takeSuperfluous() { end(exchange, nil, &transfers) }
+      }
+      return queue.isReady
+    }
+
+    /// Ends everything, and then the thread.
+    private func endAll(_ code: Int32?, _ transfers: inout Transfers) -> Bool? {
+      for exchange in queue.clear() { exchange.ended(code, easy: nil) }
+      for (_, exchange) in transfers.active { end(exchange, code, &transfers) }
+      return nil
+    }
+
+    /// Takes those exchanges off the loop that libcurl has ended.
+    private func takeEnded(_ transfers: inout Transfers) {
       var code: Int32 = 0
       var departing: [CurlExchange] = []
-      while let easy = waylay_curl_multi_next(transfers.multi, &code) {
+      while let easy = waylay_curl_loop_next(transfers.loop, &code) {
         guard let exchange = transfers.active[easy] else { continue }
         if exchange.connectionState.isSpoilt || exchange.shouldRepeatUndecoded {
           again(exchange, easy, &transfers)
@@ -207,40 +213,36 @@
       }
       // When all have left their connection they wait for one new one together.
       for exchange in departing where queue.enter(exchange, now: .now) { begin(exchange, &transfers) }
-      for (easy, exchange) in transfers.active {
-        if exchange.shouldRepeatUndecoded { again(exchange, easy, &transfers) } else { exchange.flush() }
-      }
-      if queue.isOverdue {
-        for exchange in queue.expired(now: .now) { exchange.ended(with: Self.late) }
-        for exchange in queue.takeSuperfluous() { end(exchange, nil, &transfers) }
-      }
-      return transfers.mustPerform || queue.isReady
     }
 
     /// Waits until somebody has something to be done, or a transfer goes on; `false` ends the thread.
-    private func sleep(_ transfers: inout Transfers) -> Bool {
+    private func sleep(_ transfers: inout Transfers, for milliseconds: Int32?) -> Bool {
       let isIdle = transfers.active.isEmpty && queue.isEmpty
-      let (mayPoll, isOver) = state.withLock { state in
+      let (mayWait, isOver) = state.withLock { state in
         let isOver = isIdle && state.isResting
-        state.isPolling = state.commands.isEmpty && !state.isInvalidated && !isOver
-        return (state.isPolling, isOver)
+        state.isAsleep = state.commands.isEmpty && !state.isInvalidated && !isOver
+        return (state.isAsleep, isOver)
       }
       guard !isOver else { return !stop() }
-      guard mayPoll else { return true }
-      let sleptSince = ContinuousClock.now
-      _ = waylay_curl_multi_poll(transfers.multi, isIdle ? Self.linger : napTime(since: sleptSince))
-      let wasWoken = state.withLock { state in
-        defer { state.isPolling = false }
-        return !state.isPolling
+      guard isIdle, mayWait else {
+        _ = waylay_curl_loop_wait(transfers.loop, mayWait ? milliseconds ?? napTime : 0)
+        return true
       }
-      guard isIdle, !wasWoken, sleptSince.duration(to: .now) >= .milliseconds(Int64(Self.linger)) else { return true }
+      while transfers.spare.count > Self.spareHandles.idle, let easy = transfers.spare.popLast() {
+        waylay_curl_easy_free(easy)
+      }
+      let sleptSince = ContinuousClock.now
+      guard waylay_curl_loop_wait(transfers.loop, Self.linger) == 0,
+        sleptSince.duration(to: .now) >= .milliseconds(Int64(Self.linger))
+      else { return true }
       return !stop()
     }
 
-    /// Milliseconds until somebody in the queue has waited for too long, a second at most.
-    private func napTime(since now: ContinuousClock.Instant) -> Int32 {
-      guard let alarm = queue.nextAlarm else { return 1_000 }
-      return Int32(min(max(now.duration(to: alarm) / .milliseconds(1), 0).rounded(.up), 1_000))
+    /// Milliseconds until somebody in the queue has waited for too long.
+    private var napTime: Int32 {
+      guard let alarm = queue.nextAlarm else { return Self.linger }
+      let time = ContinuousClock.now.duration(to: alarm) / .milliseconds(1)
+      return Int32(min(max(time, 0).rounded(.up), Double(Self.linger)))
     }
 
     /// What an exchange fails with that has waited for too long.
@@ -253,8 +255,7 @@
       state.withLock { state in
         guard state.commands.isEmpty else { return false }
         state.isRunning = false
-        state.multi = nil
-        state.sockets = nil
+        state.loop = nil
         return true
       }
     }
@@ -278,7 +279,7 @@
         // A connection on which nothing has begun belongs to a transfer that is opening or securing it.
         let idle = Array(
           connections.ports.subtracting(transfers.active.values.lazy.compactMap(\.connectionState.localPort)))
-        waylay_curl_sockets_shutdown_idle(transfers.sockets, address, Int32(truncatingIfNeeded: port), idle, idle.count)
+        waylay_curl_loop_shutdown_idle(transfers.loop, address, Int32(truncatingIfNeeded: port), idle, idle.count)
       }
     }
 
@@ -290,10 +291,10 @@
       // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
       withExtendedLifetime(exchange) {
         let dead = exchange.deadConnection(code, easy)
-        _ = waylay_curl_multi_remove(transfers.multi, easy)
+        _ = waylay_curl_loop_remove(transfers.loop, easy)
         if let dead {
           // With HTTP/2 libcurl would put the next request on it.
-          waylay_curl_sockets_shutdown_idle(transfers.sockets, dead.address, dead.port, [dead.localPort], 1)
+          waylay_curl_loop_shutdown_idle(transfers.loop, dead.address, dead.port, [dead.localPort], 1)
         }
         exchange.ended(code, easy: easy)
         recycle(easy, &transfers)
@@ -302,7 +303,7 @@
 
     /// Begins an exchange anew on the same handle.
     private func again(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
-      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      _ = waylay_curl_loop_remove(transfers.loop, easy)
       exchange.noteEnd(easy)
       waylay_curl_easy_reset(easy)
       if exchange.connectionState.isSpoilt { exchange.forgetConnection() } else { exchange.forgetResponse() }
@@ -314,18 +315,21 @@
     /// them, and room for all on the next.
     private func depart(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       transfers.active[easy] = nil
-      _ = waylay_curl_multi_remove(transfers.multi, easy)
+      _ = waylay_curl_loop_remove(transfers.loop, easy)
       recycle(easy, &transfers)
       exchange.departures += 1
       exchange.forgetConnection()
       queue.left(exchange, code: nil)
-      transfers.mustPerform = true
     }
 
     /// Keeps a handle that has no exchange any more for the next one.
     private func recycle(_ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
       waylay_curl_easy_reset(easy)
-      if transfers.spare.count < Self.spareHandles { transfers.spare.append(easy) } else { waylay_curl_easy_free(easy) }
+      if transfers.spare.count < Self.spareHandles.most {
+        transfers.spare.append(easy)
+      } else {
+        waylay_curl_easy_free(easy)
+      }
     }
 
     /// Begins an exchange that the queue has handed out.
@@ -338,16 +342,22 @@
     }
 
     private func begin(_ exchange: CurlExchange, _ easy: UnsafeMutableRawPointer, _ transfers: inout Transfers) {
-      guard exchange.begin(easy, transfers.sockets), waylay_curl_multi_add(transfers.multi, easy) == 0 else {
+      guard exchange.begin(easy, transfers.loop), waylay_curl_loop_add(transfers.loop, easy) == 0 else {
         transfers.active[easy] = nil
         queue.left(exchange, code: CurlCode.failedToBegin)
         exchange.ended(CurlCode.failedToBegin, easy: easy)
         return waylay_curl_easy_free(easy)
       }
       transfers.active[easy] = exchange
-      transfers.mustPerform = true
       exchange.request.route?.onBegin?()
     }
+
+    /// What an exchange fails with for which there is no loop.
+    private static let unequipped = TransportError(
+      .resourceUnavailable, requestBytesSent: 0,
+      message:
+        "the thread of the connections cannot be equipped: no descriptors or no memory are left. Raise the limit "
+        + "of open files (ulimit -n), or send less at once.")
 
     /// No loop can be made: what waits for it fails.
     private func fail() {
@@ -356,7 +366,7 @@
         state.isRunning = false
         return state.commands
       }
-      for case .start(let exchange) in commands { exchange.ended(CurlCode.outOfMemory, easy: nil) }
+      for case .start(let exchange) in commands { exchange.ended(with: Self.unequipped) }
     }
   }
 
@@ -366,6 +376,29 @@
   final class CurlConnection: @unchecked Sendable {
     /// When something of a request or a response was on it last.
     var lastActivity = ContinuousClock.now
+    /// Whether one response comes on it after the other, as in HTTP/1.
+    var isSequential = false
+  }
+
+  /// The exchanges that something has come for which was not handed over yet.
+  ///
+  /// Unchecked: touched on the loop's thread only.
+  final class CurlArrivals: @unchecked Sendable {
+    private var exchanges: [CurlExchange] = []
+
+    /// Whether it is the first for that exchange.
+    func note(_ exchange: CurlExchange) -> Bool {
+      guard !exchange.hasArrivals else { return false }
+      exchange.hasArrivals = true
+      exchanges.append(exchange)
+      return true
+    }
+
+    func take() -> [CurlExchange] {
+      defer { exchanges = [] }
+      for exchange in exchanges { exchange.hasArrivals = false }
+      return exchanges
+    }
   }
 
   /// The connections of a loop, by our end's port.

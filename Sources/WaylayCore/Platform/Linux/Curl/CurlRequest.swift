@@ -5,7 +5,7 @@
   // On the loop's thread.
   extension CurlExchange {
     /// Tells libcurl everything about the request.
-    func begin(_ easy: UnsafeMutableRawPointer, _ sockets: UnsafeMutableRawPointer) -> Bool {
+    func begin(_ easy: UnsafeMutableRawPointer, _ loop: UnsafeMutableRawPointer) -> Bool {
       guard !isCancelled else { return false }
       self.easy = easy
       if !decodes { _ = waylay_curl_set_number(easy, CurlOption.contentDecoding, 0) }
@@ -13,6 +13,7 @@
       _ = waylay_curl_set_error_buffer(easy, message)
       let setUp = CurlRequest(
         easy: easy, options: transport.options, isSecured: transport.isSecured, authorities: transport.authorities,
+        isSecure: destination.scheme == "https",
         isLoadsOwnTimeout: request.observer?.watchesTimeout ?? false)
       guard setUp.apply(to: request, url: url, upload: upload) else { return false }
       guard let list = setUp.list(fields) else { return false }
@@ -37,7 +38,7 @@
           return 0
         }
       }
-      guard waylay_curl_set_sockets(easy, sockets) == 0 else { return false }
+      guard waylay_curl_set_sockets(easy, loop) == 0 else { return false }
       return waylay_curl_set_callbacks(
         easy,
         { bytes, size, count, context in CurlExchange.from(context).receivedHead(bytes, size * count) },
@@ -58,6 +59,8 @@
     let options: CurlTransport.Options
     let isSecured: Bool
     let authorities: CurlAuthorities
+    /// Whether its connection has TLS.
+    let isSecure: Bool
     /// Whether the load that the request belongs to watches over its timeout.
     let isLoadsOwnTimeout: Bool
 
@@ -80,6 +83,7 @@
       // An old libcurl does not ask before it tries again on another connection.
       if !CurlTransport.hasPrerequest, !request.isIdempotent { number(CurlOption.freshConnect, 1) }
       timeouts(of: request)
+      guard isSecure else { return true }
       return security() && (!isSecured || demands(for: url))
     }
 

@@ -69,7 +69,7 @@
     /// rather than leave it alone.
     func hasUnknownCoding(features: Int32) -> Bool {
       fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.contains { coding in
-        let name = coding.trimmingCharacters(in: .whitespaces).lowercased()
+        let name = coding.trimmingBlanks.lowercased()
         guard !name.isEmpty, name != "identity" else { return false }
         return Self.codings[name].map { features & (1 << $0) == 0 } ?? true
       }
@@ -103,7 +103,7 @@
       for value in values {
         // The same length again, in one field or in several, may count as one.
         for text in value.split(separator: ",", omittingEmptySubsequences: false) {
-          let digits = text.trimmingCharacters(in: .whitespaces)
+          let digits = text.trimmingBlanks
           guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int64(digits)
           else {
             return "the Content-Length \"\(value.prefix(40))\" is not a length"
@@ -122,7 +122,7 @@
     private static func codingFault(_ values: [String]) -> String? {
       for value in values {
         for text in value.split(separator: ",") {
-          let coding = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+          let coding = text.prefix { $0 != ";" }.trimmingBlanks.lowercased()
           if !coding.isEmpty, !transferCodings.contains(coding) {
             return "the transfer coding \"\(coding.prefix(40))\" is not known"
           }

@@ -41,7 +41,8 @@ class Stop(gdb.Breakpoint):
         super().__init__("*0x%x" % (address + offset), internal=True)
         self.silent, self.file = True, file
     def stop(self):
-        road = entered.setdefault(gdb.selected_thread().num, [])
+        thread = gdb.selected_thread()
+        road = entered.setdefault((thread.name == "waylay-curl", thread.num), [])
         if not road or road[-1] != self.file: road.append(self.file)
         return False
 begin = gdb.Breakpoint("*0x%x" % (start + offset)); begin.silent = True
@@ -54,9 +55,9 @@ class Sent(gdb.Breakpoint):
 Sent("send").silent = True
 gdb.execute("continue")
 
-# The threads one after the other, in the order in which the request comes to them.
+# The threads one after the other, in the order in which the request comes to them: the debugger wakes the loop's before that.
 road = []
-for files in entered.values(): road += files if not road or road[-1] != files[0] else files[1:]
+for _, files in sorted(entered.items(), key=lambda thread: thread[0][0]): road += files if not road or road[-1] != files[0] else files[1:]
 seen, shown, room, returns = set(), [], None, 0
 for file in road:
     folder, name = file.rsplit("/", 1)

@@ -22,7 +22,7 @@ sources=${WAYLAY_APPLE_SOURCES:-$root/Sources}
 built=$root/.build/debug/Modules
 standIns=$root/Scripts/Apple
 libraries="WaylayCredentials WaylayCore WaylayHAR WaylayArchive WaylayHosts WaylayRecording WaylayDrift WaylayInspector WaylayInspectorServer WaylayMocks
-  WaylayTesting WaylayInterceptors WaylayTunnel WaylayAsyncHTTPClient WaylayWebView Waylay"
+  WaylayAsyncHTTPClient WaylayTesting WaylayInterceptors WaylayTunnel WaylayWebView Waylay"
 # What is checked for macOS alone, where there are processes and tests: the module, and the folder where it does not follow from the name.
 rest="TestOrigin=Tests/TestOrigin HijackLab=Tests/HijackLab StoreFaults=Tests/StoreFaults TestSupport=Tests/TestSupport WaylayTool
   archive-torture=Tests/Harnesses/archive-torture exits=Tests/Harnesses/exits hijack-lab=Examples/hijack-lab
@@ -41,7 +41,8 @@ empty="CDispatch _FoundationCShims CoreFoundation _foundation_unicode CNIODarwin
 packages+=" ArgumentParser ArgumentParserToolInfo NIOSSL NIOTLS NIOHTTP2 NIOHPACK X509 SwiftASN1 _CertificateInternals MetricsTestKit
   InMemoryTracing CryptoExtras _CryptoExtras"
 # AsyncHTTPClient as Linux builds it: without what it has for Network.framework.
-packages+=" AsyncHTTPClient NIOHTTPCompression"
+packages+=" AsyncHTTPClient NIOEmbedded SystemPackage Algorithms RealModule Configuration NIO NIOSOCKS NIOHTTPCompression"
+empty+=" CAsyncHTTPClient CSystem CNIOExtrasZlib _NumericsShims"
 empty+=" CNIOBoringSSL CNIOBoringSSLShims CNIOSHA1 CCryptoBoringSSL CCryptoBoringSSLShims CXKCP CXKCPShims CLyingResolver"
 
 [ "$(uname)" = Linux ] || { echo "The check is for Linux; on a Mac the compiler checks when it builds."; exit 0; }
@@ -138,7 +139,12 @@ check() {
 check_floor() {
   local floor=$1 library
   prepare "$floor"
-  for library in $libraries; do check "$floor" "$library" "$sources/$library"; done
+  # Inlinable functions of AsyncHTTPClient do not fit as Linux has built them, and nothing that is checked needs them.
+  # shellcheck disable=SC2046
+  for library in $libraries; do
+    check "$floor" "$library" "$sources/$library" \
+      $([ "$library" != WaylayAsyncHTTPClient ] || echo -Xllvm -sil-disable-pass=mandatory-linker)
+  done
   echo "✔ $(wc -w <<<"$libraries") modules compile for $floor"
 }
 

@@ -92,11 +92,11 @@
     }
 
     private mutating func take(_ number: CInt) {
-      switch number {
+      switch POSIXErrorCode(rawValue: number) {
       // No connection that is open is refused.
-      case ECONNREFUSED: set(.cannotConnectToHost, .connecting, .refused, isUnsent: true)
-      case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EADDRNOTAVAIL: set(.cannotConnectToHost, phase, .unreachable)
-      case ETIMEDOUT: set(.timedOut, phase)
+      case .ECONNREFUSED: set(.cannotConnectToHost, .connecting, .refused, isUnsent: true)
+      case .EHOSTUNREACH, .ENETUNREACH, .ENETDOWN, .EADDRNOTAVAIL: set(.cannotConnectToHost, phase, .unreachable)
+      case .ETIMEDOUT: set(.timedOut, phase)
       default: break
       }
     }

@@ -6,7 +6,8 @@
 PROGRAM is tunnel-cost, built for release:
   swift build -c release --traits Tunnel --product tunnel-cost
 HAProxy is Debian's package haproxy. An origin of threads sends a stream on "S", echoes messages of 100 bytes on "M", and with "D" echoes them 20 ms
-late. Prints medians: the time from connecting to the first answer, the time of a message back and forth, the throughput of one stream.
+late, and takes a stream on "U". Prints medians: the time from connecting to the first answer, the time of a message back and forth, the throughput of
+one stream; and how much memory the tunnel has taken beyond what it had, with a stream each way to a reader that is slower than its writer.
 """
 import argparse, base64, os, socket, statistics, subprocess, sys, tempfile, threading, time
 
@@ -20,13 +21,15 @@ MESSAGE = b"m" * 100
 PIECE = bytes(1 << 20)
 
 
-def receive(peer, count):
+def receive(peer, count, pause=0):
     got = 0
     while got < count:
-        part = peer.recv(count - got)
+        part = peer.recv(min(count - got, 1 << 20))
         if not part:
             return False
         got += len(part)
+        if pause:
+            time.sleep(pause)
     return True
 
 
@@ -37,6 +40,9 @@ def serve(peer):
         if kind == b"S":
             for _ in range(arguments.bytes // len(PIECE)):
                 peer.sendall(PIECE)
+        if kind == b"U":
+            receive(peer, arguments.bytes, 0.0005)
+            peer.sendall(b"U")
         while kind in (b"M", b"D") and receive(peer, len(MESSAGE)):
             if kind == b"D":
                 time.sleep(0.02)
@@ -131,9 +137,30 @@ def stream(way):
     return got / (time.perf_counter() - begin) / 1e6
 
 
+def resident():
+    """The most memory that the tunnel has had so far, in MiB."""
+    with open(f"/proc/{tunnel.pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+
+
+def memory():
+    before = resident()
+    peer = connect("tunnel", b"S")
+    assert receive(peer, arguments.bytes, 0.0005)
+    peer.close()
+    down = resident()
+    peer = connect("tunnel", b"U")
+    for _ in range(arguments.bytes // len(PIECE)):
+        peer.sendall(PIECE)
+    assert receive(peer, 1)
+    return down - before, resident() - down
+
+
 WAYS = ["direct", "haproxy", "tunnel"]
 try:
     results = {way: {"open": [], "message": [], "late": [], "stream": []} for way in WAYS}
+    messages("tunnel", 100)
+    grown = memory()
     # In turns, so that what else the machine does is the same for all.
     for _ in range(arguments.connections):
         for way in WAYS:
@@ -144,6 +171,7 @@ try:
             results[way]["late"].append(messages(way, 20, b"D"))
             results[way]["stream"].append(stream(way))
     print(f"start of the tunnel: {float(start):.2f} ms")
+    print("memory taken by %d MiB down and up: %.1f and %.1f MiB" % (arguments.bytes >> 20, *grown))
     print(f"{'':10}{'open, µs':>12}{'message, µs':>14}{'behind 20 ms, µs':>18}{'stream, MB/s':>15}")
     for way in WAYS:
         row = {name: statistics.median(values) for name, values in results[way].items()}

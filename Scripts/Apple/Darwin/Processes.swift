@@ -9,6 +9,12 @@ public var STDIN_FILENO: Int32 { fatalError() }
 public var STDOUT_FILENO: Int32 { fatalError() }
 public var STDERR_FILENO: Int32 { fatalError() }
 public func isatty(_: Int32) -> Int32 { fatalError() }
+public func tcgetpgrp(_: Int32) -> pid_t { fatalError() }
+public func getpgrp() -> pid_t { fatalError() }
+public typealias sigset_t = UInt32
+public var SIG_SETMASK: Int32 { fatalError() }
+@discardableResult
+public func pthread_sigmask(_: Int32, _: UnsafePointer<sigset_t>?, _: UnsafeMutablePointer<sigset_t>?) -> Int32 { fatalError() }
 public func exit(_: Int32) -> Never { fatalError() }
 public func _exit(_: Int32) -> Never { fatalError() }
 public func getppid() -> pid_t { fatalError() }

@@ -62,9 +62,7 @@
       guard message.count > 4 + 34, skip(1), skip(2), skip(1) else { return false }
       guard !rest.isEmpty else { return true }
       guard let length = number(2), length == rest.count else { return false }
-      while !rest.isEmpty {
-        guard let type = number(2), type != 42, skip(2) else { return false }
-      }
+      while !rest.isEmpty { guard let type = number(2), type != 42, skip(2) else { return false } }
       return true
     }
   }

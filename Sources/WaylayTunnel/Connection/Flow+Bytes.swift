@@ -184,9 +184,7 @@
       let channels = [client, origin].compactMap { $0?.channel }
       end(closing: false)
       watchIdle()
-      for channel in channels {
-        channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
-      }
+      for channel in channels { channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) } }
       EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: loop).whenComplete { [self] _ in idle?.cancel() }
     }
 

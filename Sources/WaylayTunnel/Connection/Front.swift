@@ -23,9 +23,7 @@
     private var late: Scheduled<Void>?
     private let accepted = Locked(false)
 
-    init(_ server: TunnelServer, _ channel: any Channel) {
-      (self.server, self.channel) = (server, channel)
-    }
+    init(_ server: TunnelServer, _ channel: any Channel) { (self.server, self.channel) = (server, channel) }
 
     /// Whether the client may use the tunnel. From any thread.
     var hasShownSecret: Bool { accepted.withLock { $0 } }

@@ -64,15 +64,30 @@
       let endpoint: HostEndpoint
     }
 
+    private struct Known {
+      var name: String?
+      /// How long its connection may take.
+      var limit: Duration?
+      var failure: (error: TransportError, time: Duration)?
+      /// When a client has ended right after the first flight, and no other has gone on since.
+      var rejection: Duration?
+    }
+
     private struct State {
-      var names: [Endpoint: String] = [:]
+      var known: [Endpoint: Known] = [:]
       var endpoints: [String: Endpoint] = [:]
       var last = 0
-      var rejections: [Endpoint: (count: Int, last: Duration)] = [:]
       /// Hosts that clients have found good at one of their addresses.
       var accepted: Set<HostAuthority> = []
-      var limits: [Endpoint: Duration] = [:]
-      var failures: [Endpoint: (error: TransportError, time: Duration)] = [:]
+
+      /// What is known of one. More than a process has use for are made up: what is known is forgotten then.
+      subscript(_ endpoint: Endpoint) -> Known {
+        get { known[endpoint] ?? Known() }
+        set {
+          if known.count + accepted.count >= 8192 { self = State(last: last) }
+          known[endpoint] = newValue
+        }
+      }
     }
 
     private let state = Locked(State())
@@ -80,27 +95,26 @@
     /// The name of a route: the same for the same one.
     func name(of endpoint: Endpoint) -> String {
       state.withLock { state in
-        if let name = state.names[endpoint] { return name }
-        // More than a process has use for are made up: their names are forgotten with what is known of them.
-        if state.names.count >= 4096 { state = State(last: state.last) }
+        if let name = state[endpoint].name { return name }
         state.last += 1
         let name = "route-\(state.last)"
-        (state.names[endpoint], state.endpoints[name]) = (name, endpoint)
+        state[endpoint].name = name
+        state.endpoints[name] = endpoint
         return name
       }
     }
 
     /// How long a route's connection may take from now on.
-    func limit(_ endpoint: Endpoint, to limit: Duration?) { state.withLock { $0.limits[endpoint] = limit } }
-    func limit(of endpoint: Endpoint) -> Duration? { state.withLock { $0.limits[endpoint] } }
+    func limit(_ endpoint: Endpoint, to limit: Duration?) { state.withLock { $0[endpoint].limit = limit } }
+    func limit(of endpoint: Endpoint) -> Duration? { state.withLock { $0[endpoint].limit } }
 
     /// Why a route's address was not reached.
     func failed(_ endpoint: Endpoint, _ error: TransportError, at now: Duration) {
-      state.withLock { $0.failures[endpoint] = (error, now) }
+      state.withLock { $0[endpoint].failure = (error, now) }
     }
 
     func failure(of endpoint: Endpoint, since begin: Duration) -> TransportError? {
-      state.withLock { $0.failures[endpoint].flatMap { $0.time >= begin ? $0.error : nil } }
+      state.withLock { $0[endpoint].failure.flatMap { $0.time >= begin ? $0.error : nil } }
     }
 
     func endpoint(of name: String) -> Endpoint? { state.withLock { $0.endpoints[name] } }
@@ -108,8 +122,7 @@
     /// A client has gone on to send data: it found the certificate good.
     func accepted(_ endpoint: Endpoint) {
       state.withLock { state in
-        state.rejections[endpoint] = nil
-        if state.accepted.count > 4096 { state.accepted = [] }
+        state[endpoint].rejection = nil
         state.accepted.insert(endpoint.authority)
       }
     }
@@ -120,13 +133,10 @@
     func rejected(_ endpoint: Endpoint, since begin: Duration, at now: Duration, byAlert: Bool) -> Bool {
       state.withLock { state in
         guard byAlert || !state.accepted.contains(endpoint.authority) else { return false }
-        if state.rejections.count > 4096 { state.rejections = [:] }
-        let known = state.rejections[endpoint]
-        if let known, begin < known.last { return false }
-        state.rejections[endpoint] = ((known?.count ?? 0) + 1, now)
-        guard known != nil else { return false }
-        state.rejections[endpoint] = nil
-        return true
+        let known = state[endpoint].rejection
+        if let known, begin < known { return false }
+        state[endpoint].rejection = known == nil ? now : nil
+        return known != nil
       }
     }
   }

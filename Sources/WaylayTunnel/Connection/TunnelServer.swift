@@ -51,8 +51,8 @@
     /// The decisions that are under way, which use the event loop.
     let tasks = Locked(0)
     private let channel = Locked<(any Channel)?>(nil)
-    private let connections = Locked<[ObjectIdentifier: Front]>([:])
-    private let order = Locked<[ObjectIdentifier]>([])
+    /// The oldest first.
+    private let connections = Locked<[Front]>([])
 
     init(
       _ rewriter: HostRewriter, _ options: HostTunnel.Options, _ limits: TunnelLimits, _ routes: RouteTable,
@@ -62,11 +62,7 @@
         rewriter, options, limits, routes, records
       )
       network = TunnelNetwork()
-      var random = SystemRandomNumberGenerator()
-      secret = (0..<16).map { _ in
-        let text = String(random.next() as UInt8, radix: 16)
-        return text.count < 2 ? "0\(text)" : text
-      }.joined()
+      secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
     }
 
     /// Where it listens; 0 before it does.
@@ -103,34 +99,24 @@
       while !connections.withLock({ $0.isEmpty }), NIODeadline.now() < limit {
         try? await Task.sleep(for: .milliseconds(10))
       }
-      for front in connections.withLock({ Array($0.values) }) { front.end() }
+      for front in connections.withLock({ $0 }) { front.end() }
       while !connections.withLock({ $0.isEmpty }) || tasks.withLock({ $0 > 0 }) {
         try? await Task.sleep(for: .milliseconds(1))
       }
       try? await network.group.shutdownGracefully()
     }
 
-    var count: Int { connections.withLock { $0.count } }
-
     /// Whether a connection may be; at the limit the oldest that has not shown the secret makes room.
     private func admit(_ front: Front, _ channel: any Channel) -> Bool {
-      let id = ObjectIdentifier(front)
-      if connections.withLock({ $0.count >= options.maximumConnections }) {
-        let stranger = connections.withLock { connections in
-          order.withLock { order in order.first { !(connections[$0]?.hasShownSecret ?? true) } }.flatMap {
-            connections[$0]
-          }
-        }
-        guard let stranger else { return false }
-        stranger.end()
+      let (isIn, stranger) = connections.withLock { connections -> (Bool, Front?) in
+        let isFull = connections.count >= options.maximumConnections
+        let stranger = isFull ? connections.first { !$0.hasShownSecret } : nil
+        if !isFull || stranger != nil { connections.append(front) }
+        return (!isFull || stranger != nil, stranger)
       }
-      connections.withLock { $0[id] = front }
-      order.withLock { $0.append(id) }
-      channel.closeFuture.whenComplete { _ in
-        self.connections.withLock { $0[id] = nil }
-        self.order.withLock { order in order.firstIndex(of: id).map { _ = order.remove(at: $0) } }
-      }
-      return true
+      stranger?.end()
+      channel.closeFuture.whenComplete { _ in self.connections.withLock { $0.removeAll { $0 === front } } }
+      return isIn
     }
   }
 

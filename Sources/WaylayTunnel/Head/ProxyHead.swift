@@ -78,9 +78,7 @@
         }
       }
       guard !isAfterCR, line.isEmpty, lines.popLast() == [], lines.allSatisfy({ !$0.isEmpty }), lines.count <= 101
-      else {
-        throw .malformed("the lines are not those of a head, or more than a hundred fields")
-      }
+      else { throw .malformed("the lines are not those of a head, or more than a hundred fields") }
       return lines
     }
 
@@ -107,9 +105,7 @@
       }
       guard let length = lengths.first else { return .length(0) }
       guard Set(lengths).count == 1, length.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(length)
-      else {
-        throw .malformed("the length is not one number")
-      }
+      else { throw .malformed("the length is not one number") }
       return .length(number)
     }
 

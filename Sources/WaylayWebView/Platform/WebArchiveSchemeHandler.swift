@@ -23,9 +23,7 @@
     private var tasks: [ObjectIdentifier: Task<Void, Never>] = [:]
 
     /// Makes a handler for a scheme, in lower case, which is not one of the system's.
-    public init(_ scheme: String, _ registry: InterceptorRegistry) {
-      (self.scheme, self.registry) = (scheme, registry)
-    }
+    public init(_ scheme: String, _ registry: InterceptorRegistry) { (self.scheme, self.registry) = (scheme, registry) }
 
     /// Begins to answer.
     public func webView(_ webView: WKWebView, start urlSchemeTask: any WKURLSchemeTask) {

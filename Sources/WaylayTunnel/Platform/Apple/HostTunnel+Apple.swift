@@ -43,9 +43,7 @@
     ///
     /// Set it before the first load of the store; set it again when the tunnel was started again.
     @available(macOS 14.0, iOS 17.0, tvOS 17.0, *)
-    public var proxyConfiguration: ProxyConfiguration? {
-      server.map { Self.proxy($0.port, Self.rulesUser, $0.secret) }
-    }
+    public var proxyConfiguration: ProxyConfiguration? { server.map { Self.proxy($0.port, Self.rulesUser, $0.secret) } }
 
     /// https://developer.apple.com/documentation/network/proxyconfiguration
     @available(macOS 14.0, iOS 17.0, tvOS 17.0, *)

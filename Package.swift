@@ -7,6 +7,8 @@ var settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   // A link of a chain runs where its caller runs: no switch of executors at each call and return.
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  // Which Foundation there is, said here alone: swift-corelibs-foundation, whose URL loading system is a module of its own, or Apple's.
+  .define("CORELIBS_FOUNDATION", .when(platforms: [.linux, .android, .windows])),
 ]
 
 // `Scripts/check.sh` sets this; a package with unsafe flags could not be depended on.
@@ -102,7 +104,7 @@ let package = Package(
     .target(
       name: "WaylayCore",
       dependencies: [
-        .target(name: "CWaylayCurl", condition: .when(platforms: [.linux])),
+        .target(name: "CWaylayCurl", condition: .when(platforms: [.linux, .android])),
         "WaylayCredentials",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

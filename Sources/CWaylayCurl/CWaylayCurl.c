@@ -123,7 +123,8 @@ enum {
   X(int, multi_socket_action, (void *, int, int, int *))                       \
   X(message *, multi_info_read, (void *, int *))
 
-#define DECLARE(result, name, arguments) static result(*curl_##name) arguments;
+/* Called as the functions are, and not named so in the object file, where the functions themselves are linked. */
+#define DECLARE(result, name, arguments) static result(*curl_##name) arguments __asm__("waylay_found_" #name);
 #define version_info_type version_info
 static const char *missing;
 FUNCTIONS(DECLARE)
@@ -136,6 +137,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char problem[256] = "";
 static version_info_type *versions;
 
+#if defined(__GLIBC__) || defined(__ANDROID__)
+#if defined(__ANDROID__)
+#define LIBRARY "libcurl.so"
+#else
+#define LIBRARY "libcurl.so.4"
+#endif
+
 static void *symbol(void *library, const char *name) {
   void *found = dlsym(RTLD_DEFAULT, name);
   if (!found && library) found = dlsym(library, name);
@@ -143,18 +151,34 @@ static void *symbol(void *library, const char *name) {
   return found;
 }
 
-static void load(void) {
+static bool find_functions(void) {
   void *library = NULL;
   if (!dlsym(RTLD_DEFAULT, "curl_multi_socket_action")) {
-    library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       const char *reason = dlerror();
-      snprintf(problem, sizeof(problem), "libcurl.so.4 cannot be loaded: %s", reason ? reason : "no reason given");
-      return;
+      snprintf(problem, sizeof(problem), LIBRARY " cannot be loaded: %s", reason ? reason : "no reason given");
+      return false;
     }
   }
 #define FIND(result, name, arguments) curl_##name = (result(*) arguments)symbol(library, "curl_" #name);
   FUNCTIONS(FIND)
+  return true;
+}
+#else
+/* The static Linux SDK: a program has FoundationNetworking's copy in itself, where dlsym finds nothing. What it was linked without is NULL. */
+#define LINKED(result, name, arguments) extern __attribute__((weak)) char linked_##name __asm__("curl_" #name);
+FUNCTIONS(LINKED)
+
+static bool find_functions(void) {
+#define FIND(result, name, arguments) if (!(curl_##name = (result(*) arguments)(void *)&linked_##name)) missing = "curl_" #name;
+  FUNCTIONS(FIND)
+  return true;
+}
+#endif
+
+static void load(void) {
+  if (!find_functions()) return;
   version_info_type *found = missing ? NULL : curl_version_info(version_now);
   if (!found || found->version_num < 0x074400) {
     snprintf(problem, sizeof(problem), "libcurl %s: version 7.68 or later is needed", found ? found->version : missing);
@@ -191,6 +215,11 @@ const char *waylay_curl_authorities(void) {
 }
 
 int waylay_curl_memory_file(const void *bytes, size_t count) {
+#if defined(__ANDROID__)
+  /* Bionic has memfd_create from API level 30 on. */
+  (void)bytes, (void)count;
+  return -1;
+#else
   int descriptor = memfd_create("waylay-authorities", MFD_CLOEXEC);
   if (descriptor < 0) return -1;
   const char *rest = bytes;
@@ -211,6 +240,7 @@ int waylay_curl_memory_file(const void *bytes, size_t count) {
 failed:
   close(descriptor);
   return -1;
+#endif
 }
 
 void *waylay_curl_easy_new(void) { return curl_easy_init(); }

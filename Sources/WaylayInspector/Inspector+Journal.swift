@@ -60,7 +60,7 @@ extension Inspector {
     }
 
     private static func open(_ file: URL) throws -> (FileHandle, Int) {
-      let descriptor = Foundation.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      let descriptor = WaylayCore.open(file.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       // One that was there may have been readable by all.
@@ -76,7 +76,7 @@ extension Inspector {
 
     /// Has a file, if it is there, readable by its owner alone.
     private static func restrict(_ file: URL) throws {
-      let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      let descriptor = WaylayCore.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       guard descriptor >= 0 else { return }
       defer { close(descriptor) }
       guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EPERM) }

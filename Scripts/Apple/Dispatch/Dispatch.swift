@@ -74,6 +74,12 @@ open class DispatchQueue: DispatchObject, @unchecked Sendable {
     execute work: @escaping @Sendable @convention(block) () -> Void
   ) { fatalError() }
   public func sync<T>(execute work: () throws -> T) rethrows -> T { fatalError() }
+  public func getSpecific<T>(key: DispatchSpecificKey<T>) -> T? { fatalError() }
+  public func setSpecific<T>(key: DispatchSpecificKey<T>, value: T?) {}
+}
+
+public final class DispatchSpecificKey<T>: @unchecked Sendable {
+  public init() {}
 }
 
 /// https://developer.apple.com/documentation/dispatch/dispatchdata

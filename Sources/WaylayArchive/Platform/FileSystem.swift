@@ -274,7 +274,7 @@ package struct PosixCalls: SystemCalls {
     return file
   }
 
-  package func close(_ file: Int32) { _ = Foundation.close(file) }
+  package func close(_ file: Int32) { _ = WaylayCore.close(file) }
 
   package func status(of file: Int32) throws(SystemError) -> FileStatus {
     var status = stat()
@@ -293,13 +293,15 @@ package struct PosixCalls: SystemCalls {
   package func read(
     _ file: Int32, into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SystemError) -> Int {
-    let count = pread(file, bytes.baseAddress, bytes.count, off_t(offset))
+    guard let start = bytes.baseAddress else { return 0 }
+    let count = pread(file, start, bytes.count, off_t(offset))
     guard count >= 0 else { throw SystemError("read") }
     return count
   }
 
   package func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
-    let count = pwrite(file, bytes.baseAddress, bytes.count, off_t(offset))
+    guard let start = bytes.baseAddress else { return 0 }
+    let count = pwrite(file, start, bytes.count, off_t(offset))
     guard count >= 0 else { throw SystemError("write") }
     return count
   }

@@ -3,6 +3,11 @@
 @_exported public import HTTPTypes
 @_exported public import Logging
 
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   @_exported public import FoundationNetworking
+#endif
+
+// Foundation exports the C library, except on Android. A call that a method's name hides is `WaylayCore.close(…)`.
+#if canImport(Android)
+  @_exported public import Android
 #endif

@@ -48,7 +48,8 @@ package enum Deflate {
 
   private static func function<Function>(_ name: String, _: Function.Type) -> Function? {
     // Foundation's own reading of gzip needs the library; by name in case the linker kept it private.
-    ([nil, "libz.so.1", "libz.dylib"] as [String?]).lazy.compactMap { dlsym(dlopen($0, RTLD_LAZY), name) }.first
+    ([nil, "libz.so.1", "libz.so", "libz.dylib"] as [String?]).lazy.compactMap { dlsym(dlopen($0, RTLD_LAZY), name) }
+      .first
       .map { unsafeBitCast($0, to: Function.self) }
   }
 

@@ -2,7 +2,8 @@ import Foundation
 
 /// `getaddrinfo` (RFC 3493, section 6.1).
 enum SystemLookup {
-  #if canImport(Darwin)
+  // An enumeration of glibc's alone.
+  #if canImport(Darwin) || canImport(Musl) || canImport(Android)
     private static let stream = SOCK_STREAM
   #else
     private static let stream = Int32(SOCK_STREAM.rawValue)
@@ -46,7 +47,7 @@ enum SystemLookup {
   }
 
   private static func error(_ code: Int32, _ host: String) -> HostError {
-    let text = gai_strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    let text = String(cString: gai_strerror(code))
     return code == EAI_NONAME
       ? HostError(.noSuchHost, "the system says: \(text).", host: host)
       : HostError(.resolverFailed, "the system could not look the host up: \(text).", host: host)

@@ -54,7 +54,7 @@ struct PrivateFile: Sendable {
     try contents.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
-        let count = Foundation.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+        let count = WaylayCore.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
         guard count > 0 else {
           guard count < 0, errno == EINTR else { throw failure() }
           continue

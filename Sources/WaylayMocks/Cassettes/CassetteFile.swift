@@ -127,7 +127,7 @@ extension CassetteFile {
     // One at a time writes in the folder.
     let directory = open(folder.path, O_RDONLY | O_CLOEXEC)
     if directory >= 0 { while flock(directory, LOCK_EX) != 0, errno == EINTR {} }
-    defer { if directory >= 0 { _ = Foundation.close(directory) } }
+    defer { if directory >= 0 { _ = WaylayCore.close(directory) } }
     guard Version(file) == version else {
       throw MockError(
         .unwritableFile,
@@ -147,7 +147,7 @@ extension CassetteFile {
         var count = 0
         try check(.write) {
           count = data.withUnsafeBytes { bytes in
-            Foundation.write(descriptor, bytes.baseAddress! + written, min(data.count - written, 1 << 20))
+            WaylayCore.write(descriptor, bytes.baseAddress! + written, min(data.count - written, 1 << 20))
           }
           return count >= 0
         }
@@ -157,10 +157,10 @@ extension CassetteFile {
       // On network file systems this says what a write did not.
       let closing = descriptor
       descriptor = -1
-      try check(.close) { Foundation.close(closing) == 0 || errno == EINTR }
+      try check(.close) { WaylayCore.close(closing) == 0 || errno == EINTR }
       try check(.rename) { rename(draft, file.path) == 0 }
     } catch {
-      if descriptor >= 0 { _ = Foundation.close(descriptor) }
+      if descriptor >= 0 { _ = WaylayCore.close(descriptor) }
       unlink(draft)
       throw error
     }

@@ -1,5 +1,5 @@
 // A file of its own for its condition on the platform.
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import Foundation
 
   /// The session of a scope, which all of the test's code shares: what one part of it does to end it must not end it

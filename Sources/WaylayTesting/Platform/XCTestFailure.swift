@@ -1,6 +1,6 @@
 import IssueReporting
 
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import XCTest
 
   /// Failures of XCTest without a remark that is wrong here: to each, the issue library adds a paragraph on tests that

@@ -15,7 +15,7 @@
       try data.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {
-          let count = Foundation.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+          let count = WaylayCore.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
           if count >= 0 {
             rest = rest.dropFirst(count)
           } else if errno == EPIPE {
@@ -213,7 +213,7 @@
 
     /// The draft, to be written piece by piece.
     func open() throws -> FileHandle {
-      let descriptor = Foundation.open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      let descriptor = WaylayCore.open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { throw failure("written") }
       return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

@@ -18,7 +18,7 @@
       for number in [SIGINT, SIGTERM] {
         signal(number) { number in
           var byte = UInt8(truncatingIfNeeded: number)
-          _ = Foundation.write(stopPipe, &byte, 1)
+          _ = WaylayCore.write(stopPipe, &byte, 1)
         }
       }
     }
@@ -28,7 +28,7 @@
       let end = readEnd
       Thread.detachNewThread {
         var byte: UInt8 = 0
-        while Foundation.read(end, &byte, 1) < 0, errno == EINTR {}
+        while WaylayCore.read(end, &byte, 1) < 0, errno == EINTR {}
         body(Int32(byte))
       }
     }

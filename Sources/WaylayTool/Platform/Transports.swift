@@ -8,7 +8,7 @@
     /// A transport that trusts an authority beside those of the system; `nil` for the usual one.
     static func make(authority: Data?) throws -> (any Transport)? {
       guard let authority else { return nil }
-      #if canImport(FoundationNetworking)
+      #if CORELIBS_FOUNDATION
         guard CurlTransport.isAvailable else {
           throw ToolFailure(
             .failed, "noCurl", "--cacert needs libcurl: \(CurlTransport.unavailableReason ?? "it is not there").")

@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if !CORELIBS_FOUNDATION
   import Foundation
   import Security
 

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || WAYLAY_APPLE_MODEL
+#if !CORELIBS_FOUNDATION || WAYLAY_APPLE_MODEL
   extension RequestTag {
     private static let key = "waylay.lineage"
 

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || WAYLAY_APPLE_MODEL
+#if !CORELIBS_FOUNDATION || WAYLAY_APPLE_MODEL
   import Foundation
 
   // Written from the documentation and the Read Me of Apple's sample CustomHTTPProtocol (version 1.1); run by this

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || WAYLAY_APPLE_MODEL
+#if !CORELIBS_FOUNDATION || WAYLAY_APPLE_MODEL
   import Foundation
 
   // Written from the documentation, type-checked, and not run by this package's own checks, which run on Linux.

@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   internal import CWaylayCurl
   import Dispatch
   import Foundation

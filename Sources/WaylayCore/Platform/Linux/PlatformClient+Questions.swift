@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import Foundation
 
   extension PlatformClient: LoadDelegate {

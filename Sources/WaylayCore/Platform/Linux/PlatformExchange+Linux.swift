@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import Foundation
 
   /// What an exchange on the inner session does differently on Linux.

@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import Foundation
 
   /// What Foundation's own protocols write down about a task, and a protocol class of others cannot: its error, where

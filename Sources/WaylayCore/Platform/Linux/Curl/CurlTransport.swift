@@ -3,7 +3,7 @@
 // and adds it to the others: `curl_multi_add_handle`. What libcurl calls back with fills the exchange's head and the
 // pipe of its body.
 
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   internal import CWaylayCurl
   public import Foundation
   import Logging

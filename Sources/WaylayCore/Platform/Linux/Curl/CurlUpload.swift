@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if CORELIBS_FOUNDATION
   import Foundation
 
   /// The body of a request on its way into libcurl, which asks for the next bytes when it has room.
@@ -149,7 +149,7 @@
       guard !buffer.isEmpty else { return 0 }
       var count: Int
       repeat {
-        count = Foundation.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
+        count = WaylayCore.read(file.fileDescriptor, buffer.baseAddress, buffer.count)
       } while count < 0 && errno == EINTR
       guard count >= 0 else {
         stream.withLock { $0.failure = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

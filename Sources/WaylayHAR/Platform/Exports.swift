@@ -1,0 +1,4 @@
+// Foundation exports the C library, except on Android.
+#if canImport(Android)
+  @_exported public import Android
+#endif

@@ -43,9 +43,18 @@ done
 step "The Inspector's page is the one of its sources"
 Scripts/page.sh --check
 
+step "Pictures of the page"
+if command -v python3 >/dev/null; then Scripts/screenshots.sh --check; else echo "Not checked: there is no python3."; fi
+
 step "Platform conditions stay in Platform/"
-if git grep -nE '^ *#if (os|canImport)\(' -- 'Sources/*.swift' ':!Sources/*/Platform/*'; then
+if git grep -nE '^ *#(if|elseif) .*\b(os\(|canImport\(|CORELIBS_FOUNDATION)' -- 'Sources/*.swift' ':!Sources/*/Platform/*'; then
   echo "move these to a Platform/ folder"
+  exit 1
+fi
+
+step "Which Foundation there is, Package.swift says alone"
+if git grep -nE '^ *#(if|elseif).*(canImport\(Foundation|os\((Android|Windows)\))' -- 'Sources/*.swift'; then
+  echo "use CORELIBS_FOUNDATION"
   exit 1
 fi
 
@@ -80,6 +89,9 @@ swift build --enable-all-traits --build-tests
 step "Apple platforms, type-checked"
 Scripts/apple.sh
 
+step "Android and musl, type-checked"
+Scripts/platforms.sh
+
 step "What users can write: the examples, with what is public"
 Scripts/doors.sh
 
@@ -92,8 +104,11 @@ Scripts/listings.sh
 step "What a dependent resolves"
 Scripts/dependents.sh
 
-step "API breaks since the last release"
+step "The public API is the stored one, without breaks since the last release"
 Scripts/api.sh
+
+step "A release can be made"
+if command -v python3 >/dev/null; then Scripts/release.py --check; else echo "Not checked: there is no python3."; fi
 
 step "swift run --enable-all-traits tour"
 swift run --enable-all-traits tour

@@ -3,9 +3,9 @@
 
 enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
-  static let styleHash = "sha256-HT+lLVFjSwWS5mwG1e6dKTGu+44TiKB+Cbr60azrGmo="
+  static let styleHash = "sha256-QG9GnPH3eCTkaMoQ41BEMSvFTHvb6ysk8+kvAMksbXM="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-fp/GNtQx6ZyIgMhUNn5WR14eR63etgUuJAptiEsk1N0="
+  static let scriptHash = "sha256-jlIR0BCCEjE4oz/TKxcM5iuNQcaOpk/epGemU7lb+pw="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -161,7 +161,7 @@ enum PageSource {
     .rows .row[aria-selected="true"] { background: var(--chosen); }
     .row > * { overflow: hidden; text-overflow: ellipsis; min-width: 0; }
     .row .right { text-align: right; }
-    .row.head { flex: none; border-bottom: 1px solid var(--line); color: var(--faint); font-size: 11.5px; background: var(--surface); }
+    .row.head { flex: none; height: 30px; border-bottom: 1px solid var(--line); color: var(--faint); font-size: 11.5px; background: var(--surface); }
     .row.head button {
       border: 0; background: none; padding: 0; border-radius: 3px; color: inherit; font-size: inherit; text-align: left;
     }
@@ -248,7 +248,7 @@ enum PageSource {
     .attempts th { text-align: left; font-weight: 400; color: var(--faint); font-size: 11.5px; padding: 2px 10px 2px 0; }
     .attempts td { padding: 3px 10px 3px 0; border-top: 1px solid var(--soft); font: 12.5px/1.5 var(--mono); overflow-wrap: anywhere; vertical-align: top; }
 
-    .empty { position: absolute; inset: var(--row) 0 0; display: grid; place-content: center; text-align: center; padding: 24px; color: var(--quiet); }
+    .empty { position: absolute; inset: 30px 0 0; display: grid; place-content: center; text-align: center; padding: 24px; color: var(--quiet); }
     .empty b { color: var(--text); font-size: 15px; font-weight: 600; letter-spacing: -.01em; }
     .empty p { margin: 6px 0 0; max-width: 44ch; }
     .empty button { margin-top: 14px; justify-self: center; }
@@ -280,7 +280,12 @@ enum PageSource {
     .narrow .detail { position: fixed; inset: 0; width: auto; max-width: none; border: 0; z-index: 5; }
     .narrow .divider { display: none; }
     .narrow .bar { flex-wrap: wrap; gap: 8px 12px; } .narrow .search { order: 3; flex-basis: 100%; max-width: none; }
-    .narrow .status .extra { display: none; }
+    .narrow .status .extra, .narrow .search kbd { display: none; }
+    .phone { --row: 48px; }
+    .phone .row { grid-template: "status name time" "method name time" / 58px minmax(0, 1fr) 60px; align-content: center; }
+    .phone .c-status { grid-area: status; } .phone .method { grid-area: method; padding-left: 13px; } .phone .head .c-method { display: none; }
+    .phone .c-name, .phone .name { grid-area: name; } .phone .c-time { grid-area: time; }
+    .phone .name { flex-wrap: wrap; gap: 0 6px; } .phone .name .path { flex: 0 0 100%; }
     @media print { body { display: block; overflow: visible; } .bar nav, .chips { display: none; } }
     """#
 
@@ -649,7 +654,7 @@ enum PageSource {
     }
     // The list: as many elements as fit on the screen, whatever the number of rows.
 
-    const rowHeight = 30;
+    let rowHeight = 30;
     const columns = [
       { key: 'status', title: 'Status', by: (row) => (row.state === 'failed' ? 1000 : 0) + row.status },
       { key: 'method', title: 'Method', by: (row) => row.method },
@@ -1365,7 +1370,7 @@ enum PageSource {
           make('button', { onclick: () => setQuery('') }, 'Show all'));
       } else {
         empty.replaceChildren(make('b', {}, missing() ? 'Loading' : isLive ? 'Waiting for the first request' : 'No requests were recorded'),
-          make('p', {}, isLive ? 'Requests of sessions that the Inspector watches appear here as they are made.'
+          make('p', {}, isLive ? 'A request appears here as it is made, if its session is from intercepted(by:) and the Inspector stands in its chain.'
             : 'The Inspector had seen none when this page was written.'));
       }
     }
@@ -1382,7 +1387,7 @@ enum PageSource {
         make('span', { class: 'extra' }, shown.length ? `over ${duration(to - from)}` : ''),
         make('span', { id: 'partial', class: 'tone-warn' }, partial(rows)),
         make('span', { class: 'spring' }),
-        asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
+        asked.wrong.length ? make('span', { class: 'extra tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
           : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
     }
 
@@ -1412,9 +1417,13 @@ enum PageSource {
 
     function layOut() {
       const width = $('main').clientWidth;
+      // On a phone a row has two lines: a finger's place, and room for the host.
+      rowHeight = width < 480 ? 48 : 30;
+      document.body.classList.toggle('phone', width < 480);
       document.body.classList.toggle('narrow', width < 720);
       document.body.classList.toggle('medium', width < 1500);
       document.body.classList.toggle('with-detail', !$('detail').hidden);
+      $('rows').style.height = `${view.rows.length * rowHeight}px`;
       view.isStale = true;
       drawScale();
       draw();

@@ -176,6 +176,28 @@ import WaylayInspector
       }
     }
 
+    @Test("a phone shows rows of two lines with whole hosts, a request over all of it, and nothing that is wider")
+    func phone() async throws {
+      try await withReport(Traffic.mixed) { page in
+        _ = try await page.call(
+          "Emulation.setDeviceMetricsOverride", ["width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true])
+        try await page.until("document.body.classList.contains('phone')")
+        let fits = "[document.documentElement, ...document.body.children].every((one) => one.scrollWidth <= 360)"
+        for query in ["", "stauts:4xx OR duration:long"] {
+          try await page.filter(query)
+          #expect(try await page.evaluate(fits).bool == true, "\(query)")
+          #expect(try await shown(page).count == 8, "\(query)")
+        }
+        #expect(
+          try await page.evaluate(
+            "[...document.querySelectorAll('.rows .host')].every((host) => host.scrollWidth <= host.clientWidth)"
+          ).bool == true)
+        _ = try await page.evaluate("document.querySelector('.rows .row:not([hidden])').click()")
+        try await page.until("document.getElementById('detail').getBoundingClientRect().width === 360")
+        #expect(try await page.evaluate(fits).bool == true)
+      }
+    }
+
     @Test("the waterfall spans the times of what is shown: of the rows that match, and of those on the screen")
     func waterfall() async throws {
       // Each an hour after the one before: of all of them, each would be a dot.

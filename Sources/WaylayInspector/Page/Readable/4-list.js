@@ -1,6 +1,6 @@
 // The list: as many elements as fit on the screen, whatever the number of rows.
 
-const rowHeight = 30;
+let rowHeight = 30;
 const columns = [
   { key: 'status', title: 'Status', by: (row) => (row.state === 'failed' ? 1000 : 0) + row.status },
   { key: 'method', title: 'Method', by: (row) => row.method },

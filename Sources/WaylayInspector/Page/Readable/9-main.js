@@ -66,7 +66,7 @@ function showEmpty(rows, shown) {
       make('button', { onclick: () => setQuery('') }, 'Show all'));
   } else {
     empty.replaceChildren(make('b', {}, missing() ? 'Loading' : isLive ? 'Waiting for the first request' : 'No requests were recorded'),
-      make('p', {}, isLive ? 'Requests of sessions that the Inspector watches appear here as they are made.'
+      make('p', {}, isLive ? 'A request appears here as it is made, if its session is from intercepted(by:) and the Inspector stands in its chain.'
         : 'The Inspector had seen none when this page was written.'));
   }
 }
@@ -83,7 +83,7 @@ function showStatus(rows, shown) {
     make('span', { class: 'extra' }, shown.length ? `over ${duration(to - from)}` : ''),
     make('span', { id: 'partial', class: 'tone-warn' }, partial(rows)),
     make('span', { class: 'spring' }),
-    asked.wrong.length ? make('span', { class: 'tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
+    asked.wrong.length ? make('span', { class: 'extra tone-bad' }, `not understood: ${asked.wrong.map(({ raw }) => raw).join(' ')}`)
       : make('span', { class: 'extra faint' }, 'Press ? for the search language'));
 }
 
@@ -113,9 +113,13 @@ function setQuery(text) {
 
 function layOut() {
   const width = $('main').clientWidth;
+  // On a phone a row has two lines: a finger's place, and room for the host.
+  rowHeight = width < 480 ? 48 : 30;
+  document.body.classList.toggle('phone', width < 480);
   document.body.classList.toggle('narrow', width < 720);
   document.body.classList.toggle('medium', width < 1500);
   document.body.classList.toggle('with-detail', !$('detail').hidden);
+  $('rows').style.height = `${view.rows.length * rowHeight}px`;
   view.isStale = true;
   drawScale();
   draw();

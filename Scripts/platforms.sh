@@ -164,4 +164,4 @@ if [ -d "$headers" ]; then
 else
   echo "Not checked: the C of CurlTransport for musl, because musl-dev is not installed."
 fi
-echo "Not checked: anything linked or run, the program, the tests, Windows."
+echo "Not checked: anything linked or run, the program, the tests, WaylayAsyncHTTPClient, Windows."

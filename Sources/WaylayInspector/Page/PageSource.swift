@@ -5,7 +5,7 @@ enum PageSource {
   /// The SHA-256 of the style, as a policy writes it.
   static let styleHash = "sha256-QG9GnPH3eCTkaMoQ41BEMSvFTHvb6ysk8+kvAMksbXM="
   /// The SHA-256 of the script, as a policy writes it.
-  static let scriptHash = "sha256-jlIR0BCCEjE4oz/TKxcM5iuNQcaOpk/epGemU7lb+pw="
+  static let scriptHash = "sha256-UnCskHwwAgl4vO/SekFojEYQbNKRmhS+2RGENvnE9yM="
 
   /// The page, with places for the rest.
   static let markup = #"""
@@ -1421,7 +1421,7 @@ enum PageSource {
       rowHeight = width < 480 ? 48 : 30;
       document.body.classList.toggle('phone', width < 480);
       document.body.classList.toggle('narrow', width < 720);
-      document.body.classList.toggle('medium', width < 1500);
+      document.body.classList.toggle('medium', width >= 720 && width < 1500);
       document.body.classList.toggle('with-detail', !$('detail').hidden);
       $('rows').style.height = `${view.rows.length * rowHeight}px`;
       view.isStale = true;

@@ -117,7 +117,7 @@ function layOut() {
   rowHeight = width < 480 ? 48 : 30;
   document.body.classList.toggle('phone', width < 480);
   document.body.classList.toggle('narrow', width < 720);
-  document.body.classList.toggle('medium', width < 1500);
+  document.body.classList.toggle('medium', width >= 720 && width < 1500);
   document.body.classList.toggle('with-detail', !$('detail').hidden);
   $('rows').style.height = `${view.rows.length * rowHeight}px`;
   view.isStale = true;

@@ -218,6 +218,7 @@ let package = Package(
     .target(
       name: "WaylayTesting",
       dependencies: [
+        .target(name: "WaylayAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         "WaylayCore", "WaylayDrift", "WaylayHAR", "WaylayInspector", "WaylayMocks",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
@@ -352,11 +353,24 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "TestSupport", "Waylay", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer", "WaylayInterceptors", "WaylayTesting",
-        "WaylayTunnel",
+        "TestSupport", "Waylay", "WaylayAsyncHTTPClient", "WaylayHAR", "WaylayInspector", "WaylayInspectorServer",
+        "WaylayInterceptors", "WaylayTesting", "WaylayTunnel",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       exclude: ["Cassettes"],
+      swiftSettings: settings),
+    // What mocks, cassettes, archive and inspector do, through each door that there is.
+    .testTarget(
+      name: "DoorTests",
+      dependencies: [
+        "TestOrigin", "TestSupport", "WaylayArchive", "WaylayAsyncHTTPClient", "WaylayCore", "WaylayHAR", "WaylayInspector",
+        "WaylayInterceptors", "WaylayMocks", "WaylayTesting",
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ExamplesTests",

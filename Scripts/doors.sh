@@ -58,7 +58,10 @@ def needed(name):
             continue
         found.add(name)
         for dependency in targets.get(name, {"dependencies": []})["dependencies"]:
-            rest.append((dependency.get("byName") or dependency.get("target") or dependency.get("product"))[0])
+            kind, parts = next(iter(dependency.items()))
+            # A target behind a trait is for those who take the trait.
+            if kind != "target" or not (parts[-1] or {}).get("traits"):
+                rest.append(parts[0])
     return found
 
 watching = {"WaylayInspector", "WaylayInspectorServer", "WaylayTool", "NIOCore", "NIOHTTP1", "NIOPosix", "ArgumentParser"}

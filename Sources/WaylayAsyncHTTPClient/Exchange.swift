@@ -72,23 +72,13 @@
     }
 
     /// Waits; and not for longer than the idle timeout of an attempt that the core does not watch.
-    func inTime<Value: Sendable>(_ wait: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    func inTime<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
       let limit = request.idleTimeout
-      guard request.observer?.watchesTimeout != true, limit > 0, limit < 1e6 else { return try await wait() }
+      guard request.observer?.watchesTimeout != true, limit > 0, limit < 1e6 else { return try await work() }
       upload.touch()
-      return try await withThrowingTaskGroup(of: Value?.self) { [upload] group in
-        group.addTask { try await wait() }
-        group.addTask {
-          while true {
-            let end = upload.lastActivity + .seconds(limit)
-            guard end > .now else { return nil }
-            try await Task.sleep(until: end, clock: .continuous)
-          }
-        }
-        defer { group.cancelAll() }
-        guard let first = try await group.next(), let value = first else { throw HTTPClientError.readTimeout }
-        return value
-      }
+      let value = try await race(until: { [upload] in upload.lastActivity + .seconds(limit) }, work)
+      guard let value else { throw HTTPClientError.readTimeout }
+      return value
     }
 
     /// The exchange is over, for this reason, or for one that comes first.
@@ -98,6 +88,24 @@
       if Task.isCancelled || error is CancellationError { return CancellationError() }
       if transport.isOver { return InterceptorRegistry.invalidatedError(url: request.url) }
       return TransportError.of(error, in: request, hasHead: buffers != nil)
+    }
+  }
+
+  /// Runs some work until an end, which may move on meanwhile; `nil` when that has come first.
+  func race<Value: Sendable>(
+    until end: @escaping @Sendable () -> ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        while true {
+          let instant = end()
+          guard instant > .now else { return nil }
+          try await Task.sleep(until: instant, clock: .continuous)
+        }
+      }
+      defer { group.cancelAll() }
+      return try await group.next().flatMap(\.self)
     }
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Waylay
 
-// What the page "With Alamofire, Get and Swift OpenAPI" shows, compiled against stand-ins: types with the public signatures
+// What the pages "With and beside other libraries" and "Clients that are not URLSession" show, compiled against stand-ins: types with the public signatures
 // of Alamofire 5.12, Get 2 and swift-openapi-runtime 1, as far as the page uses them. The libraries themselves are not
 // fetched.
 
@@ -43,6 +43,17 @@ struct OtherClientsTests {
     var bytes: [UInt8] = []
     for try await chunk in try #require(answer) { bytes += chunk }
     #expect(response.status == .ok && String(decoding: bytes, as: UTF8.self) == "hello")
+  }
+
+  @Test("what the guide shows of Swift OpenAPI stands here word for word")
+  func shown() throws {
+    let here = URL(fileURLWithPath: #filePath)
+    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(contentsOf: root.appendingPathComponent("Documentation.docc/OnServers.md"), encoding: .utf8)
+    let source = try String(contentsOf: here, encoding: .utf8)
+    let listings = page.components(separatedBy: "```text\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    #expect(listings.count == 3)
+    for listing in listings { #expect(source.contains(listing), "\(listing)") }
   }
 }
 

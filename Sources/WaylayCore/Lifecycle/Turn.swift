@@ -210,7 +210,7 @@ extension Load {
     state.withLock { $0.transfers += 1 }
     defer { state.withLock { $0.transfers -= 1 } }
     let transport = try installation.transport(for: request.url)
-    if registry.transport != nil, registry.security.demands(for: request.url) != nil {
+    if installation.givenTransport != nil, registry.security.demands(for: request.url) != nil {
       throw TransportSecurity.incapable("a transport that was given to the registry", of: request)
     }
     if let route = request.route { try check(route, of: request, fits: transport) }

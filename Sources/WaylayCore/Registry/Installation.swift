@@ -19,6 +19,8 @@ final class Installation: Sendable {
   let core: Core
   /// Which requests the loading system is to leave to it; all of them unless told otherwise.
   let isOurs: (@Sendable (URLRequest) -> Bool)?
+  /// The transport that somebody gave it; `nil` for one of its own.
+  let givenTransport: (any Transport)?
 
   /// All of it but the registry, which may hold this.
   struct Core: Sendable {
@@ -36,6 +38,7 @@ final class Installation: Sendable {
     self.registry = registry
     self.core = core
     isOurs = nil
+    givenTransport = registry.transport
   }
 
   /// - Parameters:
@@ -43,13 +46,15 @@ final class Installation: Sendable {
   ///     `intercepted(by:)` and its first request counts.
   ///   - followsSessions: Whether sessions were made from that configuration.
   ///   - isOurs: Which requests the loading system is to leave to it.
+  ///   - transport: The transport, in place of the registry's.
   init(
     _ registry: InterceptorRegistry, configuration: URLSessionConfiguration, followsSessions: Bool = false,
-    isOurs: (@Sendable (URLRequest) -> Bool)? = nil
+    isOurs: (@Sendable (URLRequest) -> Bool)? = nil, transport: (any Transport)? = nil
   ) {
     self.registry = registry
     core = Core(configuration: Locked(configuration), followsSessions: followsSessions)
     self.isOurs = isOurs
+    givenTransport = transport ?? registry.transport
   }
 
   /// Whose load it is, as far as that can be told without the session.
@@ -110,7 +115,7 @@ final class Installation: Sendable {
 
   /// The transport: the registry's, or the platform's, which is made on the first use.
   func transport(for url: URL?) throws -> any Transport {
-    if let shared = registry.transport { return shared }
+    if let givenTransport { return givenTransport }
     let scheme = url?.scheme?.lowercased()
     return try core.state.withLock { state in
       guard !state.isInvalidated else { throw InterceptorRegistry.invalidatedError(url: url) }

@@ -40,7 +40,7 @@ extension InterceptorRegistry {
     return installation
   }
 
-  private func run(_ load: Load) async throws -> InterceptedResponse {
+  fileprivate func run(_ load: Load) async throws -> InterceptedResponse {
     let head = Interruptible<InterceptedResponse>()
     let abort = Locked<@Sendable (any Error) -> Void>({ head.interrupt($0) })
     let fail: @Sendable (WaylayError) -> Void = { error in
@@ -107,6 +107,24 @@ extension InterceptorRegistry {
     } catch let error as WaylayError {
       throw URLError(error.urlErrorCode, underlying: error, url: response.url)
     }
+  }
+}
+
+/// Direct loads whose network is a transport of their own, in place of the registry's: a door for another client.
+package final class DirectLoads: Sendable {
+  private let installation: Installation
+
+  /// Makes loads over a transport.
+  package init(of registry: InterceptorRegistry, over transport: any Transport) {
+    installation = registry.configuration.withLock {
+      Installation(registry, configuration: $0, transport: transport)
+    }
+  }
+
+  /// Loads as ``InterceptorRegistry/load(_:body:)`` does.
+  package func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
+    let ownership = Installation.Ownership(request, in: installation, bySession: false)
+    return try await installation.registry.run(Load(ownership, body: body, isUpload: body != nil))
   }
 }
 

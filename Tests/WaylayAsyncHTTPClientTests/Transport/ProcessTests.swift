@@ -37,6 +37,29 @@ struct ProcessTests {
     }
   }
 
+  /// In a process of its own, where no other test keeps it from being sent.
+  @Test("does not time out while a body is sent, however long that takes")
+  func slowUpload() async {
+    await #expect(processExitsWith: .success) {
+      Process.limit()
+      let origin = try await TestOrigin.start()
+      let registry = InterceptorRegistry.overClient(
+        link: Link { request, next in
+          var request = request
+          request.options.timeout = 1
+          return try await next(request)
+        })
+      let end = ContinuousClock.now + .seconds(1.5)
+      let slow = AsyncStream<Data> {
+        try? await Task.sleep(for: .milliseconds(20))
+        return .now < end ? Data("x".utf8) : nil
+      }
+      let text = try await registry.text(.post(origin.url("/echo")), body: .stream(slow))
+      Process.require(text.contains("xx"), text)
+      await origin.stop()
+    }
+  }
+
   @Test("leaves nothing behind of loads that are cancelled at any moment, reset or out of time", .heavy)
   func cancelled() async {
     await #expect(processExitsWith: .success) {

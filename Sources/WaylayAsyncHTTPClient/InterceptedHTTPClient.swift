@@ -1,0 +1,162 @@
+#if AsyncHTTPClient
+  public import AsyncHTTPClient
+  import HTTPTypes
+  public import NIOCore
+  import NIOHTTP1
+
+  /// A client whose calls run through a registry's chains, for code that calls AsyncHTTPClient.
+  ///
+  /// ```swift
+  /// let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+  /// let intercepted = InterceptedHTTPClient(client, InterceptorRegistry { inspector })
+  /// let response = try await intercepted.execute(HTTPClientRequest(url: "https://api.example.com/"), timeout: .seconds(30))
+  /// ```
+  ///
+  /// An error of the client, and one that an interceptor throws and that says nothing of a load, is thrown as it is; any
+  /// other failure is a `URLError` with its cause beneath. A header field that a request has several times is sent as
+  /// one. No cookies are kept.
+  public struct InterceptedHTTPClient: Sendable {
+    private let load: @Sendable (URLRequest, MessageBody?) async throws -> InterceptedResponse
+
+    /// Makes a client whose network is another one, which you shut down.
+    ///
+    /// - Parameters:
+    ///   - client: A client whose `redirectConfiguration` is `.disallow`: redirects are followed by the registry's rules,
+    ///     and a call for which the client has followed one fails.
+    ///   - registry: The chains.
+    public init(_ client: HTTPClient, _ registry: InterceptorRegistry) {
+      let loads = DirectLoads(of: registry, over: AsyncHTTPClientTransport(clientWithoutRedirects: client))
+      load = { try await loads.load($0, body: $1) }
+    }
+
+    /// Makes a client whose network is the registry's own.
+    public init(_ registry: InterceptorRegistry) {
+      load = { try await registry.load($0, body: $1) }
+    }
+
+    /// Sends a request; returns when the response's head arrives.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - timeout: How long that may take. Reading the body may take longer.
+    public func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
+      try await execute(request, deadline: .now() + timeout)
+    }
+
+    /// Sends a request; returns when the response's head arrives.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - deadline: When the head has to be there. Reading the body may take longer.
+    public func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
+      do {
+        let message = try URLRequest(request)
+        let body: MessageBody? = if let body = request.body { try await MessageBody(body) } else { nil }
+        let response = try await inTime(deadline) { [load] in try await load(message, body) }
+        return HTTPClientResponse(response, to: request)
+      } catch {
+        throw Self.clientError(error)
+      }
+    }
+
+    private func inTime(
+      _ deadline: NIODeadline, _ load: @escaping @Sendable () async throws -> InterceptedResponse
+    ) async throws -> InterceptedResponse {
+      guard deadline != .distantFuture else { return try await load() }
+      let end = ContinuousClock.now + .nanoseconds((deadline - .now()).nanoseconds)
+      guard let response = try await race(until: { end }, load) else { throw HTTPClientError.deadlineExceeded }
+      return response
+    }
+
+    /// What a caller of the client expects: the client's own error, where there is one beneath.
+    fileprivate static func clientError(_ error: any Error) -> any Error {
+      guard let error = error as? URLError else { return error }
+      if error.code == .cancelled, Task.isCancelled { return CancellationError() }
+      let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error
+      let own: (any Error)? =
+        if let cause = cause as? TransportError { cause.underlying } else { error.code == .unknown ? cause : nil }
+      guard let own, !(own is any LoadError), !(own is POSIXError) else { return error }
+      return own
+    }
+
+    /// The body of a response, with the errors that a caller of the client expects.
+    fileprivate struct Buffers: AsyncSequence, Sendable {
+      let body: MessageBody
+
+      func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator()) }
+
+      struct Iterator: AsyncIteratorProtocol {
+        var chunks: MessageBody.AsyncIterator
+
+        mutating func next() async throws -> ByteBuffer? {
+          do {
+            return try await chunks.next().map { ByteBuffer(bytes: $0) }
+          } catch {
+            throw InterceptedHTTPClient.clientError(error)
+          }
+        }
+      }
+    }
+  }
+
+  extension URLRequest {
+    fileprivate init(_ request: HTTPClientRequest) throws {
+      guard let url = URL(string: request.url) else { throw HTTPClientError.invalidURL }
+      guard request.tlsConfiguration == nil, request.localAddress == nil else {
+        throw WaylayError(
+          .invalidRequest,
+          "a request's own tlsConfiguration or localAddress does not pass a chain: set it on the client.",
+          url: url)
+      }
+      self.init(url: url)
+      httpMethod = request.method.rawValue
+      httpShouldHandleCookies = false
+      // The client's timeouts count, and the call's.
+      timeoutInterval = 0
+      for (name, value) in request.headers { addValue(value, forHTTPHeaderField: name) }
+    }
+  }
+
+  extension MessageBody {
+    /// What a caller of the client sends.
+    ///
+    /// The client tells nobody whether a body is in memory, and how long it is: both are read from what it is made of.
+    /// Of a body whose parts have other names in a later version, only the bytes are known: it is sent in chunks, once.
+    fileprivate init(_ body: HTTPClientRequest.Body) async throws {
+      let mode = Mirror(reflecting: body).children.first.map { Mirror(reflecting: $0.value) }?.children.first
+      guard let mode, mode.label == "byteBuffer" || mode.label == "sequence" else {
+        let parts = mode.map { Mirror(reflecting: $0.value).children }
+        let length = parts?.first { $0.label == "length" }.map { Mirror(reflecting: $0.value) }?.children.first?.value
+        self = .stream(body.map { Data($0.readableBytesView) }, length: length as? Int64)
+        return
+      }
+      var data = Data()
+      for try await buffer in body { data.append(contentsOf: buffer.readableBytesView) }
+      self = .data(data)
+    }
+  }
+
+  extension HTTPClientResponse {
+    fileprivate init(_ response: InterceptedResponse, to request: HTTPClientRequest) {
+      let head = HTTPResponseHead(
+        version: response.metrics?.protocolName == "h2" ? .http2 : .http1_1,
+        status: HTTPResponseStatus(statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase),
+        headers: HTTPHeaders(response.fields.map { ($0.name.rawName, $0.value) }))
+      // Where `url` comes from.
+      var last = request
+      last.url = response.url.absoluteString
+      let body: Body =
+        if let data = response.body.inMemory { .bytes(ByteBuffer(bytes: data)) } else {
+          .stream(InterceptedHTTPClient.Buffers(body: response.body))
+        }
+      self.init(
+        version: head.version, status: head.status, headers: head.headers,
+        body: body,
+        history: [HTTPClientRequestResponse(request: last, responseHead: head)])
+    }
+  }
+#else
+  /// A client whose calls run through chains, which needs the package trait `AsyncHTTPClient`.
+  @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
+  public enum InterceptedHTTPClient {}
+#endif

@@ -1,14 +1,14 @@
 package import Testing
 import WaylayCore
 
-/// Has tests that take much processor time wait for each other: two of them run at a time.
+/// Has tests that take much processor time wait for each other: three of them run at a time.
 ///
 /// All tests of a run share a few processors. Were the heavy ones among them to run at once, each step of a small test
 /// would wait for all of theirs, and loads would run into time limits that have nothing to do with them.
 ///
 /// The time limit of a test goes on while it waits for its turn: ten minutes are not too many for a heavy one.
 package struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
-  private static let turns = Turns(atOnce: 2)
+  private static let turns = Turns(atOnce: 3)
 
   package var isRecursive: Bool { true }
 

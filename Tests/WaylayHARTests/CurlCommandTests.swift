@@ -5,7 +5,7 @@ import Testing
 import WaylayHAR
 
 #if os(Linux) || os(macOS)
-  @Suite("A request as a command for curl")
+  @Suite("A request as a command for curl", .heavy)
   struct CurlCommandTests {
     /// Those of this machine: `dash` knows nothing that is not in POSIX.
     static let shells = ["/bin/bash", "/bin/dash", "/bin/zsh"].filter { FileManager.default.fileExists(atPath: $0) }

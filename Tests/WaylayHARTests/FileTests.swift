@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHAR
 
-@Suite("HTTP archives of any size")
+@Suite("HTTP archives of any size", .heavy)
 struct FileTests {
   private func inFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

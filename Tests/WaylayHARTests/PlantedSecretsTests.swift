@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHAR
 
@@ -266,7 +267,7 @@ enum Plantings {
   }
 }
 
-@Suite("Planted secrets")
+@Suite("Planted secrets", .heavy)
 struct PlantedSecretsTests {
   @Test("are all found, and once is enough", arguments: Plantings.all)
   func found(planting: Plantings.Planting) {

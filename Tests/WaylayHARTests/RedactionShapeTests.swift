@@ -4,7 +4,7 @@ import Testing
 
 @testable import WaylayHAR
 
-@Suite("What redaction leaves")
+@Suite("What redaction leaves", .heavy)
 struct RedactionShapeTests {
   private func redacted(
     _ body: String, _ type: String = "application/json", headers: [HAR.Field] = [], _ redaction: Redaction = .standard

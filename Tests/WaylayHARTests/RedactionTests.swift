@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHAR
 
-@Suite("Redaction")
+@Suite("Redaction", .heavy)
 struct RedactionTests {
   static let secret = "pl4nted-s3cret/+ä\"x"
 

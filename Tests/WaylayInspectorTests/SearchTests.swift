@@ -6,7 +6,7 @@ import WaylayCore
 import WaylayHAR
 import WaylayInspector
 
-@Suite("Exchanges that are kept", .timeLimit(.minutes(5)))
+@Suite("Exchanges that are kept", .heavy, .timeLimit(.minutes(10)))
 struct SearchTests {
   @Test("gives the exchanges that a closure selects, the newest in their order")
   func many() async throws {

@@ -6,7 +6,7 @@ import WaylayCore
 import WaylayHAR
 import WaylayRecording
 
-@Suite("A message as an entry of an archive", .timeLimit(.minutes(2)))
+@Suite("A message as an entry of an archive", .heavy, .timeLimit(.minutes(10)))
 struct RecordingTests {
   @Test("keeps method, URL, fields in order with duplicates, and the body")
   func request() throws {

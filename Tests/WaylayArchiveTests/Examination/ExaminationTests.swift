@@ -1,11 +1,12 @@
 import Foundation
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayArchive
 
 /// The rules of `Evidence/ArchiveRules.md`, as somebody asks who sees nothing but requests and answers: on a real server, in each
 /// of the four ways.
-@Suite("An examination on the wire", .timeLimit(.minutes(5)))
+@Suite("An examination on the wire", .heavy, .timeLimit(.minutes(10)))
 struct ExaminationTests {
   @Test("Freshness, age and what is stored (RFC 9111, sections 3, 4.2 and 5)", arguments: Way.allCases)
   func freshness(_ way: Way) async throws { try await ask(Question.freshness + Question.storage, way) }

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import WaylayArchive
 
-@Suite("HTTP dates (RFC 9110, section 5.6.7)", .timeLimit(.minutes(5)))
+@Suite("HTTP dates (RFC 9110, section 5.6.7)", .heavy, .timeLimit(.minutes(10)))
 struct HTTPDateTests {
   private let now = CacheTime(seconds: 1_795_262_400)  // November 2026
 

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 import WaylayCore
 
 @testable import WaylayArchive
 
-@Suite("Records kept in memory", .timeLimit(.minutes(5)))
+@Suite("Records kept in memory", .heavy, .timeLimit(.minutes(10)))
 struct RecordCacheTests {
   private func entry(_ number: UInt64, padding: Int) throws -> StoredEntry {
     let policy = ArchivePolicy { _ in [UInt8](repeating: 0, count: 32) }

@@ -6,7 +6,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("What is said to be stored is stored", .timeLimit(.minutes(2)))
+@Suite("What is said to be stored is stored", .heavy, .timeLimit(.minutes(10)))
 struct WrittenTests {
   private let directory = TemporaryDirectory()
 

@@ -1,10 +1,11 @@
 #if Cryptography
   import Crypto
   import Foundation
+  import TestSupport
   import Testing
   import WaylayArchive
 
-  @Suite("An archive in one file", .timeLimit(.minutes(5)))
+  @Suite("An archive in one file", .heavy, .timeLimit(.minutes(10)))
   struct InterchangeTests {
     let directory = TemporaryDirectory()
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-\(UUID().uuidString).export")

@@ -5,7 +5,7 @@ import Testing
 import WaylayArchive
 import WaylayCore
 
-@Suite("Reads of a few stored bytes", .timeLimit(.minutes(5)))
+@Suite("Reads of a few stored bytes", .heavy, .timeLimit(.minutes(10)))
 struct ShortReadTests {
   let directory = TemporaryDirectory()
 

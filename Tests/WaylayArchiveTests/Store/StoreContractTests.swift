@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import StoreFaults
+import TestSupport
 import Testing
 import WaylayArchive
 import WaylayCore
@@ -39,7 +40,7 @@ enum StoreKind: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("A store of any kind", .timeLimit(.minutes(5)))
+@Suite("A store of any kind", .heavy, .timeLimit(.minutes(10)))
 struct StoreContractTests {
   let directory = TemporaryDirectory()
 

@@ -1,10 +1,11 @@
 import TestOrigin
+import TestSupport
 import Testing
 import WaylayCore
 
 @testable import WaylayHosts
 
-@Suite("DNS messages", .timeLimit(.minutes(5)))
+@Suite("DNS messages", .heavy, .timeLimit(.minutes(10)))
 struct DNSMessageTests {
   @Test("a query has the bytes of RFC 8484, section 4.1.1")
   func query() throws {

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayHosts
 
-@Suite("A JSON list of rules", .timeLimit(.minutes(5)))
+@Suite("A JSON list of rules", .heavy, .timeLimit(.minutes(10)))
 struct HostListTests {
   @Test("gives rules with addresses, rules that ask the resolver, and exclusions")
   func rules() throws {

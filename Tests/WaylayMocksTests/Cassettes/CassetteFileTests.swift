@@ -4,7 +4,7 @@ import Testing
 import WaylayHAR
 import WaylayMocks
 
-@Suite("The file of a cassette", .timeLimit(.minutes(10)))
+@Suite("The file of a cassette", .heavy, .timeLimit(.minutes(10)))
 struct CassetteFileTests {
   let folder: CassetteFolder
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WaylayMocks
 
-@Suite("Answers that are the same for every request", .timeLimit(.minutes(5)))
+@Suite("Answers that are the same for every request", .heavy, .timeLimit(.minutes(10)))
 struct PreparedTests {
   /// An answer given at once, and the same one that is computed: both ways must agree.
   @Test(

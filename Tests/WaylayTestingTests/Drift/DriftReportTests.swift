@@ -6,7 +6,7 @@ import WaylayCore
 
 @Suite(
   "WAYLAY_RECORD=compare", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
-  .timeLimit(.minutes(2)))
+  .heavy, .timeLimit(.minutes(10)))
 struct DriftReportTests {
   @Test("asks the server, reports what its answers have lost, without secrets, and leaves the cassette as it is")
   func compares() async throws {

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import WaylayDrift
 import WaylayHAR
 
-@Suite("The drift of an API", .timeLimit(.minutes(2)))
+@Suite("The drift of an API", .heavy, .timeLimit(.minutes(10)))
 struct DriftTests {
   static func entry(
     _ body: String, _ method: String = "GET", _ url: String = "https://a.test/users/42", status: Int = 200,

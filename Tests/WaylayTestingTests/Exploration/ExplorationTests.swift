@@ -6,7 +6,7 @@ import WaylayTesting
 /// What exploring finds in clients with one mistake each, read from the report of a process of its own.
 @Suite(
   "Exploring faults", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
-  .timeLimit(.minutes(4)))
+  .heavy, .timeLimit(.minutes(10)))
 struct ExplorationTests {
   @Test("finds the mistake in each wrong client, with the smallest plan and a seed, and nothing in right ones")
   func clients() async throws {

@@ -5,7 +5,7 @@ import Testing
 /// What a scope reports, and in which test: read from the report of a process that runs tests which fail on purpose.
 @Suite(
   "A report at a scope's end", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
-  .timeLimit(.minutes(2)))
+  .heavy, .timeLimit(.minutes(10)))
 struct ReportTests {
   let lines: Markers
 

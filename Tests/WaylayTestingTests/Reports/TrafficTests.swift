@@ -6,7 +6,7 @@ import WaylayTesting
 
 @Suite(
   "The traffic of a test", .enabled(if: Program.tests != nil, "the bundle of tests is a program on Linux alone"),
-  .timeLimit(.minutes(2)))
+  .heavy, .timeLimit(.minutes(10)))
 struct TrafficTests {
   @Test("is attached when the test fails, as an archive and a page without secrets, and not when it passes")
   func attached() async throws {

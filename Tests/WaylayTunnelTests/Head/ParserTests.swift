@@ -8,7 +8,7 @@ import WaylayCore
 @testable import WaylayTunnel
 
 /// What is read of clients that may mean no good.
-@Suite("Heads and first flights")
+@Suite("Heads and first flights", .heavy)
 struct ParserTests {
   private func head(_ text: String) throws -> ProxyHead { try ProxyHead(Array(text.utf8)) }
 

@@ -364,6 +364,7 @@ struct loop {
   /* When libcurl wants to be called though nothing has come, in milliseconds; negative when it does not. */
   int64_t due;
   bool is_blind;
+  waylay_curl_connecting connecting;
   /* Sockets are made and closed, and looked at by other threads, under it. */
   pthread_mutex_t mutex;
   struct open_socket *sockets;
@@ -579,7 +580,6 @@ int waylay_curl_set_sockets(void *easy, void *loop) {
 }
 
 static int socket_wanted(void *easy, int descriptor, int what, void *context, void *unused) {
-  (void)easy;
   (void)unused;
   struct loop *loop = context;
   struct open_socket *socket = known(loop, descriptor);
@@ -588,7 +588,11 @@ static int socket_wanted(void *easy, int descriptor, int what, void *context, vo
     return 0;
   }
   socket->wanted = what & (poll_in | poll_out);
-  if (!socket->wanted && socket->family) ask_port(loop, descriptor);
+  if (socket->family && !socket->port) {
+    ask_port(loop, descriptor);
+    void *transfer = waylay_curl_context(easy);
+    if (transfer && socket->wanted && socket->port) loop->connecting(transfer, socket->port);
+  }
   /* What is looked for on a socket that is known until it is closed stays when less is wanted: mostly the same is wanted again, for the next request. */
   if (!socket->family || socket->wanted & ~socket->watched) watch(loop, descriptor, socket);
   return 0;
@@ -664,11 +668,12 @@ static void release(struct loop *loop) {
   free(loop);
 }
 
-void *waylay_curl_loop_new(void) {
+void *waylay_curl_loop_new(waylay_curl_connecting connecting) {
   struct loop *loop = calloc(1, sizeof(struct loop));
   if (!loop) return NULL;
   pthread_mutex_init(&loop->mutex, NULL);
   loop->due = -1;
+  loop->connecting = connecting;
   for (int group = 0; group < port_groups; group += 1) loop->by_port[group] = -1;
   loop->capacity = 64;
   loop->sockets = calloc((size_t)loop->capacity, sizeof(struct open_socket));

@@ -9,6 +9,7 @@ struct answer {
   size_t length;
   int head_lines;
   int requests;
+  int connections;
 };
 
 static size_t head(char *bytes, size_t size, size_t count, void *context) {
@@ -35,6 +36,10 @@ static int before(void *context, char *address, char *local, int port, int local
   return 0;
 }
 
+static void connecting(void *context, int port) {
+  if (port > 0) ((struct answer *)context)->connections += 1;
+}
+
 static int load(void *loop, void *easy, const char *url, struct answer *answer) {
   void *fields = waylay_curl_list_append(NULL, "X-Field: 1");
   if (waylay_curl_set_context(easy, answer) || waylay_curl_set_text(easy, 10002, url) || waylay_curl_set_list(easy, 10023, fields)) return 1;
@@ -58,19 +63,19 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: shim <url>; libcurl: %s\n", waylay_curl_problem());
     return 2;
   }
-  void *loop = waylay_curl_loop_new();
+  void *loop = waylay_curl_loop_new(connecting);
   void *easy = waylay_curl_easy_new();
   int failures = 0;
   for (int turn = 0; turn < 20; turn += 1) {
-    struct answer answer = {{0}, 0, 0, 0};
+    struct answer answer = {{0}, 0, 0, 0, 0};
     int code = load(loop, easy, arguments[1], &answer);
-    if (code || answer.length != 6 || memcmp(answer.body, "hello\n", 6) != 0 || answer.head_lines < 2 || answer.requests < 1) {
+    if (code || answer.length != 6 || memcmp(answer.body, "hello\n", 6) != 0 || answer.head_lines < 2 || answer.requests < 1 || (turn == 0 && answer.connections != 1)) {
       fprintf(stderr, "turn %d: code %d (%s), %zu bytes\n", turn, code, waylay_curl_message(code), answer.length);
       failures += 1;
     }
     if (turn == 10) waylay_curl_loop_shutdown(loop, "127.0.0.1");
   }
-  struct answer refused = {{0}, 0, 0, 0};
+  struct answer refused = {{0}, 0, 0, 0, 0};
   if (load(loop, easy, "http://127.0.0.1:1/", &refused) != 7) failures += 1;
   waylay_curl_loop_wake(loop);
   if (waylay_curl_loop_wait(loop, 60000) != 1) failures += 1;

@@ -77,8 +77,10 @@ const char *_Nonnull waylay_curl_message(int code);
  process ends, the thread stays in the next of these functions that it calls, before libraries are cleaned up: waylay_curl_is_over says that it does.
  */
 bool waylay_curl_is_over(void);
+/* A transfer, known by its context, has begun to open a connection from a local port of ours. */
+typedef void (*waylay_curl_connecting)(void *_Nonnull context, int port);
 /* NULL where there is no memory or no descriptor left. */
-void *_Nullable waylay_curl_loop_new(void);
+void *_Nullable waylay_curl_loop_new(waylay_curl_connecting _Nonnull connecting);
 void waylay_curl_loop_free(void *_Nonnull loop);
 int waylay_curl_loop_set_number(void *_Nonnull loop, int option, long value);
 int waylay_curl_loop_add(void *_Nonnull loop, void *_Nonnull easy);

@@ -90,8 +90,7 @@
         rewriter
       }
       let url = try #require(URL(string: "https://api.test/hello"))
-      // With the second answer all of the connection's beginning has been read: what is left of it would hide that it ends.
-      for _ in 1...2 { _ = try await registry.text(url) }
+      _ = try await registry.text(url)
       await servers[0].stop()
       let silent = try await TestOrigin.start(hosts: ["127.0.0.1"], port: servers[0].port, behaviour: .silent)
       let codes = await withTaskGroup(of: Bool.self) { group in

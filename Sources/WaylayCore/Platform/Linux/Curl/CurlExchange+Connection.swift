@@ -28,6 +28,13 @@
 
   // All of it on the loop's thread.
   extension CurlExchange {
+    /// libcurl opens a connection. Where the request had begun on a kept one that has turned out dead, nobody may share
+    /// that any more.
+    func isConnecting(from port: Int32) {
+      guard case .connected(_, let old) = position, old != port else { return }
+      loop.queue.reconnecting(self)
+    }
+
     /// A connection is open, verified, and nothing of the request is on it (U10).
     func mayBegin(from port: Int32) -> Bool {
       guard !isCancelled else { return false }

@@ -141,7 +141,8 @@
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &broken, nil)
-      guard let loop = waylay_curl_loop_new() else { return fail() }
+      let made = waylay_curl_loop_new { context, port in CurlExchange.from(context).isConnecting(from: port) }
+      guard let loop = made else { return fail() }
       // How many connections a host gets is the queue's business.
       _ = waylay_curl_loop_set_number(loop, CurlMultiOption.maxConnects, keptConnections)
       state.withLock { $0.loop = loop }

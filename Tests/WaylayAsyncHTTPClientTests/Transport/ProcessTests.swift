@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import NIOCore
 import TestOrigin
 import TestSupport
 import Testing
@@ -56,6 +57,24 @@ struct ProcessTests {
       }
       let text = try await registry.text(.post(origin.url("/echo")), body: .stream(slow))
       Process.require(text.contains("xx"), text)
+      await origin.stop()
+    }
+  }
+
+  @Test("does not end a call whose body takes longer than the call may")
+  func lateBody() async {
+    await #expect(processExitsWith: .success) {
+      Process.limit()
+      let origin = try await TestOrigin.start()
+      let client = InterceptedHTTPClient(.overClient())
+      let end = NIODeadline.now() + .seconds(1)
+      let response = try await client.execute(
+        HTTPClientRequest(url: origin.url("/gate/late").absoluteString), deadline: end)
+      while NIODeadline.now() < end { try await Task.sleep(for: .milliseconds(20)) }
+      origin.release("late", gate: "late")
+      origin.release(nil, gate: "late")
+      let body = try await response.body.collect(upTo: 100)
+      Process.require(String(buffer: body) == "late", "the body was \(body)")
       await origin.stop()
     }
   }

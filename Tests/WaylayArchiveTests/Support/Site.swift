@@ -72,7 +72,8 @@ final class Site: Sendable {
     _ path: String, _ fields: [String: String] = [:], method: String = "GET",
     _ change: (inout URLRequest) -> Void = { _ in }
   ) -> URLRequest {
-    var request = URLRequest(url: origin.url(path))
+    // On a busy machine a load may wait for a minute.
+    var request = URLRequest(url: origin.url(path), timeoutInterval: 600)
     request.httpMethod = method
     for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
     change(&request)

@@ -156,7 +156,7 @@
     func log() async throws {
       let lines = Log<String>()
       let server = InspectorServer(
-        Inspector(), options: quiet { $0.logger = Logger(label: "test") { _ in Lines(log: lines) } })
+        Inspector(), options: quiet { $0.logger = Logger(label: "test") { _ in Lines(log: lines) } }, limits: patient)
       let url = try await server.start()
       _ = try await get(url, "/\(url.pathComponents[1])/")
       _ = try await get(url, "/")

@@ -1,6 +1,8 @@
 // A file of its own for its condition on the platform.
 #if CORELIBS_FOUNDATION
+  import Dispatch
   import Foundation
+  import WaylayCore
 
   /// The session of a scope, which all of the test's code shares: what one part of it does to end it must not end it
   /// for the others.
@@ -19,8 +21,10 @@
     override func invalidateAndCancel() {
       guard let url = URL(string: "waylay:mark") else { return }
       let mark = dataTask(with: url)
-      getAllTasks { tasks in
-        for task in tasks where task.taskIdentifier <= mark.taskIdentifier { task.cancel() }
+      TaskInternals.workQueue(of: self)?.async { [self] in
+        let tasks = TaskInternals.tasks(of: self).filter { $0.taskIdentifier <= mark.taskIdentifier }
+        // A task that is cancelled waits for that queue.
+        DispatchQueue.global().async { for task in tasks { task.cancel() } }
       }
     }
 

@@ -9,7 +9,7 @@
   /// Positions are looked up once, on a task that belongs to no session; a load then reads one stored property by
   /// position, a constant or one that is written before the task is resumed, so nothing races. Where a property is
   /// missing on some toolchain, the load fails with `WaylayError.foundationChanged`.
-  enum TaskInternals {
+  package enum TaskInternals {
     /// The queue on which the task's client may be called (P1).
     ///
     /// `task.resume()` would be a public way there (P21), but it takes a quarter longer with 64 loads in flight, and it
@@ -30,8 +30,16 @@
     }
 
     /// The queue of a session, which all its tasks' queues lead to; `nil` where it is not found.
-    static func workQueue(of session: URLSession) -> DispatchQueue? {
+    package static func workQueue(of session: URLSession) -> DispatchQueue? {
       child("workQueue", at: level(of: URLSession.self, in: session)) as? DispatchQueue
+    }
+
+    /// The tasks of a session that have not ended, for code on its work queue. The session's own `getAllTasks` reads its
+    /// list on another queue, while tasks come and go, and may end the process (U20).
+    package static func tasks(of session: URLSession) -> [URLSessionTask] {
+      let registry = child("taskRegistry", at: level(of: URLSession.self, in: session))
+      let tasks = registry.flatMap { child("tasks", at: Mirror(reflecting: $0)) } as? [Int: URLSessionTask]
+      return tasks.map { Array($0.values) } ?? []
     }
 
     /// The body of an upload task, which its request does not carry (P9). `nil` when the session's delegate is to be

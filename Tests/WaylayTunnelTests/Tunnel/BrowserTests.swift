@@ -40,7 +40,7 @@ import WaylayHosts
         let visits = [
           (rig.lab.url(), fronts[0]), (rig.lab.url(host: "www.test"), fronts[1]), (plain.url(host: "other.test"), []),
         ]
-        let tries = visits.map { ($0.0, 1 + 2 * $0.1.filter { [.rogueCertificate, .wrongName].contains($0) }.count) }
+        let tries = visits.map { ($0.0, 1 + 6 * $0.1.filter { [.rogueCertificate, .wrongName].contains($0) }.count) }
         for texts in try await visit(rig, tries) { #expect(texts.last == HijackLab.answer, "\(texts)") }
         #expect(rig.lab.leaks() == [])
         #expect(plain.good.requests.count > 0)

@@ -8,7 +8,7 @@ import Foundation
 /// registry.register(
 ///   InterceptorChain("api", for: .host("api.example.com", "*.staging.example.com")) {
 ///     AddLanguage()
-///     SignRequest(key: key)   // signs each retry anew, because it stands after the retry
+///     SignRequest(key: key)   // covers the language too, because it stands after it
 ///   })
 /// ```
 ///

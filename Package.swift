@@ -319,10 +319,12 @@ let package = Package(
       name: "tour", dependencies: ["CLyingResolver", "HijackLab", "Waylay", "WaylayInspector", "TestOrigin"],
       path: "Examples/tour",
       swiftSettings: settings),
+    // Says how many tests run at a time, before Testing asks.
+    .target(name: "CTestWidth", path: "Tests/CTestWidth"),
     // What test targets have in common.
     .target(
       name: "TestSupport",
-      dependencies: ["TestOrigin", "WaylayCore", "WaylayHAR", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["CTestWidth", "TestOrigin", "WaylayCore", "WaylayHAR", .product(name: "Logging", package: "swift-log")],
       path: "Tests/TestSupport",
       swiftSettings: settings),
     // Calls to the system that fail, and a disk that loses what was not synchronized.

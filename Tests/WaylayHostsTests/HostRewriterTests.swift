@@ -73,7 +73,9 @@ struct HostRewriterTests {
     #expect(!"\(error)".contains("s3cret"))
   }
 
-  @Test("a table of the program that has such an entry ends the process; a host without addresses asks the resolver")
+  @Test(
+    "a table of the program that has such an entry ends the process; a host without addresses asks the resolver",
+    .exitTest)
   func badTable() async throws {
     await #expect(processExitsWith: .failure) {
       _ = HostRewriter(["api.test": ["203.0.113.700"]])

@@ -68,7 +68,7 @@ struct BoundsTests {
   }
 
   @Test(
-    "hold in the process: bodies of hundreds of MiB leave it as large as the limits say", .heavy,
+    "hold in the process: bodies of hundreds of MiB leave it as large as the limits say", .exitTest,
     .enabled(if: Process.measuresMemory))
   func memory() async {
     await #expect(processExitsWith: .success) {

@@ -16,7 +16,7 @@ struct JournalTests {
     }
   }
 
-  @Test("has every exchange that has ended, though the process is killed")
+  @Test("has every exchange that has ended, though the process is killed", .exitTest)
   func killed() async throws {
     try await withDirectory { directory in
       let file = directory.appendingPathComponent("traffic.journal")

@@ -74,7 +74,8 @@
     }
 
     @Test(
-      "a body of any size passes through all of them in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+      "a body of any size passes through all of them in bounded memory", .exitTest, .enabled(if: Process.measuresMemory)
+    )
     func memory() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

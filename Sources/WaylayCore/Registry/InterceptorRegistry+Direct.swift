@@ -42,9 +42,13 @@ extension InterceptorRegistry {
 
   fileprivate func run(_ load: Load) async throws -> InterceptedResponse {
     let head = Interruptible<InterceptedResponse>()
-    let abort = Locked<@Sendable (any Error) -> Void>({ head.interrupt($0) })
+    let abort = Locked<(call: @Sendable (any Error) -> Void, error: WaylayError?)>(({ head.interrupt($0) }, nil))
     let fail: @Sendable (WaylayError) -> Void = { error in
-      abort.withLock { $0 }(error)
+      let call = abort.withLock { abort in
+        abort.error = error
+        return abort.call
+      }
+      call(error)
       load.end(error: load.urlError(for: error))
     }
     guard load.watch(fail: fail) else { throw load.urlError(for: Self.invalidatedError(url: load.url)) }
@@ -57,7 +61,12 @@ extension InterceptorRegistry {
         return response
       }
       let watched = WatchedBody(response, load, isOwnTask: false)
-      abort.withLock { $0 = { [weak watched] in watched?.interrupt($0) } }
+      // The load may have failed after its head was there: nobody will say so again.
+      let failure = abort.withLock { abort in
+        abort.call = { [weak watched] in watched?.interrupt($0) }
+        return abort.error
+      }
+      if let failure { throw failure }
       response.body = watched.body
       return response
     } catch {

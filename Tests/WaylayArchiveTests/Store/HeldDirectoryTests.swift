@@ -39,7 +39,7 @@ struct HeldDirectoryTests {
     }
   }
 
-  @Test("is kept from another process until it is closed")
+  @Test("is kept from another process until it is closed", .exitTest)
   func processes() async throws {
     let store = try directory.store()
     try store.put(.sample("a"), body: .noise(100))
@@ -73,7 +73,7 @@ struct HeldDirectoryTests {
   }
 
   @Test(
-    "is not opened by another user, and nothing in it is changed",
+    "is not opened by another user, and nothing in it is changed", .exitTest,
     .enabled(if: geteuid() == 0, "only the system's user can become another one"), arguments: [0o700, 0o755, 0o777])
   func users(mode: Int) async throws {
     let store = try directory.store()

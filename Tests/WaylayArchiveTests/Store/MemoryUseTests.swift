@@ -6,7 +6,7 @@ import WaylayArchive
 @Suite("The memory that a store takes", .timeLimit(.minutes(10)))
 struct MemoryUseTests {
   @Test(
-    "64 MiB go in and come out through less than 8 MiB", .heavy,
+    "64 MiB go in and come out through less than 8 MiB", .exitTest,
     .enabled(if: Process.measuresMemory, "there is nothing to read it from"))
   func largeBody() async {
     await #expect(processExitsWith: .success) {

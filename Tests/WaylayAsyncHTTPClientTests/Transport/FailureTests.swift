@@ -106,7 +106,7 @@ struct FailureTests {
   }
 
   @Test(
-    "times out while a connection is opened, and has sent nothing by then",
+    "times out while a connection is opened, and has sent nothing by then", .exitTest,
     .enabled(if: Platform.isLinux, "a full queue is answered in other ways elsewhere"))
   func deadAddress() async {
     // In a process of its own, where no other test takes the second that connections have.

@@ -9,7 +9,7 @@ import WaylayAsyncHTTPClient
 /// What belongs to a whole process, each in a process of its own.
 @Suite("AsyncHTTPClientTransport, looked at from outside", .timeLimit(.minutes(10)))
 struct ProcessTests {
-  @Test("takes large bodies both ways in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+  @Test("takes large bodies both ways in bounded memory", .exitTest, .enabled(if: Process.measuresMemory))
   func large() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
@@ -39,7 +39,7 @@ struct ProcessTests {
   }
 
   /// In a process of its own, where no other test keeps it from being sent.
-  @Test("does not time out while a body is sent, however long that takes")
+  @Test("does not time out while a body is sent, however long that takes", .exitTest)
   func slowUpload() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
@@ -61,7 +61,7 @@ struct ProcessTests {
     }
   }
 
-  @Test("does not end a call whose body takes longer than the call may")
+  @Test("does not end a call whose body takes longer than the call may", .exitTest)
   func lateBody() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
@@ -80,7 +80,7 @@ struct ProcessTests {
   }
 
   #if os(Linux)
-    @Test("leaves nothing behind of loads that are cancelled at any moment, reset or out of time", .heavy)
+    @Test("leaves nothing behind of loads that are cancelled at any moment, reset or out of time", .exitTest)
     func cancelled() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

@@ -279,6 +279,27 @@ struct MisuseTests {
     }
   }
 
+  @Test("a direct load whose time is up at any moment fails, also between its head and its body")
+  func timeUpAtAnyMoment() async throws {
+    for moment in 1...12 {
+      let clock = LeapingClock(at: moment)
+      let registry = InterceptorRegistry(clock: clock.clock) {
+        Link { request, _ in
+          clock.begin()
+          return InterceptedResponse(to: request, body: .stream(AsyncStream<Data> { _ in }))
+        }
+      }
+      let events = registry.events()
+      let code = await failureCode {
+        let response = try await registry.load(URLRequest(url: .example))
+        clock.leap()
+        return (try await response.body.collect(upTo: 10), response.head)
+      }
+      #expect(code == .timedOut, "at look \(moment)")
+      withExtendedLifetime(events) {}
+    }
+  }
+
   @Test("an answer after cancellation is dropped, and the event says whose it was")
   func answerAfterCancellation() async throws {
     let started = Event()
@@ -304,5 +325,51 @@ struct MisuseTests {
       break
     }
     #expect(recorder.entries == [.completed(.cancelled)])
+  }
+}
+
+/// A clock that leaps beyond every timeout when it is looked at for the n-th time, and wakes who waits for that inside
+/// the very look.
+private final class LeapingClock: Sendable {
+  private struct State {
+    var looks: Int?
+    var now: UInt64 = 1
+    var wakes: [@Sendable () -> Void] = []
+  }
+
+  private let state = Locked(State())
+  private let moment: Int
+
+  init(at moment: Int) {
+    self.moment = moment
+  }
+
+  /// Begins to count.
+  func begin() {
+    state.withLock { $0.looks = 0 }
+  }
+
+  func leap() {
+    let wakes = state.withLock { state in
+      state.looks = nil
+      state.now = 1 << 50
+      defer { state.wakes = [] }
+      return state.wakes
+    }
+    for wake in wakes { wake() }
+  }
+
+  var clock: LoadClock {
+    LoadClock {
+      let isTime = self.state.withLock { state in
+        guard let looks = state.looks else { return false }
+        state.looks = looks + 1
+        return looks + 1 == self.moment
+      }
+      if isTime { self.leap() }
+      return self.state.withLock { $0.now }
+    } schedule: { _, wake in
+      self.state.withLock { $0.wakes.append(wake) }
+    }
   }
 }

@@ -70,7 +70,7 @@ struct LimitTests {
   }
 
   @Test(
-    "70 000 header fields fail the load, and not the process",
+    "70 000 header fields fail the load, and not the process", .exitTest,
     .enabled(if: Platform.hasCurl, "Apple's sessions show no lines of a head, and have limits of their own"))
   func fields() async throws {
     await #expect(processExitsWith: .success) {
@@ -81,7 +81,7 @@ struct LimitTests {
   }
 
   @Test(
-    "70 000 trailer fields fail the body, and not the process",
+    "70 000 trailer fields fail the body, and not the process", .exitTest,
     .enabled(if: Platform.hasCurl, "Apple's sessions show no lines of a head, and have limits of their own"))
   func trailers() async throws {
     await #expect(processExitsWith: .success) {

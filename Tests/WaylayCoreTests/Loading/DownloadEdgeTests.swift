@@ -51,7 +51,9 @@ struct DownloadEdgeTests {
   }
 
   #if canImport(FoundationNetworking)
-    @Test("a file that cannot be made or written on fails the task with the system's reason, and nothing of it stays")
+    @Test(
+      "a file that cannot be made or written on fails the task with the system's reason, and nothing of it stays",
+      .exitTest)
     func unwritable() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

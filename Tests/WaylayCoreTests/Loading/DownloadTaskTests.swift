@@ -210,7 +210,7 @@ struct DownloadTaskTests {
   }
 
   #if canImport(FoundationNetworking)
-    @Test("leaves no file behind: taken by a handler or a delegate, broken off, refused and cancelled")
+    @Test("leaves no file behind: taken by a handler or a delegate, broken off, refused and cancelled", .exitTest)
     func noFiles() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

@@ -105,7 +105,7 @@
       #expect(tasks.allSatisfy { $0.error == nil })
     }
 
-    @Test("from other threads, many hundred times: the process lives, and each task ends once", .heavy)
+    @Test("from other threads, many hundred times: the process lives, and each task ends once", .exitTest)
     func crossing() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

@@ -109,7 +109,7 @@
       }
     }
 
-    @Test("may be read on other threads while loads follow redirects, count bytes and fail", .heavy)
+    @Test("may be read on other threads while loads follow redirects, count bytes and fail", .exitTest)
     func readMeanwhile() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

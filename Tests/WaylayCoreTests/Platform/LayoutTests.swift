@@ -31,7 +31,7 @@
       #expect(!isStored(nil, at: strong.offset, in: owner))
     }
 
-    @Test("tasks of every kind are intercepted by reflection where something is not stored as it seems", .heavy)
+    @Test("tasks of every kind are intercepted by reflection where something is not stored as it seems", .exitTest)
     func misplaced() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

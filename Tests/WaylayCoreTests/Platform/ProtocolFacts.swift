@@ -44,7 +44,7 @@
       #expect(seen.all == [true], "P4 has changed: PlatformClient asks task.delegate about redirects and challenges")
     }
 
-    @Test("P5: telling the client of a redirect ends the process")
+    @Test("P5: telling the client of a redirect ends the process", .exitTest)
     func redirect() async {
       await #expect(
         processExitsWith: .failure,
@@ -186,7 +186,7 @@
       registry.invalidate()
     }
 
-    @Test("P13: a download task through a custom protocol ends the process")
+    @Test("P13: a download task through a custom protocol ends the process", .exitTest)
     func download() async {
       await #expect(
         processExitsWith: .failure,
@@ -276,7 +276,7 @@
       )
     }
 
-    @Test("P2, P18, P22: making another session's task inside startLoading ends the process")
+    @Test("P2, P18, P22: making another session's task inside startLoading ends the process", .exitTest)
     func trap() async {
       await #expect(
         processExitsWith: .failure,
@@ -387,7 +387,7 @@
       session.invalidateAndCancel()
     }
 
-    @Test("P27: cancelling a task on the queue that all sessions share ends the process")
+    @Test("P27: cancelling a task on the queue that all sessions share ends the process", .exitTest)
     func cancelTrap() async {
       await #expect(
         processExitsWith: .failure,

@@ -152,7 +152,7 @@
       }
     }
 
-    @Test("U16: trailers end a process that uses URLSession")
+    @Test("U16: trailers end a process that uses URLSession", .exitTest)
     func trailers() async {
       await #expect(
         processExitsWith: .failure,
@@ -172,7 +172,7 @@
         "U7 has changed: FoundationNetworking does not bring libcurl along any more")
     }
 
-    @Test("U12: a session that has been used holds two descriptors")
+    @Test("U12: a session that has been used holds two descriptors", .exitTest)
     func descriptors() async {
       await #expect(processExitsWith: .success, "U12 has changed: see the guide's advice on the number of sessions") {
         Process.limit()

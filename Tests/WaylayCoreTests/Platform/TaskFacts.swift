@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
   import Foundation
+  import TestSupport
   import Testing
 
   @testable import WaylayCore
@@ -92,6 +93,60 @@
       #expect(
         task.error == nil,
         "P33 has changed: Foundation writes down the error of a protocol class, so TaskRecord need not")
+    }
+
+    @Test(
+      "P34: the caller of an async function is told inside the protocol's last call, unless a property says otherwise")
+    func inline() async throws {
+      let property = try #require(TaskInternals.tellsInline, "P34 has changed: see TaskInternals.leaveQueue")
+      let seen = Locked<[Bool]>([])
+      for isKept in [true, false] {
+        let (session, url) = Probe.session(
+          Probe.Script(start: { loader in
+            guard let task = loader.task else { return }
+            seen.withLock { $0.append(property.read(from: task)) }
+            if !isKept { TaskInternals.leaveQueue(toTellCallerOf: task) }
+            loader.client?.urlProtocol(loader, didFailWithError: URLError(.badURL))
+            // Whoever is told inside the call has been told by now.
+            seen.withLock { $0.append(task.state == .completed) }
+          }))
+        // The queue on which it is told instead has to wait for the call's end.
+        let blocked = DispatchSemaphore(value: 0)
+        if !isKept { session.delegateQueue.addOperation { blocked.wait() } }
+        let task = Task { try? await session.data(from: url) }
+        while seen.withLock({ $0.count }) < (isKept ? 2 : 4) { await Task.yield() }
+        blocked.signal()
+        _ = await task.value
+      }
+      #expect(seen.withLock { $0 } == [true, true, true, false], "P34 has changed: see TaskInternals.leaveQueue")
+    }
+
+    @Test("a cancellation that waits for the queue of a load that is just ending does not stop the process", .exitTest)
+    func cancelledAtTheEnd() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit(seconds: 60)
+        let (answer, gate) = (Event(), DispatchSemaphore(value: 0))
+        let registry = InterceptorRegistry {
+          Link(name: "held") { request, _ in
+            await answer.wait()
+            return InterceptedResponse(status: .ok, url: request.url, body: .text("hello"))
+          }
+        }
+        let session = URLSession.intercepted(by: registry)
+        let url = try #require(URL(string: "http://a.test/"))
+        guard let queue = TaskInternals.workQueue(of: session) else { return Process.require(false, "no work queue") }
+        var events = registry.events().makeAsyncIterator()
+        let call = Task { try? await session.data(from: url).0 }
+        while let event = await events.next(), event.kind != .started {}
+        // The answer and the cancellation wait for the queue, in this order.
+        queue.async { gate.wait() }
+        answer.happen()
+        while let event = await events.next(), event.kind != .responded {}
+        Thread.detachNewThread { call.cancel() }
+        while !call.isCancelled { await Task.yield() }
+        gate.signal()
+        _ = await call.value
+      }
     }
   }
 #endif

@@ -70,7 +70,7 @@ struct RegistrationTests {
     #expect(lines.all.count == 1)
   }
 
-  @Test("to standard error where there is no logger")
+  @Test("to standard error where there is no logger", .exitTest)
   func printed() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       FallbackLogger.current = nil

@@ -7,7 +7,7 @@ import WaylayCore
 /// The search of all that a run says finds what there is to be found.
 @Suite("The search for planted secrets", .timeLimit(.minutes(5)))
 struct RecordingTests {
-  @Test("a process that has recorded a planted secret fails, wherever the secret was")
+  @Test("a process that has recorded a planted secret fails, wherever the secret was", .exitTest)
   func recorded() async {
     await #expect(processExitsWith: .exitCode(Recording.exitCode)) { Recording.note("a \(Recording.mark)-text") }
     await #expect(processExitsWith: .exitCode(Recording.exitCode)) {
@@ -20,7 +20,8 @@ struct RecordingTests {
   }
 
   @Test(
-    "a process that has logged a planted secret fails: in a message, in metadata, at any level, by a logger of whomever"
+    "a process that has logged a planted secret fails: in a message, in metadata, at any level, by a logger of whomever",
+    .exitTest
   )
   func logged() async {
     await #expect(processExitsWith: .exitCode(Recording.exitCode)) {
@@ -32,7 +33,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("a registry without a logger of its own is overheard")
+  @Test("a registry without a logger of its own is overheard", .exitTest)
   func registry() async throws {
     // A path is no secret, and is said.
     let path = "/\(UUID().uuidString)"

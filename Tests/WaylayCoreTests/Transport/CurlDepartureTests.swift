@@ -128,7 +128,7 @@
         }
         let received = try await large.value
         #expect(received == size)
-        #expect(origin.connectionCount == 1)
+        #expect(origin.connectionCount == 1 || !CurlTransport.canMultiplex)
       }
     }
   }

@@ -9,7 +9,7 @@
   @Suite("The queue before libcurl", .timeLimit(.minutes(1)))
   struct CurlLineTests {
     private let transport = CurlTransport(configuration: .ephemeral)
-    private let queue = CurlQueue(connectionsPerDestination: 6)
+    private let queue = CurlQueue(connectionsPerDestination: 6, streamsPerConnection: 100)
     private let start = ContinuousClock.now
 
     private func exchanges(_ count: Int, _ url: String = "https://api.test/", limit: Duration?) throws -> [CurlExchange]
@@ -67,6 +67,26 @@
       begun = 1
       queue.serve(now: start + .seconds(1)) { _ in begun += 1 }
       #expect(begun == 6)
+    }
+
+    @Test("with a libcurl that mixes up streams each has a connection to itself, as many as there may be (U21)")
+    func alone() throws {
+      let queue = CurlQueue(connectionsPerDestination: 6, streamsPerConnection: 1)
+      let all = try exchanges(20, limit: nil)
+      var begun = all.filter { queue.enter($0, now: start) }
+      #expect(begun.count == 1)
+      queue.connected(begun[0], port: 40_000)
+      queue.learned(begun[0], isMultiplexed: true)
+      queue.serve(now: start) { begun.append($0) }
+      #expect(begun.count == 6)
+      for (index, exchange) in begun.enumerated() { queue.connected(exchange, port: 40_000 + Int32(index)) }
+      queue.serve(now: start) { begun.append($0) }
+      #expect(begun.count == 6)
+      queue.left(begun[0], code: 0)
+      queue.serve(now: start) { begun.append($0) }
+      #expect(begun.count == 7)
+      for exchange in all { queue.left(exchange, code: nil) }
+      #expect(queue.isEmpty)
     }
 
     @Test("once a connection is open that can be shared, all go on, and none is forgotten")

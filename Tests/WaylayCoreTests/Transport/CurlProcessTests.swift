@@ -9,7 +9,7 @@
   /// What belongs to a whole process, each in a process of its own.
   @Suite("CurlTransport, looked at from outside", .timeLimit(.minutes(10)))
   struct CurlProcessTests {
-    @Test("takes a large body through a slow reader in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+    @Test("takes a large body through a slow reader in bounded memory", .exitTest, .enabled(if: Process.measuresMemory))
     func download() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -36,7 +36,7 @@
       }
     }
 
-    @Test("sends a large file in bounded memory", .heavy, .enabled(if: Process.measuresMemory))
+    @Test("sends a large file in bounded memory", .exitTest, .enabled(if: Process.measuresMemory))
     func upload() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -62,7 +62,8 @@
       }
     }
 
-    @Test("leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing", .heavy)
+    @Test(
+      "leaves no descriptor behind: cancels at any moment, resets, hang-ups and servers that say nothing", .exitTest)
     func descriptors() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -119,7 +120,7 @@
       return wanted.contains(code) ? nil : "\(request.url?.path ?? "") ended with \(code?.rawValue ?? 0)"
     }
 
-    @Test("goes through the proxy that the environment names, as URLSession does")
+    @Test("goes through the proxy that the environment names, as URLSession does", .exitTest)
     func proxy() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -134,7 +135,7 @@
       }
     }
 
-    @Test("reads the authorities once, and not for every connection", .heavy)
+    @Test("reads the authorities once, and not for every connection", .exitTest)
     func authorities() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -162,7 +163,7 @@
       }
     }
 
-    @Test("leaves no descriptor and no thread behind after races that were cancelled", .heavy)
+    @Test("leaves no descriptor and no thread behind after races that were cancelled", .exitTest)
     func cancelledRaces() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -226,7 +227,7 @@
       }
     }
 
-    @Test("a registry that is released takes its connections, their descriptors and its thread with it", .heavy)
+    @Test("a registry that is released takes its connections, their descriptors and its thread with it", .exitTest)
     func letGo() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -254,7 +255,7 @@
 
     @Test(
       "a registry with a transport of its own leaves no descriptor and no thread, invalidated or released, and the transport works on",
-      .heavy, arguments: [false, true])
+      .exitTest, arguments: [false, true])
     func ownTransport(isSession: Bool) async {
       await #expect(processExitsWith: .success) { [isSession] in
         Process.limit()
@@ -281,7 +282,7 @@
         }
         // What is opened once for all.
         try await use(CurlTransport(configuration: .ephemeral)).invalidate()
-        _ = try await isOver(0)
+        _ = try await isOver(.max)
         let before = try Process.openDescriptors
         let transport = CurlTransport(configuration: .ephemeral)
         for _ in 1...2 {
@@ -298,7 +299,9 @@
       }
     }
 
-    @Test("what a proxy is asked for is nothing of the request: a proxy that opens no tunnel has been sent none of it")
+    @Test(
+      "what a proxy is asked for is nothing of the request: a proxy that opens no tunnel has been sent none of it",
+      .exitTest)
     func refusedTunnel() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
@@ -332,7 +335,7 @@
       return names.filter { name in !["qos", "NIO", "dispatch"].contains { name.contains($0) } }
     }
 
-    @Test("ends a process that has transfers under way without waiting for them")
+    @Test("ends a process that has transfers under way without waiting for them", .exitTest)
     func exit() async {
       await #expect(processExitsWith: .exitCode(7)) {
         Process.limit()

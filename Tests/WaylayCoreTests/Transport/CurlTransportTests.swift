@@ -272,7 +272,7 @@
       }
     }
 
-    @Test("lets a small load through beside a large one that nobody reads, on one HTTP/2 connection")
+    @Test("lets a small load through beside a large one that nobody reads, to the same server")
     func unreadNeighbour() async throws {
       try await withTLS { origin, registry in
         let large = try await registry.load(URLRequest(url: origin.url("/bytes/50000000")))

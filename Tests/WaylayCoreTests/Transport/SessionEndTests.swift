@@ -17,7 +17,7 @@
     }
 
     @Test(
-      "their connections, descriptors and threads go with them, invalidated or not, without a minute's wait", .heavy)
+      "their connections, descriptors and threads go with them, invalidated or not, without a minute's wait", .exitTest)
     func letGo() async {
       await #expect(processExitsWith: .success) {
         let origin = try await TestOrigin.start()

@@ -93,8 +93,10 @@
         let url = origin.url("/", host: "api.test")
         _ = try await registry.text(url)
         isDead.withLock { $0 = true }
-        let waiting = (0..<10).map { _ in Task { try await registry.text(url) } }
-        await origin.until { $0.requests.count == 11 }
+        // As many as can be on one connection (U21).
+        let count = CurlTransport.canMultiplex ? 10 : 1
+        let waiting = (0..<count).map { _ in Task { try await registry.text(url) } }
+        await origin.until { $0.requests.count == 1 + count }
         rewriter.networkChanged()
         for load in waiting { #expect(try await load.value == "connection 2") }
         #expect(origin.connectionCount == 2 && rewriter.counters.bans == 0)
@@ -119,7 +121,8 @@
       for server in servers { await server.stop() }
     }
 
-    @Test("routed requests go to their addresses, whatever proxy the environment names; others go through it")
+    @Test(
+      "routed requests go to their addresses, whatever proxy the environment names; others go through it", .exitTest)
     func proxy() async {
       await #expect(processExitsWith: .success) {
         Process.limit()

@@ -62,7 +62,8 @@
         let begin = ContinuousClock.now
         for load in others { #expect(try await load.value == "hello") }
         // A second connection is begun beside one that takes longer than a second, and would be open a second after it.
-        #expect(begin.duration(to: .now) < .seconds(7))
+        // Where each needs one of its own, the others are begun when the first is open.
+        #expect(begin.duration(to: .now) < .seconds(CurlTransport.canMultiplex ? 7 : 11))
         // Nothing of what was cancelled is sent.
         #expect(origin.requests(to: "/first").isEmpty)
         await #expect(throws: (any Error).self) { try await first.value }

@@ -47,12 +47,14 @@
         let resolver = try server.resolver { $0.timeout = .seconds(30) }
         let query = HostAuthority(try HostName("www.example.com"))
         #expect(try await resolver.resolve(query).endpoints.count == 1)
-        #expect(origin.connectionCount == 1)
-        server.silence.withLock { $0 = { $0.connection == 1 } }
+        // One for each question where they cannot share one.
+        let dead = origin.connectionCount
+        #expect(dead == 1 || !CurlTransport.canMultiplex)
+        server.silence.withLock { $0 = { $0.connection <= dead } }
         let clock = ContinuousClock()
         let first = try await clock.measure { _ = try await resolver.resolve(query) }
         #expect(first >= .seconds(1.9))
-        await origin.until { $0.connections.first?.isOpen == false }
+        await origin.until { $0.connections.prefix(dead).allSatisfy { !$0.isOpen } }
         for _ in 0..<3 {
           let next = try await clock.measure { _ = try await resolver.resolve(query) }
           #expect(next < .seconds(1.5))

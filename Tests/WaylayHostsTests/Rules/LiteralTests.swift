@@ -77,7 +77,8 @@
       """
       a routed request never goes through the proxy that the environment names; one that is not does, and no_proxy \
       counts
-      """
+      """,
+      .exitTest
     )
     func proxy() async {
       await #expect(processExitsWith: .success) {

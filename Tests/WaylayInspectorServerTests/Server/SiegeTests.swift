@@ -212,7 +212,7 @@
         }
       }
 
-      @Test("nothing is left when it has stopped: no descriptor, no thread, whatever was open")
+      @Test("nothing is left when it has stopped: no descriptor, no thread, whatever was open", .exitTest)
       func nothingLeft() async throws {
         await #expect(processExitsWith: .success) {
           Process.limit()

@@ -85,7 +85,7 @@ struct CassetteFileTests {
   }
 
   @Test(
-    "is the old one when the process is killed while it records, or at any step of writing",
+    "is the old one when the process is killed while it records, or at any step of writing", .exitTest,
     arguments: [nil] + CassetteFile.Step.allCases.map(\.self).map(Optional.some))
   func killed(step: CassetteFile.Step?) async throws {
     try folder.write([.made("https://a.test/old", "old")])

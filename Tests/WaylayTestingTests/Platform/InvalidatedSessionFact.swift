@@ -8,7 +8,7 @@ import WaylayTesting
   "Foundation on Linux: an invalidated session", .enabled(if: Platform.isLinux, "a fact of Foundation on Linux"),
   .timeLimit(.minutes(10)))
 struct InvalidatedSessionFact {
-  @Test("U17: making a task in an invalidated session ends the process")
+  @Test("U17: making a task in an invalidated session ends the process", .exitTest)
   func makingATask() async {
     await #expect(processExitsWith: .failure) {
       Process.limit(isToFail: true)

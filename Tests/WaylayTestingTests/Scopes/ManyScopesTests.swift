@@ -8,7 +8,7 @@ import WaylayTesting
 /// `WAYLAY_SCOPES` and `WAYLAY_REQUESTS` give other sizes.
 @Suite("Very many scopes", .timeLimit(.minutes(10)))
 struct ManyScopesTests {
-  @Test("hundreds of scopes at once, each with its answer for one URL", .heavy)
+  @Test("hundreds of scopes at once, each with its answer for one URL", .exitTest)
   func atOnce() async {
     await #expect(processExitsWith: .success) {
       Process.limit()
@@ -38,7 +38,7 @@ struct ManyScopesTests {
   }
 
   @Test(
-    "memory after hundreds of scopes is that after 100", .heavy,
+    "memory after hundreds of scopes is that after 100", .exitTest,
     .enabled(if: Process.measuresMemory, "resident memory says nothing here"))
   func memory() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -78,7 +78,7 @@ struct ManyScopesTests {
     print(String(decoding: result.standardOutputContent, as: UTF8.self))
   }
 
-  @Test("thousands of requests, 64 at a time, are answered and written down", .heavy)
+  @Test("thousands of requests, 64 at a time, are answered and written down", .exitTest)
   func requests() async throws {
     let result = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
       Process.limit()

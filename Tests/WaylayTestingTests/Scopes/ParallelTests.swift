@@ -18,7 +18,7 @@ struct ParallelTests {
   }
 
   /// In a process of its own, because 200 sessions hold 400 descriptors (platform fact U12).
-  @Test("200 scopes at once, round after round", .heavy)
+  @Test("200 scopes at once, round after round", .exitTest)
   func rounds() async {
     await #expect(processExitsWith: .success) {
       Process.limit()

@@ -143,7 +143,7 @@ struct StormTests {
     }
   }
 
-  @Test("without a descriptor left nobody is served and no address blamed, and with one again all is well")
+  @Test("without a descriptor left nobody is served and no address blamed, and with one again all is well", .exitTest)
   func descriptorsUsedUp() async {
     #if os(Linux)
       await #expect(processExitsWith: .success) {
@@ -176,7 +176,8 @@ struct StormTests {
     #endif
   }
 
-  @Test("a tunnel that has stopped leaves no descriptor", .enabled(if: Platform.isLinux, "there is no /proc"))
+  @Test(
+    "a tunnel that has stopped leaves no descriptor", .exitTest, .enabled(if: Platform.isLinux, "there is no /proc"))
   func descriptors() async {
     #if os(Linux)
       await #expect(processExitsWith: .success) {

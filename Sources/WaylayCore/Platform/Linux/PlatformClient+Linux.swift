@@ -62,6 +62,7 @@
       guard let task = loader.task else {
         throw WaylayError(.foundationChanged, "the loading system started a load without a task: update Waylay.")
       }
+      TaskInternals.leaveQueue(toTellCallerOf: task)
       self.loader = loader
       self.task = task
       session = try TaskInternals.session(of: task)
@@ -121,6 +122,7 @@
       let error = URLError(presenting: error, url: loader.request.url)
       if let task = loader.task {
         TaskRecord.known?.fail(task, error)
+        TaskInternals.leaveQueue(toTellCallerOf: task)
         TaskInternals.close(task)
       }
       loader.client?.urlProtocol(loader, didFailWithError: error)

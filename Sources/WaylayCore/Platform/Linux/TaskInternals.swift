@@ -114,6 +114,17 @@
     private static let closedCount = 1 << 40
     private static let suspendCount = StoredProperty<Int>("suspendCount")
 
+    /// Has the caller of an `async` function told on the delegate queue, as completion handlers are; on the work queue,
+    /// as early as possible.
+    ///
+    /// Otherwise it is told on the work queue itself. There its continuation waits for a cancellation that is under
+    /// way, which waits for the work queue: with that, every session of the process has come to its end (P34).
+    static func leaveQueue(toTellCallerOf task: URLSessionTask) {
+      tellsInline?.write(false, into: task)
+    }
+
+    static let tellsInline = StoredProperty<Bool>("_callCompletionHandlerInline")
+
     // MARK: Downloads
 
     /// Whether a download task can be given its file: found out once, on an object that belongs to no task.

@@ -83,6 +83,19 @@
       return connectionState.foreignBytes.map { max(0, waylay_curl_get_number(easy, CurlInfo.requestSize) - $0) } ?? 0
     }
 
+    /// Has the connection close with its transfer, which is ended before all of the response has come: an older libcurl may
+    /// lose a part of what is left of it, and would then read the next response from the wrong place (U21).
+    func closeConnection() {
+      guard !CurlTransport.canMultiplex, let easy else { return }
+      _ = waylay_curl_set_number(easy, CurlOption.forbidReuse, 1)
+    }
+
+    /// Ends the transfer from one of its callbacks.
+    func breakOff() -> Int {
+      closeConnection()
+      return CurlReturn.writeError
+    }
+
     /// Takes note how responses come on the connection, as far as libcurl has found out: it has not when there was none.
     func noteEnd(_ easy: UnsafeMutableRawPointer) {
       let version = waylay_curl_get_number(easy, CurlInfo.httpVersion)

@@ -153,7 +153,7 @@
         try head.add(UnsafeRawBufferPointer(start: bytes, count: count))
       } catch {
         refusal = error
-        return CurlReturn.writeError
+        return breakOff()
       }
       guard !wasComplete, head.isComplete else { return count }
       if let easy {
@@ -167,11 +167,11 @@
       refusal = TransportError(
         .badServerResponse, phase: .receiving, requestBytesSent: easy.map { Int64(headBytesSent($0)) },
         address: easy.flatMap(LoadMetrics.address), message: "the response cannot be read: \(fault).")
-      return CurlReturn.writeError
+      return breakOff()
     }
 
     func received(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
-      guard !isBodyless else { return CurlReturn.writeError }
+      guard !isBodyless else { return breakOff() }
       noteArrival()
       let mustWait = shared.withLock { shared in
         guard shared.isFull || pending.count >= transport.options.bufferSize else { return false }

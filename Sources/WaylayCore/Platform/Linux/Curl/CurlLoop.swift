@@ -145,6 +145,7 @@
       guard let loop = made else { return fail() }
       // How many connections a host gets is the queue's business.
       _ = waylay_curl_loop_set_number(loop, CurlMultiOption.maxConnects, keptConnections)
+      if !CurlTransport.canMultiplex { _ = waylay_curl_loop_set_number(loop, CurlMultiOption.multiplexing, 0) }
       state.withLock { $0.loop = loop }
       var transfers = Transfers(loop: loop)
       while step(&transfers) {}
@@ -292,6 +293,7 @@
       // Until it is reset the handle knows the exchange, its lists and its buffer for messages: these go after it.
       withExtendedLifetime(exchange) {
         let dead = exchange.deadConnection(code, easy)
+        if code == nil { exchange.closeConnection() }
         _ = waylay_curl_loop_remove(transfers.loop, easy)
         if let dead {
           // With HTTP/2 libcurl would put the next request on it.

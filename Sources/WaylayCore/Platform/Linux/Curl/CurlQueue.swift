@@ -47,6 +47,7 @@
     private static let firstConnectionDelay: Duration = .seconds(1)
 
     private let connectionsPerDestination: Int
+    private let streamsPerConnection: Int
     private var lines: [Destination: CurlLine] = [:]
     /// Lines in which somebody may go on.
     private var ready: [CurlLine] = []
@@ -58,8 +59,10 @@
     /// Those that have opened a connection for nobody, for too long.
     private(set) var superfluous: [CurlExchange] = []
 
-    init(connectionsPerDestination: Int) {
+    /// libcurl puts no more than a hundred streams on one connection.
+    init(connectionsPerDestination: Int, streamsPerConnection: Int = CurlTransport.canMultiplex ? 100 : 1) {
       self.connectionsPerDestination = max(1, min(connectionsPerDestination, 100_000))
+      self.streamsPerConnection = streamsPerConnection
     }
 
     /// Whether nobody waits, and nobody is on libcurl.
@@ -76,7 +79,9 @@
 
     /// An exchange comes: `true` when it may begin.
     func enter(_ exchange: CurlExchange, now: ContinuousClock.Instant) -> Bool {
-      let line = lines[exchange.destination] ?? CurlLine(exchange.destination, limit: connectionsPerDestination)
+      let line =
+        lines[exchange.destination]
+        ?? CurlLine(exchange.destination, limit: connectionsPerDestination, mostStreams: streamsPerConnection)
       lines[exchange.destination] = line
       // One that takes the place of a connection that is silent need not wait until that is closed.
       if !line.hasWaiters && line.hasRoom || exchange.request.route?.opensNewConnection == true && line.hasRoomBeside {
@@ -263,15 +268,16 @@
     private var streams: Int
     /// Whether a response has shown if several fit at all.
     private var isKnown: Bool
-    /// libcurl puts no more on one connection.
-    private static let mostStreams = 100
+    /// No more are put on one connection.
+    private let mostStreams: Int
 
-    init(_ destination: CurlQueue.Destination, limit: Int) {
+    init(_ destination: CurlQueue.Destination, limit: Int, mostStreams: Int) {
       self.destination = destination
       self.limit = limit
-      streams = destination.scheme == "https" ? Self.mostStreams : 1
+      self.mostStreams = mostStreams
+      streams = destination.scheme == "https" ? mostStreams : 1
       isKnown = streams == 1
-      needsFirst = destination.scheme == "https" || destination.address != nil
+      needsFirst = !isKnown || destination.address != nil
     }
 
     var hasWaiters: Bool { waiting.count > goneCount }
@@ -306,7 +312,7 @@
       // One more connection, though there were some: they were full. A connection that was closing may look the same.
       if ports[port] == nil, !ports.isEmpty { streams = max(1, (connected - 1) / ports.count) }
       ports[port, default: 0] += 1
-      streams = min(max(streams, ports[port] ?? 1), Self.mostStreams)
+      streams = min(max(streams, ports[port] ?? 1), mostStreams)
     }
 
     func release(_ port: Int32) {

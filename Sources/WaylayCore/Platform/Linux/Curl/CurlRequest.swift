@@ -242,6 +242,7 @@
     static let noBody: Int32 = 44
     static let upload: Int32 = 46
     static let freshConnect: Int32 = 74
+    static let forbidReuse: Int32 = 75
     static let httpVersion: Int32 = 84
     static let bufferSize: Int32 = 98
     static let noSignal: Int32 = 99
@@ -269,6 +270,8 @@
   }
 
   enum CurlMultiOption {
+    /// Called PIPELINING, for what it was once about.
+    static let multiplexing: Int32 = 3
     static let maxConnects: Int32 = 6
   }
 

@@ -63,6 +63,10 @@
     /// Whether libcurl looks for the wish to decode nothing when the body comes; from 8.5 on it does with the head.
     static var canStopDecoding: Bool { waylay_curl_version_number() < 0x08_05_00 }
 
+    /// Whether several requests may be on one connection of HTTP/2 at a time (8.1): an older libcurl mixes up their
+    /// bodies (U21).
+    package static var canMultiplex: Bool { waylay_curl_version_number() >= 0x08_01_00 }
+
     /// Whether libcurl's TLS library can: the option is refused otherwise.
     private static let canPin: Bool = {
       guard isAvailable, let easy = waylay_curl_easy_new() else { return false }

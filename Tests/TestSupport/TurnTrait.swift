@@ -1,14 +1,14 @@
 package import Testing
 import WaylayCore
 
-/// Has tests that take much processor time wait for each other: three of them run at a time.
+/// Has tests that would get in each other's way wait for each other: so many of them run at a time.
 ///
-/// All tests of a run share a few processors. Were the heavy ones among them to run at once, each step of a small test
-/// would wait for all of theirs, and loads would run into time limits that have nothing to do with them.
+/// All tests of a run share a few processors and two threads of tasks. A test that keeps a thread, or much of a
+/// processor, makes each step of the small ones wait, and loads run into time limits that have nothing to do with them.
 ///
 /// The time limit of a test goes on while it waits for its turn: ten minutes are not too many for a heavy one.
-package struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
-  private static let turns = Turns(atOnce: 3)
+package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
+  fileprivate let turns: Turns
 
   package var isRecursive: Bool { true }
 
@@ -16,15 +16,18 @@ package struct HeavyTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
-    await Self.turns.take()
-    defer { Self.turns.giveBack() }
+    await turns.take()
+    defer { turns.giveBack() }
     try await function()
   }
 }
-
-extension Trait where Self == HeavyTrait {
+extension Trait where Self == TurnTrait {
   /// For tests that take half a second of processor time or more.
-  package static var heavy: Self { HeavyTrait() }
+  package static var heavy: Self { TurnTrait(turns: .heavy) }
+
+  /// For tests that await the end of a process with `processExitsWith`: each keeps one of the threads of tasks until
+  /// its process has ended, since Testing reads what comes of it by a call that blocks.
+  package static var exitTest: Self { TurnTrait(turns: .exitTest) }
 }
 
 /// What so many at a time have, in the order in which they asked.
@@ -33,6 +36,9 @@ final class Turns: Sendable {
     var free: Int
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
+
+  static let heavy = Turns(atOnce: 4)
+  static let exitTest = Turns(atOnce: 1)
 
   private let state: Locked<State>
 

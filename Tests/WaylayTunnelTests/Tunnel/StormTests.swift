@@ -123,7 +123,7 @@ struct StormTests {
   }
 
   @Test(
-    "while the first address dies, no request is lost", .heavy, .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
+    "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy, .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
   func dying() async throws {
     try await TunnelRig.with(["127.0.0.10", "127.0.0.1"], isPatient: true) { rig in
       let authority = rig.lab.authority
@@ -138,7 +138,10 @@ struct StormTests {
       await first.stop()
       let (code, output) = try await all
       #expect(code == 0)
-      #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output)")
+      // One that is inside of TLS when the server dies may have been carried out, and is not sent again.
+      let lost = output.components(separatedBy: "curl: (52) Empty reply").count - 1
+      #expect(lost <= 1)
+      #expect(output.components(separatedBy: HijackLab.answer).count == count + 2 - lost, "\(output)")
       #expect(rig.lab.good.requests.count > 0)
     }
   }

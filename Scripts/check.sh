@@ -65,6 +65,13 @@ if git grep -nE '\bProcess\(\)' -- 'Tests/*.swift' ':!Tests/Harnesses'; then
   exit 1
 fi
 
+step "Tests that await the end of a process do so one at a time"
+# Each keeps one of the threads of tasks meanwhile, and there are as many of them as processors.
+if git grep -lE 'processExitsWith' -- 'Tests/*.swift' | xargs grep -LE '\.exitTest' | grep .; then
+  echo "give their tests the trait .exitTest"
+  exit 1
+fi
+
 step "The facts of FOUNDATION.md stay out of what users read"
 if git grep -nIE '\b[PU][0-9]{1,2}\b' -- README.md Documentation.docc; then
   echo "say what happens, without the number of the fact"

@@ -19,8 +19,7 @@ descendants() {
 }
 
 : >"$output"
-# Not all at once: a hundred tests that begin together hold each other up beyond limits of time that are theirs alone.
-SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 swift test --enable-all-traits "$@" >"$output" 2>&1 &
+swift test --enable-all-traits "$@" >"$output" 2>&1 &
 tests=$!
 tail -n +1 -f "$output" &
 shown=$!

@@ -21,7 +21,12 @@ extension InterceptorRegistry {
   ///   - body: A separate body, which may be a file or a stream; `nil` for the one in the request.
   /// - Throws: A `URLError`, with the cause under `NSUnderlyingErrorKey`. Reading the body throws the same.
   public func load(_ request: URLRequest, body: MessageBody? = nil) async throws -> InterceptedResponse {
-    let installation = try directInstallation(for: request)
+    try await load(request, body, in: directInstallation(for: request))
+  }
+
+  fileprivate func load(
+    _ request: URLRequest, _ body: MessageBody?, in installation: Installation
+  ) async throws -> InterceptedResponse {
     let ownership = Installation.Ownership(request, in: installation, bySession: false)
     return try await run(Load(ownership, body: body, isUpload: body != nil))
   }
@@ -40,7 +45,7 @@ extension InterceptorRegistry {
     return installation
   }
 
-  fileprivate func run(_ load: Load) async throws -> InterceptedResponse {
+  private func run(_ load: Load) async throws -> InterceptedResponse {
     let head = Interruptible<InterceptedResponse>()
     let abort = Locked<(call: @Sendable (any Error) -> Void, error: WaylayError?)>(({ head.interrupt($0) }, nil))
     let fail: @Sendable (WaylayError) -> Void = { error in
@@ -132,8 +137,7 @@ package final class DirectLoads: Sendable {
 
   /// Loads as ``InterceptorRegistry/load(_:body:)`` does.
   package func load(_ request: URLRequest, body: MessageBody?) async throws -> InterceptedResponse {
-    let ownership = Installation.Ownership(request, in: installation, bySession: false)
-    return try await installation.registry.run(Load(ownership, body: body, isUpload: body != nil))
+    try await installation.registry.load(request, body, in: installation)
   }
 }
 

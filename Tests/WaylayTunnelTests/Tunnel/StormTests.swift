@@ -123,7 +123,8 @@ struct StormTests {
   }
 
   @Test(
-    "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy, .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
+    "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy,
+    .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
   func dying() async throws {
     try await TunnelRig.with(["127.0.0.10", "127.0.0.1"], isPatient: true) { rig in
       let authority = rig.lab.authority

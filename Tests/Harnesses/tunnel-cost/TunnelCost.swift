@@ -9,16 +9,20 @@ import WaylayTunnel
 @main
 enum TunnelCost {
   static func main() async throws {
-    let arguments = CommandLine.arguments.dropFirst()
-    guard let pattern = arguments.first else { return }
-    let rewriter = HostRewriter(rules: try HostRules([pattern: Array(arguments.dropFirst())]), policy: .require)
-    let tunnel = HostTunnel(rewriter)
-    let start = ContinuousClock.now
-    try await tunnel.start()
-    let time = ContinuousClock.now - start
-    let line = "\(time / .milliseconds(1)) \(tunnel.proxyVariables["http_proxy"] ?? "")\n"
-    FileHandle.standardOutput.write(Data(line.utf8))
-    while readLine() != nil {}
-    await tunnel.stop()
+    #if Tunnel
+      let arguments = CommandLine.arguments.dropFirst()
+      guard let pattern = arguments.first else { return }
+      let rewriter = HostRewriter(rules: try HostRules([pattern: Array(arguments.dropFirst())]), policy: .require)
+      let tunnel = HostTunnel(rewriter)
+      let start = ContinuousClock.now
+      try await tunnel.start()
+      let time = ContinuousClock.now - start
+      let line = "\(time / .milliseconds(1)) \(tunnel.proxyVariables["http_proxy"] ?? "")\n"
+      FileHandle.standardOutput.write(Data(line.utf8))
+      while readLine() != nil {}
+      await tunnel.stop()
+    #else
+      print("tunnel-cost needs the trait Tunnel: swift run --enable-all-traits tunnel-cost")
+    #endif
   }
 }

@@ -31,7 +31,7 @@ TYPES = [
 
 OPENING = """# Troubleshooting
 
-Each error that Waylay throws: what happened, and what to do.
+Each code of an error that Waylay throws: what happened, and what to do.
 
 ## Overview
 

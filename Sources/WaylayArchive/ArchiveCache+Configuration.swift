@@ -132,7 +132,10 @@ extension ArchiveCache {
     #else
       /// When responses carry the `Cache-Status` field (RFC 9211): without the trait, never.
       @available(*, unavailable, message: "Enable the trait StructuredFields of the package waylay.")
-      public var cacheStatus: CacheStatusField { .never }
+      public var cacheStatus: CacheStatusField {
+        get { .never }
+        set {}
+      }
     #endif
     /// The archive's name in `Cache-Status`.
     public var name = "Waylay"

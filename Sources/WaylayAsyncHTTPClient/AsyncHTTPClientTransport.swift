@@ -130,5 +130,10 @@
 #else
   /// The transport over AsyncHTTPClient, which needs the package trait `AsyncHTTPClient`.
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
-  public enum AsyncHTTPClientTransport {}
+  public struct AsyncHTTPClientTransport: Sendable {
+    /// Says which trait is missing.
+    public init(configuration: Any? = nil, eventLoopGroup: Any? = nil, limits: Any? = nil) {}
+    /// Says which trait is missing.
+    public init(clientWithoutRedirects client: Any, limits: Any? = nil) {}
+  }
 #endif

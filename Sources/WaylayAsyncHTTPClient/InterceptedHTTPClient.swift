@@ -158,5 +158,8 @@
 #else
   /// A client whose calls run through chains, which needs the package trait `AsyncHTTPClient`.
   @available(*, unavailable, message: "Enable the trait AsyncHTTPClient of the package waylay.")
-  public enum InterceptedHTTPClient {}
+  public struct InterceptedHTTPClient: Sendable {
+    /// Says which trait is missing.
+    public init(_ client: Any, _ registry: Any? = nil) {}
+  }
 #endif

@@ -181,5 +181,8 @@
 #else
   /// The server, which needs the package trait `InspectorServer`.
   @available(*, unavailable, message: "Enable the trait InspectorServer of the package waylay.")
-  public enum InspectorServer {}
+  public struct InspectorServer: Sendable {
+    /// Says which trait is missing.
+    public init(_ inspector: Any, session: Any? = nil, options: Any? = nil) {}
+  }
 #endif

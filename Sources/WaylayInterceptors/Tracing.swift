@@ -140,7 +140,12 @@
     }
   }
 #else
+  public import WaylayCore
+
   /// Spans of requests, which need the trait `Tracing` of this package.
   @available(*, unavailable, message: "Enable the trait Tracing of the package waylay for spans of requests.")
-  public struct Tracing: Sendable {}
+  public struct Tracing: RequestInterceptor {
+    /// Says which trait is missing.
+    public init(for hosts: InterceptorChain.Scope, tracer: Any? = nil) {}
+  }
 #endif

@@ -68,7 +68,12 @@
     }
   }
 #else
+  public import WaylayCore
+
   /// Measurements of requests, which need the trait `Metrics` of this package.
   @available(*, unavailable, message: "Enable the trait Metrics of the package waylay to measure requests.")
-  public struct TrafficMetrics: Sendable {}
+  public struct TrafficMetrics: RequestInterceptor {
+    /// Says which trait is missing.
+    public init(factory: Any? = nil) {}
+  }
 #endif

@@ -44,7 +44,7 @@
         2 the network gave no answer; 3 offline or mocked, and there is no answer; 4 a file or an archive cannot be \
         used; 64 misuse.
 
-        Every command takes --json, and then prints one JSON object; errors too: {"error": {"code": …, "message": …}}.
+        Every command takes --json, and then prints one JSON object; an error is one more: {"error": {"code": …, "message": …}}.
         """,
       version: "0.1.0",
       subcommands: [

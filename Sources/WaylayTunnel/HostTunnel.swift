@@ -197,5 +197,8 @@
 #else
   /// The tunnel, which needs the package trait `Tunnel`.
   @available(*, unavailable, message: "Enable the trait Tunnel of the package waylay.")
-  public enum HostTunnel {}
+  public struct HostTunnel: Sendable {
+    /// Says which trait is missing.
+    public init(_ rewriter: Any, options: Any? = nil) {}
+  }
 #endif

@@ -85,4 +85,13 @@
     /// The name of the key, never the key itself.
     public var description: String { "HostListSigner(\(key.name))" }
   }
+#else
+  /// A public key for signed lists, which need the package trait `Cryptography`.
+  @available(*, unavailable, message: "Signed lists of hosts: enable the trait Cryptography of the package waylay.")
+  public struct HostListKey: Sendable {
+    /// Says which trait is missing.
+    public init(_ name: String, _ publicKey: Any) {}
+    /// Says which trait is missing.
+    public init(_ name: String, base64: String) {}
+  }
 #endif

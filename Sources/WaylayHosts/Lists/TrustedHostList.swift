@@ -173,5 +173,10 @@ public final class TrustedHostList: Sendable {
         }
       }
     }
+  #else
+    /// Says which trait is missing.
+    public init(
+      keys: Any, storedAt file: Any? = nil, whenExpired policy: Any? = nil, clock: Any? = nil, logger: Any? = nil
+    ) {}
   #endif
 }

@@ -9,6 +9,8 @@ final class AirGap: Sendable {
   /// Whether all tests with a mock are.
   static let isForAll = !["", "0"].contains(ProcessInfo.processInfo.environment["WAYLAY_AIRGAPPED"] ?? "")
 
+  private static let word = isForAll ? ".airgapped (WAYLAY_AIRGAPPED)" : ".airgapped"
+
   /// Those that are open: for requests that come from no task.
   private static let open = Locked<[AirGap]>([])
   /// Refuses requests to `URLSession.shared`, from the first test on, for as long as the process runs.
@@ -55,7 +57,7 @@ final class AirGap: Sendable {
     IssueReport.report(
       """
       \(requests.count == 1 ? "A request" : "\(requests.count) requests") of this test would have gone to the network, \
-      and failed instead, because the test is .airgapped:\(requests.prefix(10).map { "\n  \($0)" }.joined())
+      and failed instead, because the test is \(Self.word):\(requests.prefix(10).map { "\n  \($0)" }.joined())
       Add a stub; pass the code a session (`URLSession.mocked`); or name the session that it has: \
       `.mocked(hardWiredSessions: [.shared]) { … }`.
       """)
@@ -67,7 +69,7 @@ final class AirGap: Sendable {
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       gap?.note("\(MockRequest(request))", of: "a mock that lets it pass")
-      throw URLError.outsideMockScope("The test is .airgapped: its requests do not go to the network.", name, request)
+      throw URLError.outsideMockScope("The test is \(AirGap.word): its requests do not go to the network.", name, request)
     }
   }
 }

@@ -1,163 +1,167 @@
-import Foundation
-import NIOCore
-import TestOrigin
-import TestSupport
-import Testing
-import WaylayCore
+#if Tunnel
+  import Foundation
+  import NIOCore
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
 
-@testable import WaylayTunnel
+  @testable import WaylayTunnel
 
-/// What is read of clients that may mean no good.
-@Suite("Heads and first flights", .heavy)
-struct ParserTests {
-  private func head(_ text: String) throws -> ProxyHead { try ProxyHead(Array(text.utf8)) }
+  /// What is read of clients that may mean no good.
+  @Suite("Heads and first flights", .heavy)
+  struct ParserTests {
+    private func head(_ text: String) throws -> ProxyHead { try ProxyHead(Array(text.utf8)) }
 
-  @Test("the head for the origin has the target's host, and nothing that was for the proxy")
-  func forwarded() throws {
-    let head = try head(
-      """
-      POST http://API.test:8080?x=1 HTTP/1.1\r\nHost: evil.test\r\nProxy-Authorization: Basic c2VjcmV0\r\n\
-      Proxy-Connection: keep-alive\r\nConnection: keep-alive, X-Mine, Content-Length\r\nX-Mine: 1\r\nUpgrade: h2c\r\n\
-      Accept: a\r\nContent-Length: 5\r\nAccept: b\r\n\r\n
-      """)
-    #expect(head.authority.description == "api.test:8080")
-    guard case .absolute(let path) = head.target else { throw Failure("not an absolute form") }
-    let text = String(decoding: head.forwarded(path: path), as: UTF8.self)
-    #expect(
-      text == """
-        POST /?x=1 HTTP/1.1\r\nHost: API.test:8080\r\nAccept: a\r\nAccept: b\r\nContent-Length: 5\r\n\
-        Connection: close\r\n\r\n
+    @Test("the head for the origin has the target's host, and nothing that was for the proxy")
+    func forwarded() throws {
+      let head = try head(
+        """
+        POST http://API.test:8080?x=1 HTTP/1.1\r\nHost: evil.test\r\nProxy-Authorization: Basic c2VjcmV0\r\n\
+        Proxy-Connection: keep-alive\r\nConnection: keep-alive, X-Mine, Content-Length\r\nX-Mine: 1\r\nUpgrade: h2c\r\n\
+        Accept: a\r\nContent-Length: 5\r\nAccept: b\r\n\r\n
         """)
-  }
-
-  @Test(
-    "hosts and ports are read strictly",
-    arguments: [
-      ("api.test:443", "api.test:443"), ("[::1]:443", "::1:443"), ("API.test.:443", "api.test:443"), ("api.test", nil),
-      ("api.test:0", nil), ("api.test:65536", nil), ("api.test:+1", nil), ("::1:443", nil), ("[::1:443", nil),
-      ("[api.test]:443", nil), ("a b:443", nil), (":443", nil), ("api.test:443:443", nil), ("%41pi.test:443", nil),
-    ])
-  func endpoints(_ text: String, _ expected: String?) {
-    #expect((try? ProxyHead.authority(text, orElse: nil))?.description == expected)
-  }
-
-  @Test("a body ends where it ends, in whatever pieces it comes")
-  func bodies() {
-    let body = "5\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n"
-    let bytes = Array((body + "GET / HTTP/1.1\r\n").utf8)
-    for size in 1...bytes.count {
-      var count = BodyCount(.chunked)
-      var taken = 0
-      var index = 0
-      while index < bytes.count, !count.isOver {
-        let piece = bytes[index..<min(bytes.count, index + size)]
-        taken += count.take(piece) ?? -1000
-        index += piece.count
-      }
-      #expect(taken == body.utf8.count)
-      #expect(count.isOver)
-    }
-    for wrong in ["5;a=b\r\n", "\r\n", "g\r\n", "5\n", "1\r\nab", "0\r\nA: b\r\n\r\n", "fffffffffffff\r\n"] {
-      var count = BodyCount(.chunked)
-      #expect(count.take(Array(wrong.utf8)) == nil, "\(wrong)")
-    }
-  }
-
-  @Test("one whole ClientHello may be sent again, and nothing else")
-  func firstFlights() {
-    let hello = Hello.record(host: "api.test")
-    func verdict(_ bytes: [UInt8]) -> FirstFlight.Verdict {
-      FirstFlight.verdict(ByteBuffer(bytes: bytes).readableBytesView)
-    }
-    #expect(verdict(hello) == .hello)
-    for count in 0..<hello.count { #expect(verdict(Array(hello.prefix(count))) == .incomplete) }
-    #expect(verdict(hello + [20, 3, 3, 0, 1, 1]) == .other)
-    #expect(verdict(hello + [22]) == .other)
-    #expect(verdict(Hello.record(host: "api.test", extensions: [(42, [])])) == .other)
-    #expect(verdict(Array("GET / HTTP/1.1\r\n".utf8)) == .other)
-    // In two records.
-    let message = Array(hello[5...])
-    let half = message.count / 2
-    let parts = [message[..<half], message[half...]].flatMap { [22, 3, 1, 0, UInt8($0.count)] + $0 }
-    #expect(verdict(parts) == .hello)
-    #expect(verdict([22, 3, 1, 0, 4, 1, 1, 0, 0]) == .other)
-    #expect(verdict([22, 3, 1, 0x40, 1]) == .other)
-  }
-
-  @Test("records show whether a client has taken the server for the right one")
-  func handshakes() {
-    func record(_ type: UInt8, _ length: Int) -> [UInt8] {
-      [type, 3, 3, UInt8(length >> 8), UInt8(length & 255)] + [UInt8](repeating: 0, count: length)
-    }
-    func verdicts(_ bytes: [UInt8], size: Int) -> [HandshakeWatch.Verdict] {
-      var watch = HandshakeWatch()
-      return stride(from: 0, to: bytes.count, by: size).map {
-        watch.see(ByteBuffer(bytes: bytes[$0..<min(bytes.count, $0 + size)]).readableBytesView)
-      }.filter { $0 != .undecided }
-    }
-    for size in [1, 3, 1000] {
-      // TLS 1.3: Finished, then data; Finished, then an alert; an alert at once. TLS 1.2: key exchange and Finished, data.
-      #expect(verdicts(record(20, 1) + record(23, 53) + record(23, 100), size: size).last == .accepted)
-      #expect(verdicts(record(20, 1) + record(23, 53) + record(23, 19), size: size).last == .rejected)
-      #expect(verdicts(record(20, 1) + record(23, 19), size: size).last == .rejected)
-      #expect(verdicts(record(21, 2), size: size) == [.rejected])
-      #expect(verdicts(record(22, 70) + record(20, 1) + record(22, 40) + record(23, 60), size: size).last == .accepted)
-    }
-  }
-
-  @Test("no head, greeting, body, flight or response traps, whatever its bytes are, or is read in two ways")
-  func fuzz() throws {
-    var random = SplitMix(state: 27)
-    let seeds: [[UInt8]] = [
-      Array("CONNECT api.test:443 HTTP/1.1\r\nProxy-Authorization: Basic cnVsZXM6eA==\r\n\r\n".utf8),
-      Array("POST http://api.test:80/a?b HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n".utf8),
-      Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\n\r\n".utf8),
-      Array("a\r\n0123456789\r\n0\r\n\r\n".utf8),
-      [5, 2, 0, 2], [1, 2, 97, 98, 2, 99, 100], [5, 1, 0, 3, 8] + Array("api.test".utf8) + [1, 187],
-      [5, 1, 0, 1, 127, 0, 0, 1, 1, 187],
-      Hello.record(host: "api.test"), Hello.record(host: "b", extensions: [(42, [])]),
-    ]
-    let spice = Array("\r\n\0 \t:,;[]%@#?/0f".utf8)
-    for number in 0..<Sizes.of(10_000_000, small: 4000) {
-      var bytes = seeds[number % seeds.count]
-      for _ in 0..<Int(random.next() % 4) where !bytes.isEmpty {
-        let index = Int(random.next() % UInt64(bytes.count))
-        switch random.next() % 5 {
-        case 0: bytes[index] = UInt8(truncatingIfNeeded: random.next())
-        case 1: bytes.insert(spice[Int(random.next() % UInt64(spice.count))], at: index)
-        case 2: bytes.remove(at: index)
-        case 3: bytes.removeSubrange(index...)
-        default: bytes += bytes[..<index]
-        }
-      }
-      Self.read(bytes)
-    }
-  }
-
-  /// Reads bytes as everything that they may be, and checks what must hold of each.
-  static func read(_ bytes: [UInt8]) {
-    if let head = try? ProxyHead(bytes), case .absolute(let path) = head.target {
-      // What the origin gets is a head of one reading: read again, it says the same.
+      #expect(head.authority.description == "api.test:8080")
+      guard case .absolute(let path) = head.target else { throw Failure("not an absolute form") }
       let text = String(decoding: head.forwarded(path: path), as: UTF8.self)
-      let again = try? ProxyHead(
-        Array(text.replacing(" \(path) ", with: " http://\(head.written)\(path) ", maxReplacements: 1).utf8))
-      #expect(again?.authority == head.authority && again?.body == head.body, "\(text)")
-      #expect(!text.lowercased().contains("\nproxy-"))
+      #expect(
+        text == """
+          POST /?x=1 HTTP/1.1\r\nHost: API.test:8080\r\nAccept: a\r\nAccept: b\r\nContent-Length: 5\r\n\
+          Connection: close\r\n\r\n
+          """)
     }
-    _ = SOCKS.greeting(bytes)
-    _ = SOCKS.login(bytes)
-    _ = SOCKS.request(bytes)
-    var body = BodyCount(.chunked)
-    if let count = body.take(bytes) { #expect(count <= bytes.count) }
-    let view = ByteBuffer(bytes: bytes).readableBytesView
-    if FirstFlight.verdict(view) == .hello { #expect(FirstFlight.verdict(view.dropLast()) == .incomplete) }
-    var watch = HandshakeWatch()
-    _ = watch.see(view)
-    var held = HeldResponse()
-    _ = try? held.append(ByteBuffer(bytes: bytes))
-  }
 
-  struct Failure: Error {
-    init(_ text: String) {}
+    @Test(
+      "hosts and ports are read strictly",
+      arguments: [
+        ("api.test:443", "api.test:443"), ("[::1]:443", "::1:443"), ("API.test.:443", "api.test:443"),
+        ("api.test", nil),
+        ("api.test:0", nil), ("api.test:65536", nil), ("api.test:+1", nil), ("::1:443", nil), ("[::1:443", nil),
+        ("[api.test]:443", nil), ("a b:443", nil), (":443", nil), ("api.test:443:443", nil), ("%41pi.test:443", nil),
+      ])
+    func endpoints(_ text: String, _ expected: String?) {
+      #expect((try? ProxyHead.authority(text, orElse: nil))?.description == expected)
+    }
+
+    @Test("a body ends where it ends, in whatever pieces it comes")
+    func bodies() {
+      let body = "5\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n"
+      let bytes = Array((body + "GET / HTTP/1.1\r\n").utf8)
+      for size in 1...bytes.count {
+        var count = BodyCount(.chunked)
+        var taken = 0
+        var index = 0
+        while index < bytes.count, !count.isOver {
+          let piece = bytes[index..<min(bytes.count, index + size)]
+          taken += count.take(piece) ?? -1000
+          index += piece.count
+        }
+        #expect(taken == body.utf8.count)
+        #expect(count.isOver)
+      }
+      for wrong in ["5;a=b\r\n", "\r\n", "g\r\n", "5\n", "1\r\nab", "0\r\nA: b\r\n\r\n", "fffffffffffff\r\n"] {
+        var count = BodyCount(.chunked)
+        #expect(count.take(Array(wrong.utf8)) == nil, "\(wrong)")
+      }
+    }
+
+    @Test("one whole ClientHello may be sent again, and nothing else")
+    func firstFlights() {
+      let hello = Hello.record(host: "api.test")
+      func verdict(_ bytes: [UInt8]) -> FirstFlight.Verdict {
+        FirstFlight.verdict(ByteBuffer(bytes: bytes).readableBytesView)
+      }
+      #expect(verdict(hello) == .hello)
+      for count in 0..<hello.count { #expect(verdict(Array(hello.prefix(count))) == .incomplete) }
+      #expect(verdict(hello + [20, 3, 3, 0, 1, 1]) == .other)
+      #expect(verdict(hello + [22]) == .other)
+      #expect(verdict(Hello.record(host: "api.test", extensions: [(42, [])])) == .other)
+      #expect(verdict(Array("GET / HTTP/1.1\r\n".utf8)) == .other)
+      // In two records.
+      let message = Array(hello[5...])
+      let half = message.count / 2
+      let parts = [message[..<half], message[half...]].flatMap { [22, 3, 1, 0, UInt8($0.count)] + $0 }
+      #expect(verdict(parts) == .hello)
+      #expect(verdict([22, 3, 1, 0, 4, 1, 1, 0, 0]) == .other)
+      #expect(verdict([22, 3, 1, 0x40, 1]) == .other)
+    }
+
+    @Test("records show whether a client has taken the server for the right one")
+    func handshakes() {
+      func record(_ type: UInt8, _ length: Int) -> [UInt8] {
+        [type, 3, 3, UInt8(length >> 8), UInt8(length & 255)] + [UInt8](repeating: 0, count: length)
+      }
+      func verdicts(_ bytes: [UInt8], size: Int) -> [HandshakeWatch.Verdict] {
+        var watch = HandshakeWatch()
+        return stride(from: 0, to: bytes.count, by: size).map {
+          watch.see(ByteBuffer(bytes: bytes[$0..<min(bytes.count, $0 + size)]).readableBytesView)
+        }.filter { $0 != .undecided }
+      }
+      for size in [1, 3, 1000] {
+        // TLS 1.3: Finished, then data; Finished, then an alert; an alert at once. TLS 1.2: key exchange and Finished, data.
+        #expect(verdicts(record(20, 1) + record(23, 53) + record(23, 100), size: size).last == .accepted)
+        #expect(verdicts(record(20, 1) + record(23, 53) + record(23, 19), size: size).last == .rejected)
+        #expect(verdicts(record(20, 1) + record(23, 19), size: size).last == .rejected)
+        #expect(verdicts(record(21, 2), size: size) == [.rejected])
+        #expect(
+          verdicts(record(22, 70) + record(20, 1) + record(22, 40) + record(23, 60), size: size).last == .accepted)
+      }
+    }
+
+    @Test("no head, greeting, body, flight or response traps, whatever its bytes are, or is read in two ways")
+    func fuzz() throws {
+      var random = SplitMix(state: 27)
+      let seeds: [[UInt8]] = [
+        Array("CONNECT api.test:443 HTTP/1.1\r\nProxy-Authorization: Basic cnVsZXM6eA==\r\n\r\n".utf8),
+        Array("POST http://api.test:80/a?b HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n".utf8),
+        Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\n\r\n".utf8),
+        Array("a\r\n0123456789\r\n0\r\n\r\n".utf8),
+        [5, 2, 0, 2], [1, 2, 97, 98, 2, 99, 100], [5, 1, 0, 3, 8] + Array("api.test".utf8) + [1, 187],
+        [5, 1, 0, 1, 127, 0, 0, 1, 1, 187],
+        Hello.record(host: "api.test"), Hello.record(host: "b", extensions: [(42, [])]),
+      ]
+      let spice = Array("\r\n\0 \t:,;[]%@#?/0f".utf8)
+      for number in 0..<Sizes.of(10_000_000, small: 4000) {
+        var bytes = seeds[number % seeds.count]
+        for _ in 0..<Int(random.next() % 4) where !bytes.isEmpty {
+          let index = Int(random.next() % UInt64(bytes.count))
+          switch random.next() % 5 {
+          case 0: bytes[index] = UInt8(truncatingIfNeeded: random.next())
+          case 1: bytes.insert(spice[Int(random.next() % UInt64(spice.count))], at: index)
+          case 2: bytes.remove(at: index)
+          case 3: bytes.removeSubrange(index...)
+          default: bytes += bytes[..<index]
+          }
+        }
+        Self.read(bytes)
+      }
+    }
+
+    /// Reads bytes as everything that they may be, and checks what must hold of each.
+    static func read(_ bytes: [UInt8]) {
+      if let head = try? ProxyHead(bytes), case .absolute(let path) = head.target {
+        // What the origin gets is a head of one reading: read again, it says the same.
+        let text = String(decoding: head.forwarded(path: path), as: UTF8.self)
+        let again = try? ProxyHead(
+          Array(text.replacing(" \(path) ", with: " http://\(head.written)\(path) ", maxReplacements: 1).utf8))
+        #expect(again?.authority == head.authority && again?.body == head.body, "\(text)")
+        #expect(!text.lowercased().contains("\nproxy-"))
+      }
+      _ = SOCKS.greeting(bytes)
+      _ = SOCKS.login(bytes)
+      _ = SOCKS.request(bytes)
+      var body = BodyCount(.chunked)
+      if let count = body.take(bytes) { #expect(count <= bytes.count) }
+      let view = ByteBuffer(bytes: bytes).readableBytesView
+      if FirstFlight.verdict(view) == .hello { #expect(FirstFlight.verdict(view.dropLast()) == .incomplete) }
+      var watch = HandshakeWatch()
+      _ = watch.see(view)
+      var held = HeldResponse()
+      _ = try? held.append(ByteBuffer(bytes: bytes))
+    }
+
+    struct Failure: Error {
+      init(_ text: String) {}
+    }
   }
-}
+#endif

@@ -1,217 +1,220 @@
-import Foundation
-import HijackLab
-import NIOCore
-import NIOPosix
-import TestOrigin
-import TestSupport
-import Testing
-import WaylayCore
-import WaylayHosts
+#if Tunnel
+  import Foundation
+  import HijackLab
+  import NIOCore
+  import NIOPosix
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayCore
+  import WaylayHosts
 
-@testable import WaylayTunnel
+  @testable import WaylayTunnel
 
-/// Many clients, and clients that mean no good.
-@Suite("Storms against a tunnel", .enabled(if: TunnelRig.hasCurl, "no curl is installed"), .timeLimit(.minutes(10)))
-struct StormTests {
-  @Test("many at once with dead addresses in front are all answered, and few find out", .heavy)
-  func atOnce() async throws {
-    let count = Sizes.of(500, small: 40)
-    try await TunnelRig.with(["127.0.0.6", "127.0.0.7", "127.0.0.8", "127.0.0.4", "127.0.0.1"]) { rig in
-      let more = [
-        "--parallel", "--parallel-immediate", "--parallel-max", "\(count)", "--http1.1", "--no-progress-meter",
-      ]
-      let url = rig.lab.url("/?").absoluteString + "[1-\(count)]"
-      let (code, output) = try await rig.curl(
-        .connect, URL(string: rig.lab.url().absoluteString), more + [url], seconds: 60)
-      #expect(code == 0)
-      #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output.prefix(500))")
-      #expect(rig.connections(.silence) < 10)
-      #expect(rig.connections(.close) < 10)
+  /// Many clients, and clients that mean no good.
+  @Suite("Storms against a tunnel", .enabled(if: TunnelRig.hasCurl, "no curl is installed"), .timeLimit(.minutes(10)))
+  struct StormTests {
+    @Test("many at once with dead addresses in front are all answered, and few find out", .heavy)
+    func atOnce() async throws {
+      let count = Sizes.of(500, small: 40)
+      try await TunnelRig.with(["127.0.0.6", "127.0.0.7", "127.0.0.8", "127.0.0.4", "127.0.0.1"]) { rig in
+        let more = [
+          "--parallel", "--parallel-immediate", "--parallel-max", "\(count)", "--http1.1", "--no-progress-meter",
+        ]
+        let url = rig.lab.url("/?").absoluteString + "[1-\(count)]"
+        let (code, output) = try await rig.curl(
+          .connect, URL(string: rig.lab.url().absoluteString), more + [url], seconds: 60)
+        #expect(code == 0)
+        #expect(output.components(separatedBy: HijackLab.answer).count == count + 2, "\(output.prefix(500))")
+        #expect(rig.connections(.silence) < 10)
+        #expect(rig.connections(.close) < 10)
+      }
     }
-  }
 
-  @Test("a thousand clients that go away, at whatever moment, leave the order of addresses as it was", .heavy)
-  func cancelled() async throws {
-    try await TunnelRig.with(["127.0.0.1", "::1"], isPatient: true) { rig in
-      try await rig.expectAnswer(.connect)
-      let before = await rig.rewriter.explain(rig.lab.url()).rows.map { "\($0.candidate)" }
-      let head = "CONNECT api.test:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
-      let hello = Hello.record(host: "api.test")
-      for round in 0..<Sizes.of(20, small: 4) {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          for number in 0..<50 {
-            group.addTask {
-              let client = try await RawClient.connect(port: rig.tunnel.port ?? 0)
-              defer { client.close() }
-              client.send(String(head.prefix(number % 5 == 0 ? head.count / 2 : head.count)))
-              if number % 5 < 2 { return }
-              await client.until("\r\n\r\n")
-              if number % 5 < 3 { return }
-              client.send(Array(hello.prefix(number % 2 == 0 ? hello.count / 2 : hello.count)))
-              if number % 5 == 4, number % 2 == 1 { await client.until { $0.count > 60 } }
+    @Test("a thousand clients that go away, at whatever moment, leave the order of addresses as it was", .heavy)
+    func cancelled() async throws {
+      try await TunnelRig.with(["127.0.0.1", "::1"], isPatient: true) { rig in
+        try await rig.expectAnswer(.connect)
+        let before = await rig.rewriter.explain(rig.lab.url()).rows.map { "\($0.candidate)" }
+        let head = "CONNECT api.test:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
+        let hello = Hello.record(host: "api.test")
+        for round in 0..<Sizes.of(20, small: 4) {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+              group.addTask {
+                let client = try await RawClient.connect(port: rig.tunnel.port ?? 0)
+                defer { client.close() }
+                client.send(String(head.prefix(number % 5 == 0 ? head.count / 2 : head.count)))
+                if number % 5 < 2 { return }
+                await client.until("\r\n\r\n")
+                if number % 5 < 3 { return }
+                client.send(Array(hello.prefix(number % 2 == 0 ? hello.count / 2 : hello.count)))
+                if number % 5 == 4, number % 2 == 1 { await client.until { $0.count > 60 } }
+              }
             }
+            try await group.waitForAll()
           }
-          try await group.waitForAll()
+          _ = round
         }
-        _ = round
+        let after = await rig.rewriter.explain(rig.lab.url()).rows
+        #expect(after.map { "\($0.candidate)" } == before)
+        #expect(after.allSatisfy { ["untried", "proven", "overtaken before"].contains($0.state) }, "\(after)")
+        try await rig.expectAnswer(.connect)
       }
-      let after = await rig.rewriter.explain(rig.lab.url()).rows
-      #expect(after.map { "\($0.candidate)" } == before)
-      #expect(after.allSatisfy { ["untried", "proven", "overtaken before"].contains($0.state) }, "\(after)")
-      try await rig.expectAnswer(.connect)
     }
-  }
 
-  @Test("a head that does not end, by time or by length, ends the connection")
-  func endlessHeads() async throws {
-    var limits = TunnelLimits()
-    limits.headTime = .milliseconds(300)
-    try await TunnelRig.with(limits: limits) { rig in
-      let slow = try await RawClient.connect(port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\nA: ")
-      #expect(await slow.rest() == "")
-      let mute = try await RawClient.connect(port: rig.tunnel.port ?? 0)
-      #expect(await mute.rest() == "")
-      let socks = try await RawClient.connect(port: rig.tunnel.port ?? 0)
-      socks.send([5, 1, 2])
-      #expect(await socks.rest().utf8.count <= 2)
-    }
-    try await TunnelRig.with { rig in
-      let long = try await RawClient.connect(
-        port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\nA: " + String(repeating: "b", count: 40_000))
-      #expect(await long.rest().hasPrefix("HTTP/1.1 431 "))
-      let other = try await RawClient.connect(port: rig.tunnel.port ?? 0, "\u{16}\u{3}\u{1}\u{0}")
-      #expect(await other.rest() == "")
-    }
-  }
-
-  @Test("at the limit of connections the oldest stranger makes room")
-  func limit() async throws {
-    var options = HostTunnel.Options()
-    options.maximumConnections = 4
-    try await TunnelRig.with(options: options) { rig in
-      var strangers: [RawClient] = []
-      for _ in 0..<6 {
-        let stranger = try await RawClient.connect(port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\n\r\n")
-        await stranger.until("\r\n\r\n")
-        strangers.append(stranger)
+    @Test("a head that does not end, by time or by length, ends the connection")
+    func endlessHeads() async throws {
+      var limits = TunnelLimits()
+      limits.headTime = .milliseconds(300)
+      try await TunnelRig.with(limits: limits) { rig in
+        let slow = try await RawClient.connect(port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\nA: ")
+        #expect(await slow.rest() == "")
+        let mute = try await RawClient.connect(port: rig.tunnel.port ?? 0)
+        #expect(await mute.rest() == "")
+        let socks = try await RawClient.connect(port: rig.tunnel.port ?? 0)
+        socks.send([5, 1, 2])
+        #expect(await socks.rest().utf8.count <= 2)
       }
-      _ = await strangers[0].rest()
-      #expect(strangers[0].isClosed)
-      #expect(!strangers[5].isClosed)
-      try await rig.expectAnswer(.connect)
-      for stranger in strangers { stranger.close() }
+      try await TunnelRig.with { rig in
+        let long = try await RawClient.connect(
+          port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\nA: " + String(repeating: "b", count: 40_000))
+        #expect(await long.rest().hasPrefix("HTTP/1.1 431 "))
+        let other = try await RawClient.connect(port: rig.tunnel.port ?? 0, "\u{16}\u{3}\u{1}\u{0}")
+        #expect(await other.rest() == "")
+      }
     }
-  }
 
-  @Test("a client that does not read holds the server back")
-  func backPressure() async throws {
-    try await TunnelRig.with(isSecure: false) { rig in
-      let port = rig.tunnel.port ?? 0
-      let head = "GET \(rig.lab.url("/bytes/268435456").absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
-      let reader = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: port).get()
-      try await reader.writeAndFlush(ByteBuffer(string: head)).get()
-      await rig.lab.good.until { $0.bytesSent > 0 }
-      // Others are served meanwhile.
-      let url = URL(string: rig.lab.url("/?").absoluteString)
-      let (_, output) = try await rig.curl(.absolute, url, (1...20).map { rig.lab.url("/?\($0)").absoluteString })
-      #expect(output.components(separatedBy: HijackLab.answer).count == 22)
-      // What the sockets of two connections hold by themselves, and little more.
-      #expect(rig.lab.good.bytesSent < 48 << 20)
-      try await reader.close().get()
+    @Test("at the limit of connections the oldest stranger makes room")
+    func limit() async throws {
+      var options = HostTunnel.Options()
+      options.maximumConnections = 4
+      try await TunnelRig.with(options: options) { rig in
+        var strangers: [RawClient] = []
+        for _ in 0..<6 {
+          let stranger = try await RawClient.connect(
+            port: rig.tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\n\r\n")
+          await stranger.until("\r\n\r\n")
+          strangers.append(stranger)
+        }
+        _ = await strangers[0].rest()
+        #expect(strangers[0].isClosed)
+        #expect(!strangers[5].isClosed)
+        try await rig.expectAnswer(.connect)
+        for stranger in strangers { stranger.close() }
+      }
     }
-  }
 
-  @Test(
-    "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy,
-    .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
-  func dying() async throws {
-    try await TunnelRig.with(["127.0.0.10", "127.0.0.1"], isPatient: true) { rig in
-      let authority = rig.lab.authority
-      let first = try await TestOrigin.start(
-        hosts: ["127.0.0.10"], port: rig.lab.port, tls: .init(authority: authority, names: HijackLab.names))
-      first.reply(to: "/") { _ in .text(HijackLab.answer) }
-      let count = Sizes.of(200, small: 20)
-      async let all = rig.curl(
-        .connect, nil,
-        ["--rate", "20/s", "--http1.1", "-H", "Connection: close", rig.lab.url("/?").absoluteString + "[1-\(count)]"])
-      await first.until { $0.connectionCount >= 3 }
-      await first.stop()
-      let (code, output) = try await all
-      #expect(code == 0)
-      // One that is inside of TLS when the server dies may have been carried out, and is not sent again.
-      let lost = output.components(separatedBy: "curl: (52) Empty reply").count - 1
-      #expect(lost <= 1)
-      #expect(output.components(separatedBy: HijackLab.answer).count == count + 2 - lost, "\(output)")
-      #expect(rig.lab.good.requests.count > 0)
+    @Test("a client that does not read holds the server back")
+    func backPressure() async throws {
+      try await TunnelRig.with(isSecure: false) { rig in
+        let port = rig.tunnel.port ?? 0
+        let head = "GET \(rig.lab.url("/bytes/268435456").absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
+        let reader = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+          .channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: port).get()
+        try await reader.writeAndFlush(ByteBuffer(string: head)).get()
+        await rig.lab.good.until { $0.bytesSent > 0 }
+        // Others are served meanwhile.
+        let url = URL(string: rig.lab.url("/?").absoluteString)
+        let (_, output) = try await rig.curl(.absolute, url, (1...20).map { rig.lab.url("/?\($0)").absoluteString })
+        #expect(output.components(separatedBy: HijackLab.answer).count == 22)
+        // What the sockets of two connections hold by themselves, and little more.
+        #expect(rig.lab.good.bytesSent < 48 << 20)
+        try await reader.close().get()
+      }
     }
-  }
 
-  @Test("without a descriptor left nobody is served and no address blamed, and with one again all is well", .exitTest)
-  func descriptorsUsedUp() async {
-    #if os(Linux)
-      await #expect(processExitsWith: .success) {
-        Process.limit()
-        try await TunnelRig.with(isSecure: false, ["127.0.0.1"]) { rig in
-          let port = rig.tunnel.port ?? 0
-          let head = "GET \(rig.lab.url().absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
-          /// Leaves so many descriptors.
-          func fill(_ left: Int) -> [CInt] {
-            var taken: [CInt] = []
-            while case let copy = dup(0), copy >= 0 { taken.append(copy) }
-            for _ in 0..<left { close(taken.removeLast()) }
-            return taken
+    @Test(
+      "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy,
+      .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
+    func dying() async throws {
+      try await TunnelRig.with(["127.0.0.10", "127.0.0.1"], isPatient: true) { rig in
+        let authority = rig.lab.authority
+        let first = try await TestOrigin.start(
+          hosts: ["127.0.0.10"], port: rig.lab.port, tls: .init(authority: authority, names: HijackLab.names))
+        first.reply(to: "/") { _ in .text(HijackLab.answer) }
+        let count = Sizes.of(200, small: 20)
+        async let all = rig.curl(
+          .connect, nil,
+          ["--rate", "20/s", "--http1.1", "-H", "Connection: close", rig.lab.url("/?").absoluteString + "[1-\(count)]"])
+        await first.until { $0.connectionCount >= 3 }
+        await first.stop()
+        let (code, output) = try await all
+        #expect(code == 0)
+        // One that is inside of TLS when the server dies may have been carried out, and is not sent again.
+        let lost = output.components(separatedBy: "curl: (52) Empty reply").count - 1
+        #expect(lost <= 1)
+        #expect(output.components(separatedBy: HijackLab.answer).count == count + 2 - lost, "\(output)")
+        #expect(rig.lab.good.requests.count > 0)
+      }
+    }
+
+    @Test("without a descriptor left nobody is served and no address blamed, and with one again all is well", .exitTest)
+    func descriptorsUsedUp() async {
+      #if os(Linux)
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          try await TunnelRig.with(isSecure: false, ["127.0.0.1"]) { rig in
+            let port = rig.tunnel.port ?? 0
+            let head = "GET \(rig.lab.url().absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
+            /// Leaves so many descriptors.
+            func fill(_ left: Int) -> [CInt] {
+              var taken: [CInt] = []
+              while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+              for _ in 0..<left { close(taken.removeLast()) }
+              return taken
+            }
+            let early = try await RawClient.connect(port: port, head)
+            Process.require(await early.rest().contains(HijackLab.answer), early.text)
+            // Enough for the client and the tunnel's side of it, and none to dial.
+            var taken = fill(2)
+            let unlucky = try await RawClient.connect(port: port, head)
+            Process.require(await unlucky.rest().hasPrefix("HTTP/1.1 502 "), unlucky.text)
+            for descriptor in taken { close(descriptor) }
+            taken = fill(1)
+            let waiting = try await RawClient.connect(port: port, head)
+            for descriptor in taken { close(descriptor) }
+            Process.require(await waiting.rest().contains(HijackLab.answer), waiting.text)
+            let states = await rig.rewriter.explain(rig.lab.url()).rows.map(\.state)
+            Process.require(states == ["proven"], "\(states)")
           }
-          let early = try await RawClient.connect(port: port, head)
-          Process.require(await early.rest().contains(HijackLab.answer), early.text)
-          // Enough for the client and the tunnel's side of it, and none to dial.
-          var taken = fill(2)
-          let unlucky = try await RawClient.connect(port: port, head)
-          Process.require(await unlucky.rest().hasPrefix("HTTP/1.1 502 "), unlucky.text)
-          for descriptor in taken { close(descriptor) }
-          taken = fill(1)
-          let waiting = try await RawClient.connect(port: port, head)
-          for descriptor in taken { close(descriptor) }
-          Process.require(await waiting.rest().contains(HijackLab.answer), waiting.text)
-          let states = await rig.rewriter.explain(rig.lab.url()).rows.map(\.state)
-          Process.require(states == ["proven"], "\(states)")
         }
-      }
-    #endif
-  }
+      #endif
+    }
 
-  @Test(
-    "a tunnel that has stopped leaves no descriptor", .exitTest, .enabled(if: Platform.isLinux, "there is no /proc"))
-  func descriptors() async {
-    #if os(Linux)
-      await #expect(processExitsWith: .success) {
-        Process.limit()
-        let rewriter = HostRewriter(["api.test": ["127.0.0.1"]])
-        func cycle() async throws {
-          let tunnel = HostTunnel(rewriter)
-          try await tunnel.start()
-          let clients = try await (0..<20).asyncMap { _ in
-            try await RawClient.connect(port: tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\n\r\n")
+    @Test(
+      "a tunnel that has stopped leaves no descriptor", .exitTest, .enabled(if: Platform.isLinux, "there is no /proc"))
+    func descriptors() async {
+      #if os(Linux)
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          let rewriter = HostRewriter(["api.test": ["127.0.0.1"]])
+          func cycle() async throws {
+            let tunnel = HostTunnel(rewriter)
+            try await tunnel.start()
+            let clients = try await (0..<20).asyncMap { _ in
+              try await RawClient.connect(port: tunnel.port ?? 0, "CONNECT api.test:443 HTTP/1.1\r\n\r\n")
+            }
+            for client in clients { await client.until("\r\n\r\n") }
+            await tunnel.stop()
+            for client in clients { _ = await client.rest() }
           }
-          for client in clients { await client.until("\r\n\r\n") }
-          await tunnel.stop()
-          for client in clients { _ = await client.rest() }
+          try await cycle()
+          let before = try Process.openDescriptors
+          for _ in 0..<10 { try await cycle() }
+          let after = try Process.descriptors
+          Process.require(after.count <= before, "\(after)")
         }
-        try await cycle()
-        let before = try Process.openDescriptors
-        for _ in 0..<10 { try await cycle() }
-        let after = try Process.descriptors
-        Process.require(after.count <= before, "\(after)")
-      }
-    #endif
+      #endif
+    }
   }
-}
 
-extension Sequence {
-  /// The results of waiting for one after the other.
-  func asyncMap<Result>(_ body: (Element) async throws -> Result) async rethrows -> [Result] {
-    var results: [Result] = []
-    for element in self { results.append(try await body(element)) }
-    return results
+  extension Sequence {
+    /// The results of waiting for one after the other.
+    func asyncMap<Result>(_ body: (Element) async throws -> Result) async rethrows -> [Result] {
+      var results: [Result] = []
+      for element in self { results.append(try await body(element)) }
+      return results
+    }
   }
-}
+#endif

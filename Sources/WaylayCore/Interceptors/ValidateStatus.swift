@@ -64,7 +64,9 @@ public struct StatusError: LoadError {
   /// The status.
   public var code: HTTPResponse.Status { status }
   /// The status in words. Neither fields nor body: they may say anything.
-  public var message: String { "the server answered with the status \(status.code): see StatusError.body for what it says." }
+  public var message: String {
+    "the server answered with the status \(status.code): see StatusError.body for what it says."
+  }
   /// There is none.
   public var underlying: (any Error)? { nil }
 

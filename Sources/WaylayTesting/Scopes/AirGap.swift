@@ -69,7 +69,8 @@ final class AirGap: Sendable {
 
     func startLoading(_ request: InterceptedRequest, next: InterceptorChain.Next) async throws -> InterceptedResponse {
       gap?.note("\(MockRequest(request))", of: "a mock that lets it pass")
-      throw URLError.outsideMockScope("The test is \(AirGap.word): its requests do not go to the network.", name, request)
+      throw URLError.outsideMockScope(
+        "The test is \(AirGap.word): its requests do not go to the network.", name, request)
     }
   }
 }

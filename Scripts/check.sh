@@ -93,9 +93,6 @@ swift format lint --strict --recursive --parallel Sources Tests Examples Benchma
 step "Build"
 swift build --enable-all-traits --build-tests
 
-step "Build without traits, as a plain 'swift test' does"
-swift build --build-tests --scratch-path .build-plain
-
 step "Apple platforms, type-checked"
 Scripts/apple.sh
 

@@ -147,5 +147,10 @@
   public struct Tracing: RequestInterceptor {
     /// Says which trait is missing.
     public init(for hosts: InterceptorChain.Scope, tracer: Any? = nil) {}
+
+    /// Passes the request on.
+    public func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse { try await next(request) }
   }
 #endif

@@ -75,5 +75,10 @@
   public struct TrafficMetrics: RequestInterceptor {
     /// Says which trait is missing.
     public init(factory: Any? = nil) {}
+
+    /// Passes the request on.
+    public func startLoading(
+      _ request: InterceptedRequest, next: InterceptorChain.Next
+    ) async throws -> InterceptedResponse { try await next(request) }
   }
 #endif

@@ -1,156 +1,158 @@
-import AsyncHTTPClient
-import Foundation
-import NIOCore
-import TestOrigin
-import TestSupport
-import Testing
-import WaylayAsyncHTTPClient
+#if AsyncHTTPClient
+  import AsyncHTTPClient
+  import Foundation
+  import NIOCore
+  import TestOrigin
+  import TestSupport
+  import Testing
+  import WaylayAsyncHTTPClient
 
-/// What belongs to a whole process, each in a process of its own.
-@Suite("AsyncHTTPClientTransport, looked at from outside", .timeLimit(.minutes(10)))
-struct ProcessTests {
-  @Test("takes large bodies both ways in bounded memory", .exitTest, .enabled(if: Process.measuresMemory))
-  func large() async {
-    await #expect(processExitsWith: .success) {
-      Process.limit()
-      let (origin, sink) = (try await TestOrigin.start(), try await Sink())
-      origin.keepsLog = false
-      let registry = InterceptorRegistry.overClient()
-      let size = Sizes.of(1 << 30, small: 128 << 20)
-      // Once in small, for what is kept.
-      for try await _ in try await registry.load(URLRequest(url: origin.url("/bytes/8000000"))).body {}
-      _ = try await registry.text(.post(sink.url), body: .stream(Zeros(8 << 20)))
-      let before = Process.residentBytes
-      var most = 0
-      var received = 0
-      for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
-        received += chunk.count
-        Process.require(origin.bytesSent - 8_000_000 - received < 64 << 20, "the server is not held back")
-        most = max(most, Process.residentBytes)
-      }
-      Process.require(received == size, "\(received) of \(size) bytes came")
-      let answer = try await registry.text(.post(sink.url), body: .stream(Zeros(size)))
-      most = max(most, Process.residentBytes)
-      Process.require(answer == "\(size)", "the server got \(answer) bytes")
-      Process.require(most - before < 16 << 20, "resident memory grew by \((most - before) >> 20) MiB")
-      registry.invalidate()
-      await origin.stop()
-    }
-  }
-
-  /// In a process of its own, where no other test keeps it from being sent.
-  @Test("does not time out while a body is sent, however long that takes", .exitTest)
-  func slowUpload() async {
-    await #expect(processExitsWith: .success) {
-      Process.limit()
-      let origin = try await TestOrigin.start()
-      let registry = InterceptorRegistry.overClient(
-        link: Link { request, next in
-          var request = request
-          request.options.timeout = 1
-          return try await next(request)
-        })
-      let end = ContinuousClock.now + .seconds(1.5)
-      let slow = AsyncStream<Data> {
-        try? await Task.sleep(for: .milliseconds(20))
-        return .now < end ? Data("x".utf8) : nil
-      }
-      let text = try await registry.text(.post(origin.url("/echo")), body: .stream(slow))
-      Process.require(text.contains("xx"), text)
-      await origin.stop()
-    }
-  }
-
-  @Test("does not end a call whose body takes longer than the call may", .exitTest)
-  func lateBody() async {
-    await #expect(processExitsWith: .success) {
-      Process.limit()
-      let origin = try await TestOrigin.start()
-      let client = InterceptedHTTPClient(.overClient())
-      let end = NIODeadline.now() + .seconds(1)
-      let response = try await client.execute(
-        HTTPClientRequest(url: origin.url("/gate/late").absoluteString), deadline: end)
-      while NIODeadline.now() < end { try await Task.sleep(for: .milliseconds(20)) }
-      origin.release("late", gate: "late")
-      origin.release(nil, gate: "late")
-      let body = try await response.body.collect(upTo: 100)
-      Process.require(String(buffer: body) == "late", "the body was \(body)")
-      await origin.stop()
-    }
-  }
-
-  #if os(Linux)
-    @Test("leaves nothing behind of loads that are cancelled at any moment, reset or out of time", .exitTest)
-    func cancelled() async {
+  /// What belongs to a whole process, each in a process of its own.
+  @Suite("AsyncHTTPClientTransport, looked at from outside", .timeLimit(.minutes(10)))
+  struct ProcessTests {
+    @Test("takes large bodies both ways in bounded memory", .exitTest, .enabled(if: Process.measuresMemory))
+    func large() async {
       await #expect(processExitsWith: .success) {
         Process.limit()
-        let origin = try await TestOrigin.start()
+        let (origin, sink) = (try await TestOrigin.start(), try await Sink())
         origin.keepsLog = false
-        let wrong = Log<String>()
-        @Sendable func misfortunes(_ count: Int) async throws {
-          let registry = InterceptorRegistry.overClient()
-          await withTaskGroup(of: Void.self) { group in
-            for worker in 0..<32 {
-              group.addTask {
-                for number in stride(from: worker, to: count, by: 32) {
-                  if let fault = await Self.misfortune(number, registry, origin) { wrong.add(fault) }
-                }
-              }
-            }
-          }
-          registry.invalidate()
-          await origin.until { $0.openConnectionCount == 0 }
+        let registry = InterceptorRegistry.overClient()
+        let size = Sizes.of(1 << 30, small: 128 << 20)
+        // Once in small, for what is kept.
+        for try await _ in try await registry.load(URLRequest(url: origin.url("/bytes/8000000"))).body {}
+        _ = try await registry.text(.post(sink.url), body: .stream(Zeros(8 << 20)))
+        let before = Process.residentBytes
+        var most = 0
+        var received = 0
+        for try await chunk in try await registry.load(URLRequest(url: origin.url("/bytes/\(size)"))).body {
+          received += chunk.count
+          Process.require(origin.bytesSent - 8_000_000 - received < 64 << 20, "the server is not held back")
+          most = max(most, Process.residentBytes)
         }
-        try await misfortunes(320)
-        let (descriptors, memory) = (try Process.openDescriptors, Process.residentBytes)
-        try await misfortunes(Sizes.of(10_000, small: 640))
-        Process.require(wrong.all.isEmpty, wrong.all.prefix(5).joined(separator: "; "))
-        for _ in 0..<1000 where try Process.openDescriptors > descriptors {
-          try await Task.sleep(for: .milliseconds(10))
-        }
-        let stayed = try Process.openDescriptors - descriptors
-        Process.require(stayed <= 0, "\(stayed) descriptors stayed open")
-        let growth = Process.residentBytes - memory
-        Process.require(!Process.measuresMemory || growth < 16 << 20, "resident memory grew by \(growth >> 20) MiB")
+        Process.require(received == size, "\(received) of \(size) bytes came")
+        let answer = try await registry.text(.post(sink.url), body: .stream(Zeros(size)))
+        most = max(most, Process.residentBytes)
+        Process.require(answer == "\(size)", "the server got \(answer) bytes")
+        Process.require(most - before < 16 << 20, "resident memory grew by \((most - before) >> 20) MiB")
+        registry.invalidate()
         await origin.stop()
       }
     }
 
-    /// One load that does not end well, and what is wrong with how it ended.
-    private static func misfortune(
-      _ number: Int, _ registry: InterceptorRegistry, _ origin: TestOrigin
-    ) async -> String? {
-      let load: @Sendable () async throws -> Void
-      var wanted: Set<URLError.Code?> = [.cancelled, nil]
-      switch number % 8 {
-      case 0..<3: load = { _ = try await registry.text(origin.url("/chunks/50?pause=1")) }
-      case 3..<5:
-        load = {
-          _ = try await registry.text(
-            .post(origin.url("/echo")),
-            body: .stream(
-              AsyncStream {
-                await Task.yield(); return Data("x".utf8)
-              }))
+    /// In a process of its own, where no other test keeps it from being sent.
+    @Test("does not time out while a body is sent, however long that takes", .exitTest)
+    func slowUpload() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        let origin = try await TestOrigin.start()
+        let registry = InterceptorRegistry.overClient(
+          link: Link { request, next in
+            var request = request
+            request.options.timeout = 1
+            return try await next(request)
+          })
+        let end = ContinuousClock.now + .seconds(1.5)
+        let slow = AsyncStream<Data> {
+          try? await Task.sleep(for: .milliseconds(20))
+          return .now < end ? Data("x".utf8) : nil
         }
-      case 5..<7:
-        wanted = [.networkConnectionLost]
-        load = { _ = try await registry.text(origin.url("/reset")) }
-      default:
-        wanted = [.timedOut]
-        load = {
-          var request = URLRequest(url: origin.url("/never"))
-          request.timeoutInterval = 0.05
-          _ = try await registry.text(request)
-        }
+        let text = try await registry.text(.post(origin.url("/echo")), body: .stream(slow))
+        Process.require(text.contains("xx"), text)
+        await origin.stop()
       }
-      let task = Task { try await load() }
-      if wanted.contains(.cancelled) {
-        for _ in 0..<number % 97 { await Task.yield() }
-        task.cancel()
-      }
-      let code = await failureCode { try await task.value }
-      return wanted.contains(code) ? nil : "\(number % 8) ended with \(code?.rawValue ?? 0)"
     }
-  #endif
-}
+
+    @Test("does not end a call whose body takes longer than the call may", .exitTest)
+    func lateBody() async {
+      await #expect(processExitsWith: .success) {
+        Process.limit()
+        let origin = try await TestOrigin.start()
+        let client = InterceptedHTTPClient(.overClient())
+        let end = NIODeadline.now() + .seconds(1)
+        let response = try await client.execute(
+          HTTPClientRequest(url: origin.url("/gate/late").absoluteString), deadline: end)
+        while NIODeadline.now() < end { try await Task.sleep(for: .milliseconds(20)) }
+        origin.release("late", gate: "late")
+        origin.release(nil, gate: "late")
+        let body = try await response.body.collect(upTo: 100)
+        Process.require(String(buffer: body) == "late", "the body was \(body)")
+        await origin.stop()
+      }
+    }
+
+    #if os(Linux)
+      @Test("leaves nothing behind of loads that are cancelled at any moment, reset or out of time", .exitTest)
+      func cancelled() async {
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          let origin = try await TestOrigin.start()
+          origin.keepsLog = false
+          let wrong = Log<String>()
+          @Sendable func misfortunes(_ count: Int) async throws {
+            let registry = InterceptorRegistry.overClient()
+            await withTaskGroup(of: Void.self) { group in
+              for worker in 0..<32 {
+                group.addTask {
+                  for number in stride(from: worker, to: count, by: 32) {
+                    if let fault = await Self.misfortune(number, registry, origin) { wrong.add(fault) }
+                  }
+                }
+              }
+            }
+            registry.invalidate()
+            await origin.until { $0.openConnectionCount == 0 }
+          }
+          try await misfortunes(320)
+          let (descriptors, memory) = (try Process.openDescriptors, Process.residentBytes)
+          try await misfortunes(Sizes.of(10_000, small: 640))
+          Process.require(wrong.all.isEmpty, wrong.all.prefix(5).joined(separator: "; "))
+          for _ in 0..<1000 where try Process.openDescriptors > descriptors {
+            try await Task.sleep(for: .milliseconds(10))
+          }
+          let stayed = try Process.openDescriptors - descriptors
+          Process.require(stayed <= 0, "\(stayed) descriptors stayed open")
+          let growth = Process.residentBytes - memory
+          Process.require(!Process.measuresMemory || growth < 16 << 20, "resident memory grew by \(growth >> 20) MiB")
+          await origin.stop()
+        }
+      }
+
+      /// One load that does not end well, and what is wrong with how it ended.
+      private static func misfortune(
+        _ number: Int, _ registry: InterceptorRegistry, _ origin: TestOrigin
+      ) async -> String? {
+        let load: @Sendable () async throws -> Void
+        var wanted: Set<URLError.Code?> = [.cancelled, nil]
+        switch number % 8 {
+        case 0..<3: load = { _ = try await registry.text(origin.url("/chunks/50?pause=1")) }
+        case 3..<5:
+          load = {
+            _ = try await registry.text(
+              .post(origin.url("/echo")),
+              body: .stream(
+                AsyncStream {
+                  await Task.yield(); return Data("x".utf8)
+                }))
+          }
+        case 5..<7:
+          wanted = [.networkConnectionLost]
+          load = { _ = try await registry.text(origin.url("/reset")) }
+        default:
+          wanted = [.timedOut]
+          load = {
+            var request = URLRequest(url: origin.url("/never"))
+            request.timeoutInterval = 0.05
+            _ = try await registry.text(request)
+          }
+        }
+        let task = Task { try await load() }
+        if wanted.contains(.cancelled) {
+          for _ in 0..<number % 97 { await Task.yield() }
+          task.cancel()
+        }
+        let code = await failureCode { try await task.value }
+        return wanted.contains(code) ? nil : "\(number % 8) ended with \(code?.rawValue ?? 0)"
+      }
+    #endif
+  }
+#endif

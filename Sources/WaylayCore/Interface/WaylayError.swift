@@ -239,8 +239,8 @@ extension ErrorCode where Domain == WaylayError {
   public static var routeMismatch: Self { Self("routeMismatch") }
   /// The transport does not support what the request needs: see ``TransportCapabilities``.
   ///
-  /// On Linux, use the default transport (`CurlTransport`). On Apple platforms no transport dials an address of your
-  /// choice: allow the policy's fallback, or leave the host to the system.
+  /// On Linux, use the default transport (`CurlTransport`). On Apple platforms a tunnel's transport
+  /// dials an address of your choice: without one allow the policy's fallback, or leave the host to the system.
   public static var transportIncapable: Self { Self("transportIncapable") }
   /// The text is no pin of a public key: see ``Pins``.
   ///

@@ -3,7 +3,7 @@ import WaylayCore
 
 /// Has tests that would get in each other's way wait for each other: so many of them run at a time.
 ///
-/// All tests of a run share a few processors and two threads of tasks. A test that keeps a thread, or much of a
+/// All tests of a run share a few processors, and as few threads of tasks. A test that keeps a thread, or much of a
 /// processor, makes each step of the small ones wait, and loads run into time limits that have nothing to do with them.
 ///
 /// The time limit of a test goes on while it waits for its turn: ten minutes are not too many for a heavy one.
@@ -21,6 +21,7 @@ package struct TurnTrait: TestTrait, SuiteTrait, TestScoping {
     try await function()
   }
 }
+
 extension Trait where Self == TurnTrait {
   /// For tests that take half a second of processor time or more.
   package static var heavy: Self { TurnTrait(turns: .heavy) }

@@ -19,24 +19,15 @@
     }
 
     private func with(_ body: (TestOrigin, InterceptorRegistry) async throws -> Void) async throws {
-      let authority = try TestAuthority()
-      let origin = try await TestOrigin.start(tls: .init(authority: authority))
-      origin.keepsLog = false
-      origin.reply(to: "/pattern") { Reply(200, [], .whole(Self.pattern($0.query("number").flatMap(Int.init) ?? 0))) }
-      origin.reply(to: "/count") { .text("\($0.body.count)") }
       var options = CurlTransport.Options()
-      options.additionalAuthorities = [Data(authority.pem.utf8)]
       // A reader is behind soon.
       options.bufferSize = 20_000
-      let registry = InterceptorRegistry(
-        transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
-      ) { Link.pass() }
-      do { try await body(origin, registry) } catch {
-        await origin.stop()
-        throw error
+      try await withTrustedOrigin(options: options) { origin, registry in
+        origin.keepsLog = false
+        origin.reply(to: "/pattern") { Reply(200, [], .whole(Self.pattern($0.query("number").flatMap(Int.init) ?? 0))) }
+        origin.reply(to: "/count") { .text("\($0.body.count)") }
+        try await body(origin, registry)
       }
-      registry.invalidate()
-      await origin.stop()
     }
 
     @Test("nothing of a body that was given up is in the body of the next load")

@@ -10,21 +10,11 @@
   @Suite("CurlTransport, connections that end", .timeLimit(.minutes(10)))
   struct CurlDepartureTests {
     private func with(_ body: (TestOrigin, InterceptorRegistry) async throws -> Void) async throws {
-      let authority = try TestAuthority()
-      let origin = try await TestOrigin.start(tls: .init(authority: authority))
-      // The first connection ends, without a word, with the first request for this.
-      origin.reply(to: "/") { $0.connection == 1 ? Reply(200, [], .close) : .text("answered") }
-      var options = CurlTransport.Options()
-      options.additionalAuthorities = [Data(authority.pem.utf8)]
-      let registry = InterceptorRegistry(
-        transport: CurlTransport(configuration: .ephemeral, options: options), configuration: .ephemeral
-      ) { Link.pass() }
-      do { try await body(origin, registry) } catch {
-        await origin.stop()
-        throw error
+      try await withTrustedOrigin { origin, registry in
+        // The first connection ends, without a word, with the first request for this.
+        origin.reply(to: "/") { $0.connection == 1 ? Reply(200, [], .close) : .text("answered") }
+        try await body(origin, registry)
       }
-      registry.invalidate()
-      await origin.stop()
     }
 
     private func text(_ registry: InterceptorRegistry, _ url: URL, _ method: String = "GET") async throws -> String {

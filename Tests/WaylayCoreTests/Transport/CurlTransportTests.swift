@@ -25,17 +25,7 @@
       _ tls: (TestAuthority) -> TestOrigin.TLS = { TestOrigin.TLS(authority: $0) },
       _ body: (TestOrigin, InterceptorRegistry) async throws -> Void
     ) async throws {
-      let authority = try TestAuthority()
-      let origin = try await TestOrigin.start(hosts: ["127.0.0.1", "127.0.0.2", "::1"], tls: tls(authority))
-      let registry = registry(trusting(authority))
-      do {
-        try await body(origin, registry)
-      } catch {
-        await origin.stop()
-        throw error
-      }
-      registry.invalidate()
-      await origin.stop()
+      try await withTrustedOrigin(hosts: ["127.0.0.1", "127.0.0.2", "::1"], tls: tls, body)
     }
 
     @Test("is the default on Linux, and says which libcurl it has found")

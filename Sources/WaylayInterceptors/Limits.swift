@@ -15,7 +15,7 @@ public struct ConcurrencyLimit: ShelfLink {
   }
 
   private let limit: Int
-  private let hosts = Locked<[String: Host]>([:])
+  private let hosts = Locked<[Authority: Host]>([:])
 
   /// Makes the interceptor.
   ///
@@ -30,18 +30,23 @@ public struct ConcurrencyLimit: ShelfLink {
   ) async throws -> InterceptedResponse {
     let host = request.url.authority
     try await enter(host, next)
-    let place = Place { leave(host) }
-    var response = try await next(request)
-    if response.body.inMemory == nil {
-      response.body = response.body.observed(
-        { _ in }, atEnd: { _ in place.leave() })
-    } else {
-      place.leave()
+    var response: InterceptedResponse
+    do {
+      response = try await next(request)
+    } catch {
+      leave(host)
+      throw error
     }
+    guard response.body.inMemory == nil else {
+      leave(host)
+      return response
+    }
+    let place = Place { leave(host) }
+    response.body = response.body.observed({ _ in }, atEnd: { _ in place.leave() })
     return response
   }
 
-  private func enter(_ host: String, _ next: InterceptorChain.Next) async throws {
+  private func enter(_ host: Authority, _ next: InterceptorChain.Next) async throws {
     let waiter = hosts.withLock { hosts -> Waiter<Void>? in
       guard hosts[host, default: Host()].running >= limit else {
         hosts[host, default: Host()].running += 1
@@ -61,7 +66,7 @@ public struct ConcurrencyLimit: ShelfLink {
   }
 
   /// Gives the place to the next in the queue that still wants it.
-  private func leave(_ host: String) {
+  private func leave(_ host: Authority) {
     while true {
       let heir = hosts.withLock { hosts -> Waiter<Void>? in
         guard var entry = hosts[host] else { return nil }
@@ -105,7 +110,7 @@ public struct RateLimit: ShelfLink {
   private let time: Duration
   private let stopwatch: Stopwatch
   /// When each host's bucket is full again.
-  private let full = Locked<[String: Duration]>([:])
+  private let full = Locked<[Authority: Duration]>([:])
 
   /// Makes the interceptor.
   ///

@@ -60,50 +60,60 @@ public struct RequestLogger: ShelfLink {
     _ request: InterceptedRequest, next: InterceptorChain.Next
   ) async throws -> InterceptedResponse {
     guard detail > .none, logger.logLevel <= level else { return try await next(request) }
-    let exchange = LoggedExchange(request)
+    let title = title(of: request)
+    let metadata: Logger.Metadata = ["waylay.load": "\(request.id)"]
+    let exchange = detail > .basic ? LoggedExchange(request, title, metadata) : nil
     var request = request
-    if detail >= .body {
+    if detail >= .body, let exchange {
       if let data = request.body.inMemory {
         exchange.request.add(data, upTo: bodyLimit)
       } else {
         request.body = observed(request.body, as: exchange.request, "→ body of", of: exchange)
       }
     }
-    log("→ \(title(of: exchange))", exchange, request.fields, body: exchange.request, curl: detail >= .headers)
+    log("→ \(title)", metadata, exchange, request.fields, body: exchange?.request, curl: true)
     let start = ContinuousClock.now
     do {
       var response = try await next(request)
       let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
-      let head = "← \(response.status.code) from \(response.source) in \(Int(milliseconds)) ms, \(title(of: exchange))"
-      exchange.answer(with: response)
-      guard detail >= .body else {
-        log(head, exchange, response.fields)
+      let head = "← \(response.status.code) from \(response.source) in \(Int(milliseconds)) ms, \(title)"
+      exchange?.answer(with: response)
+      guard detail >= .body, let exchange else {
+        log(head, metadata, exchange, response.fields)
         return response
       }
       if let data = response.body.inMemory {
         exchange.response.add(data, upTo: bodyLimit)
-        log(head, exchange, response.fields, body: exchange.response)
+        log(head, metadata, exchange, response.fields, body: exchange.response)
       } else {
-        log(head, exchange, response.fields)
+        log(head, metadata, exchange, response.fields)
         response.body = observed(response.body, as: exchange.response, "← body of", of: exchange)
       }
       return response
     } catch {
-      log("← \(Self.text(of: error)), \(title(of: exchange))", exchange, [:])
+      log("← \(Self.text(of: error)), \(title)", metadata, exchange, [:])
       throw error
     }
   }
 }
 
 extension RequestLogger {
-  private func title(of exchange: LoggedExchange) -> String {
-    let request = exchange.original
-    let url = request.url
+  private func title(of request: InterceptedRequest) -> String {
+    var text = request.url.absoluteString
     // What has nothing to hide need not be looked through.
-    let isPlain = url.query == nil && url.user == nil && !url.path.contains(";")
-    let text = isPlain ? url.absoluteString : redaction.redacted(exchange.entry(withBodies: false)).request.url
+    if text.utf8.contains(where: Self.mayPrecedeSecret) {
+      text = redaction.redacted(LoggedExchange(request).entry(withBodies: false)).request.url
+    }
     return "\(request.method) \(text)" + (request.attempt > 1 ? ", attempt \(request.attempt)" : "")
       + (request.hop > 0 ? ", hop \(request.hop)" : "")
+  }
+
+  /// Whether values may come after it: a query, a fragment, parameters of a path, a user, or any of them encoded.
+  private static func mayPrecedeSecret(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ";"), UInt8(ascii: "@"), UInt8(ascii: "%"): true
+    default: false
+    }
   }
 
   /// What an error says that is safe to say: errors of this package, and the types of others.
@@ -120,15 +130,16 @@ extension RequestLogger {
   ) -> MessageBody {
     body.observed({ seen.add($0, upTo: bodyLimit) }) { error in
       let end = error == nil ? "" : error is CancellationError ? ", not read to its end" : ", failed"
-      log("\(title) \(self.title(of: exchange))\(end)", exchange, [:], body: seen)
+      log("\(title) \(exchange.title)\(end)", exchange.metadata, exchange, [:], body: seen)
     }
   }
 
   private func log(
-    _ text: String, _ exchange: LoggedExchange, _ fields: HTTPFields, body: LoggedBody? = nil, curl: Bool = false
+    _ text: String, _ metadata: Logger.Metadata, _ exchange: LoggedExchange?, _ fields: HTTPFields,
+    body: LoggedBody? = nil, curl: Bool = false
   ) {
-    var metadata: Logger.Metadata = ["waylay.load": "\(exchange.original.id)"]
-    guard detail >= .headers else { return logger.log(level: level, "\(text)", metadata: metadata) }
+    var metadata = metadata
+    guard let exchange else { return logger.log(level: level, "\(text)", metadata: metadata) }
     let entry = redaction.redacted(exchange.entry(withBodies: body != nil))
     var lines = [text]
     let isRequest = body === exchange.request || curl
@@ -150,14 +161,16 @@ extension RequestLogger {
 /// A request and its response as far as they have passed.
 private final class LoggedExchange: Sendable {
   let original: InterceptedRequest
+  let title: String
+  let metadata: Logger.Metadata
   let request = LoggedBody()
   let response = LoggedBody()
   private let head = Locked<InterceptedResponse?>(nil)
 
-  init(_ request: InterceptedRequest) {
+  init(_ request: InterceptedRequest, _ title: String = "", _ metadata: Logger.Metadata = [:]) {
     var request = request
     request.body = .empty
-    original = request
+    (original, self.title, self.metadata) = (request, title, metadata)
   }
 
   func answer(with response: InterceptedResponse) {

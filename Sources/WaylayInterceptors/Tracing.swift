@@ -43,19 +43,23 @@
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next
     ) async throws -> InterceptedResponse {
+      let tracer = tracer
       var (request, context) = (request, ServiceContext.current ?? .topLevel)
       if ServiceContext.current == nil { tracer.extract(request.fields, into: &context, using: Fields()) }
-      let facts = TrafficFacts(request)
-      let span = tracer.startAnySpan(facts.spanName, context: context, ofKind: .client)
+      let span = tracer.startAnySpan(TrafficFacts.spanName(of: request), context: context, ofKind: .client)
       defer { span.end() }
-      for (key, value) in facts.attributes { span.attributes[key] = value.attribute }
-      span.attributes["url.full"] = request.url.withoutSecrets
       let resend = resends.next(of: request.id)
-      if resend > 0 { span.attributes["http.request.resend_count"] = resend }
-      propagate(span.context, with: &request)
+      if span.isRecording {
+        note(TrafficFacts.attributes(of: request), on: span)
+        let method = request.method.rawValue
+        if !TrafficFacts.methods.contains(method) { span.attributes["http.request.method_original"] = method }
+        span.attributes["url.full"] = request.url.withoutSecrets
+        if resend > 0 { span.attributes["http.request.resend_count"] = resend }
+      }
+      propagate(span.context, with: &request, by: tracer)
       do {
         let response = try await ServiceContext.withValue(span.context) { [request] in try await next(request) }
-        for (key, value) in TrafficFacts.attributes(of: response) { span.attributes[key] = value.attribute }
+        if span.isRecording { note(TrafficFacts.attributes(of: response, withPeer: true), on: span) }
         if response.status.code >= 400 { span.setStatus(SpanStatus(code: .error)) }
         return response
       } catch {
@@ -65,7 +69,15 @@
       }
     }
 
-    private func propagate(_ context: ServiceContext, with request: inout InterceptedRequest) {
+    private func note(_ facts: [TrafficFacts.Attribute], on span: any Span) {
+      span.updateAttributes { attributes in
+        for (key, value) in facts { attributes[key] = value.attribute }
+      }
+    }
+
+    private func propagate(
+      _ context: ServiceContext, with request: inout InterceptedRequest, by tracer: any Tracer
+    ) {
       var injected = HTTPFields()
       tracer.inject(context, into: &injected, using: Fields())
       guard !hosts.covers(request.url) else {

@@ -19,9 +19,7 @@
   /// method, server, status, kind of error, version of the protocol. Each attempt and each hop is measured on its own.
   public struct TrafficMetrics: ShelfLink {
     private let chosen: (any MetricsFactory)?
-    private let active = Locked<[String: Int]>([:])
-
-    private var factory: any MetricsFactory { chosen ?? MetricsSystem.factory }
+    private let active = Locked<[Server: Active]>([:])
 
     /// Makes the interceptor.
     ///
@@ -34,37 +32,70 @@
     public func startLoading(
       _ request: InterceptedRequest, next: InterceptorChain.Next
     ) async throws -> InterceptedResponse {
-      let known = TrafficFacts(request).attributes.map { ($0.key, $0.value.text) }
+      let factory = chosen ?? MetricsSystem.factory
+      func record(_ label: String, _ value: Double, _ dimensions: [(String, String)]) {
+        Recorder(label: label, dimensions: dimensions, aggregate: true, factory: factory).record(value)
+      }
+      let facts = TrafficFacts.attributes(of: request)
+      let server = Server(method: request.method.rawValue, authority: request.url.authority)
       let start = ContinuousClock.now
-      count(request, 1, known)
-      defer { count(request, -1, known) }
+      let meter = begin(server, facts, factory)
+      meter.increment()
+      defer {
+        meter.decrement()
+        end(server)
+      }
       do {
         let response = try await next(request)
-        let answered = TrafficFacts.attributes(of: response).filter { !$0.key.hasPrefix("network.peer") }
-        let all = known + answered.map { ($0.key, $0.value.text) }
+        let all = Self.dimensions(facts + TrafficFacts.attributes(of: response, withPeer: false))
         record("http.client.request.duration", (ContinuousClock.now - start) / .seconds(1), all)
         if let size = request.body.length { record("http.client.request.body.size", Double(size), all) }
         if let size = response.body.length { record("http.client.response.body.size", Double(size), all) }
         return response
       } catch {
-        let all = known + [("error.type", TrafficFacts.type(of: error))]
+        let all = Self.dimensions(facts) + [("error.type", TrafficFacts.type(of: error))]
         record("http.client.request.duration", (ContinuousClock.now - start) / .seconds(1), all)
         throw error
       }
     }
 
-    private func record(_ label: String, _ value: Double, _ dimensions: [(String, String)]) {
-      Recorder(label: label, dimensions: dimensions, aggregate: true, factory: factory).record(value)
+    private static func dimensions(_ facts: [TrafficFacts.Attribute]) -> [(String, String)] {
+      facts.map { ($0.key, $0.value.text) }
     }
 
-    private func count(_ request: InterceptedRequest, _ change: Int, _ dimensions: [(String, String)]) {
-      let key = dimensions.map(\.1).joined(separator: " ")
-      let number = active.withLock { active in
-        let number = active[key, default: 0] + change
-        active[key] = number == 0 ? nil : number
-        return number
+    /// The requests to one server that are under way share their meter: the one of a backend that has no meters itself
+    /// knows what it was told, and nothing of others.
+    private struct Active {
+      var count: Int
+      let meter: Meter
+    }
+
+    /// What requests under way are told apart by.
+    private struct Server: Hashable {
+      let method: String
+      let authority: Authority
+    }
+
+    private func begin(_ server: Server, _ facts: [TrafficFacts.Attribute], _ factory: any MetricsFactory) -> Meter {
+      if let known = add(server, nil) { return known }
+      let made = Meter(
+        label: "http.client.active_requests", dimensions: Self.dimensions(facts), factory: factory)
+      return add(server, made) ?? made
+    }
+
+    private func add(_ server: Server, _ made: Meter?) -> Meter? {
+      active.withLock { active in
+        guard let meter = active[server]?.meter ?? made else { return nil }
+        active[server, default: Active(count: 0, meter: meter)].count += 1
+        return meter
       }
-      Meter(label: "http.client.active_requests", dimensions: dimensions, factory: factory).set(number)
+    }
+
+    private func end(_ server: Server) {
+      active.withLock { active in
+        guard let entry = active[server] else { return }
+        active[server] = entry.count == 1 ? nil : Active(count: entry.count - 1, meter: entry.meter)
+      }
     }
   }
 #else

@@ -53,6 +53,18 @@ struct LoggerTests {
     }
   }
 
+  @Test(
+    "a line has no secret of a URL, wherever in it that is",
+    arguments: ["/v1?access_token=S", "/v1#access_token=S", "/v1;jsessionid=S", "/v1%3Bjsessionid=S", "ada:S@"])
+  func urls(_ place: String) async throws {
+    let text = place.replacing("S", with: "pl4nted")
+    let url = place.hasPrefix("/") ? "http://api.example.com\(text)" : "http://\(text)api.example.com/v1"
+    let request = InterceptedRequest(.get, try #require(URL(string: url)))
+    let lines = try await log(.basic, request, response)
+    #expect(
+      lines.count == 2 && lines.allSatisfy { $0.contains("api.example.com") && !$0.contains("pl4nted") }, "\(lines)")
+  }
+
   @Test("a body that is logged in part shows no secret, and one that is no text shows its length alone")
   func parts() async throws {
     var large = response

@@ -222,5 +222,35 @@
       #expect(metrics.meters(label: "http.client.active_requests").first?.values.last == 0)
       #expect(metrics.meters(label: "http.client.active_requests").first?.values.first == 1)
     }
+
+    @Test("requests that are under way together are counted together")
+    func together() async throws {
+      let metrics = TestMetrics()
+      let link = TrafficMetrics(factory: metrics)
+      let script = Script { request, number in
+        if number == 1 { _ = try await link.load(.example, Script(.ok)) }
+        return InterceptedResponse(to: request)
+      }
+      _ = try await link.load(.example, script)
+      #expect(metrics.meters(label: "http.client.active_requests").first?.values == [1, 2, 1, 0])
+    }
+
+    @Test("methods that somebody makes up share one dimension, and are named in spans alone")
+    func methods() async throws {
+      let metrics = TestMetrics()
+      for name in ["BREW", "WHEN"] {
+        let method = try #require(HTTPRequest.Method(name))
+        let request = InterceptedRequest(method, "https://api.example.com/")
+        _ = try await TrafficMetrics(factory: metrics).load(request, Script(.ok))
+        _ = try await Tracing(for: .http, tracer: tracer).load(request, Script(.ok))
+      }
+      let durations = metrics.recorders(label: "http.client.request.duration")
+      #expect(
+        Set(durations.map { $0.dimensions.map { "\($0.0)=\($0.1)" }.joined(separator: " ") }) == [
+          "http.request.method=_OTHER server.address=api.example.com server.port=443 http.response.status_code=200"
+        ])
+      let named = tracer.finishedSpans.map { $0.attributes.get("http.request.method_original") }
+      #expect(named == [.string("BREW"), .string("WHEN")])
+    }
   }
 #endif

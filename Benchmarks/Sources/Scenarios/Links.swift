@@ -7,7 +7,7 @@ import WaylayInterceptors
 extension Scenario {
   static func links() -> [Scenario] {
     let plain = "direct load, one interceptor"
-    let quiet = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() }
+    let lines = Logger(label: "lines") { _ in Lines() }
     let links: [(String, any RequestInterceptor)] = [
       ("Intercept", Intercept(request: { $0.options.allowsHedging = false })),
       ("SetField", SetField(.xAPIKey, "key", for: .http)),
@@ -21,7 +21,7 @@ extension Scenario {
           "token"
         }
       ),
-      ("RequestLogger, lines", RequestLogger(.basic, logger: quiet)),
+      ("RequestLogger, lines", RequestLogger(.basic, logger: lines)),
       ("ConcurrencyLimit", ConcurrencyLimit(1000)),
       ("RateLimit", RateLimit(1_000_000_000, per: .seconds(1))),
       ("Tracing", Tracing(for: .http)),
@@ -46,6 +46,19 @@ extension Scenario {
       guard response.body.length == Int64(Answer.body.count) else { throw URLError(.cannotDecodeContentData) }
     }
   }
+}
+
+/// Takes every line, and drops it.
+private struct Lines: LogHandler {
+  var metadata = Logger.Metadata()
+  var logLevel = Logger.Level.trace
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {}
 }
 
 private struct Told: RequestInterceptor {

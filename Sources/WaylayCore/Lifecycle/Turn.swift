@@ -26,6 +26,7 @@ final class Turn: @unchecked Sendable {
   /// Runs `request` through `links` from `index` on as an onion, with the transport at its heart.
   ///
   /// - Parameter isAbroad: Whether the links may add no credentials: ``Load/isAbroad(_:_:)``.
+  @inline(__always)
   static func run(
     _ request: InterceptedRequest, through links: [any RequestInterceptor], from index: Int = 0, isAbroad: Bool,
     of load: Load
@@ -87,10 +88,10 @@ final class Turn: @unchecked Sendable {
       request.attempt += call - 1
       load.report(.retried)
     }
-    if let deadline = request.options.deadline { load.end(by: deadline) }
-    try load.check(request, from: link)
+    if let deadline = request.storage.options.deadline { load.end(by: deadline) }
+    if request.storage.defect == .withoutURL { throw load.withoutURL(from: link) }
     if let screened { load.withhold(from: &request, before: screened, by: link.name) }
-    if let reader = request.body.consumedBy {
+    if let reader = request.storage.body.consumedBy {
       throw MessageBody.consumed(by: reader, wantedBy: "the rest of the chain")
     }
     return try await Turn.run(request, through: links, from: index + 1, isAbroad: screened != nil, of: load)
@@ -247,11 +248,6 @@ extension Load {
 }
 
 extension Load {
-  /// Refuses a request whose URL a link has taken away.
-  func check(_ request: InterceptedRequest, from link: any RequestInterceptor) throws {
-    if request.storage.defect == .withoutURL { throw withoutURL(from: link) }
-  }
-
   /// Refuses a response that cannot be presented.
   func check(_ response: InterceptedResponse, of link: any RequestInterceptor) throws {
     guard (200...999).contains(response.status.code) else {

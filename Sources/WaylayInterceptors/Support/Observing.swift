@@ -1,8 +1,13 @@
 import WaylayCore
 
+/// A host and its port, in the form in which requests to one server are told from others.
+struct Authority: Hashable {
+  let host: String
+  let port: Int
+}
+
 extension URL {
-  /// The host and the port, in the form in which limits count them.
-  var authority: String { "\(host?.lowercased() ?? ""):\(port ?? defaultPort)" }
+  var authority: Authority { Authority(host: host?.lowercased() ?? "", port: port ?? defaultPort) }
 
   /// The port of the scheme.
   var defaultPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }

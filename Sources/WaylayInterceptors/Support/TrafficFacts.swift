@@ -1,7 +1,9 @@
 import WaylayCore
 
 /// What OpenTelemetry's conventions for HTTP say of a request, for spans and for metrics.
-struct TrafficFacts {
+enum TrafficFacts {
+  typealias Attribute = (key: String, value: Value)
+
   enum Value {
     case text(String)
     case number(Int)
@@ -14,29 +16,30 @@ struct TrafficFacts {
     }
   }
 
-  var attributes: [(key: String, value: Value)]
-  let spanName: String
-
-  init(_ request: InterceptedRequest) {
-    let (method, url) = (request.method.rawValue, request.url)
-    let isKnown = Self.methods.contains(method)
-    // Methods that nobody knows would be as many names as somebody makes up.
-    spanName = isKnown ? method : "HTTP"
-    attributes = [("http.request.method", .text(isKnown ? method : "_OTHER"))]
-    if !isKnown { attributes.append(("http.request.method_original", .text(method))) }
-    attributes.append(("server.address", .text(url.host ?? "")))
-    attributes.append(("server.port", .number(url.port ?? url.defaultPort)))
+  /// Methods that nobody knows would be as many names as somebody makes up.
+  static func spanName(of request: InterceptedRequest) -> String {
+    let method = request.method.rawValue
+    return methods.contains(method) ? method : "HTTP"
   }
 
-  static func attributes(of response: InterceptedResponse) -> [(key: String, value: Value)] {
+  static func attributes(of request: InterceptedRequest) -> [Attribute] {
+    let (method, url) = (request.method.rawValue, request.url)
+    return [
+      ("http.request.method", .text(methods.contains(method) ? method : "_OTHER")),
+      ("server.address", .text(url.host ?? "")), ("server.port", .number(url.port ?? url.defaultPort)),
+    ]
+  }
+
+  /// - Parameter withPeer: Whether the address counts that was connected to, which would split measurements up.
+  static func attributes(of response: InterceptedResponse, withPeer: Bool) -> [Attribute] {
     let code = response.status.code
-    var attributes: [(key: String, value: Value)] = [("http.response.status_code", .number(code))]
+    var attributes: [Attribute] = [("http.response.status_code", .number(code))]
     if code >= 400 { attributes.append(("error.type", .text("\(code)"))) }
     if let metrics = response.metrics {
       if let name = metrics.protocolName {
         attributes.append(("network.protocol.version", .text(name == "h2" ? "2" : name.replacing("http/", with: ""))))
       }
-      if let address = metrics.address, let colon = address.lastIndex(of: ":") {
+      if withPeer, let address = metrics.address, let colon = address.lastIndex(of: ":") {
         let host = address[..<colon].trimmingPrefix("[")
         attributes.append(("network.peer.address", .text(String(host.last == "]" ? host.dropLast() : host))))
         if let port = Int(address[address.index(after: colon)...]) {
@@ -58,7 +61,7 @@ struct TrafficFacts {
     }
   }
 
-  private static let methods: Set<String> = [
+  static let methods: Set<String> = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
   ]
 }

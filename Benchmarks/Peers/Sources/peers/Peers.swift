@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import Waylay
+import WaylayAsyncHTTPClient
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -12,7 +13,7 @@ import Waylay
 @main
 struct Peers: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Times a plain session, an intercepted one, a direct load and AsyncHTTPClient against the same server.",
+    abstract: "Times sessions, plain and intercepted, direct loads and AsyncHTTPClient against the same server.",
     discussion: """
       Without a server of yours, nginx is started. In every round each client has a batch, in a new order each time. A \
       cell has the median of the microseconds per load over the rounds, and in brackets the tenth and the ninetieth \
@@ -124,6 +125,7 @@ struct Client: Sendable {
     var own = HTTPClient.Configuration()
     if let connections { own.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections }
     let peer = HTTPClient(configuration: own)
+    let above = InterceptorRegistry(transport: AsyncHTTPClientTransport(configuration: own)) { Passing() }
     return [
       Client(name: plain, isSession: true) {
         try await session.data(from: URL(string: $0)!).0.count
@@ -140,6 +142,11 @@ struct Client: Sendable {
         try await direct.load(URLRequest(url: URL(string: $0)!)).body.reduce(into: 0) { $0 += $1.count }
       } close: {
         direct.invalidate()
+      },
+      Client(name: "chain on AsyncHTTPClientTransport") {
+        try await above.load(URLRequest(url: URL(string: $0)!)).body.reduce(into: 0) { $0 += $1.count }
+      } close: {
+        above.invalidate()
       },
       Client(name: Self.peer) {
         let response = try await peer.execute(HTTPClientRequest(url: $0), timeout: .seconds(60))

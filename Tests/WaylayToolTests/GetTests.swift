@@ -187,14 +187,28 @@
           #expect(report["status"] as? Int == 203 && report["source"] as? String == "cassette")
           let other = try await waylay("get", origin.url("/other").absoluteString, "--mocks", "/./a.har")
           #expect(other.code == 3 && other.errors.contains("/users"), "\(other)")
+          #expect(!other.errors.contains("WAYLAY_RECORD"), "\(other)")
           #expect(origin.requests.isEmpty)
           try waylay.write("x", to: "nonsense.har")
-          #expect(try await waylay("get", url, "--mocks", "/./nonsense.har").code == 4)
-          #expect(try await waylay("get", url, "--mocks", "/./nowhere.har").code == 4)
+          try FileManager.default.createDirectory(at: waylay.file("folder"), withIntermediateDirectories: false)
+          for name in ["nonsense.har", "nowhere.har", "folder"] {
+            let end = try await waylay("get", url, "--mocks", "/./\(name)")
+            #expect(end.code == 4 && end.errors.contains(name) && !end.errors.contains("WAYLAY_RECORD"), "\(end)")
+          }
           try FileManager.default.copyItem(at: waylay.file("a.har"), to: waylay.file("traffic.json"))
           #expect(try await waylay("get", url, "--mocks", "/./traffic.json").code == 0)
           let both = try await waylay("get", url, "--mocks", "/./a.har", "--archive", "/./archive")
           #expect(both.code == 64 && both.errors.contains("leave out --archive"), "\(both)")
+        }
+      }
+    }
+
+    @Test("a server that does not answer in time ends with 2, and with the option to raise")
+    func timeout() async throws {
+      try await withOrigin(behaviour: .silent) { origin in
+        try await Tool.with { waylay in
+          let end = try await waylay("get", origin.url("/").absoluteString, "--timeout", "0.2")
+          #expect(end.code == 2 && end.errors.hasSuffix(": raise --timeout.\n"), "\(end)")
         }
       }
     }

@@ -182,7 +182,11 @@
           to: waylay.file("note.har"))
         #expect(try await waylay("har", "diff", "/./old.har", "/./note.har").code == 0)
         #expect(try await waylay("har", "diff", "/./old.har", "/./note.har", "--strict").code == 1)
-        #expect(try await waylay("har", "diff", "/./old.har", "/./nowhere.har").code == 4)
+        try waylay.write("x", to: "nonsense.har")
+        for name in ["nowhere.har", "nonsense.har"] {
+          let end = try await waylay("har", "diff", "/./old.har", "/./\(name)")
+          #expect(end.code == 4 && end.errors.contains(name), "\(end)")
+        }
       }
     }
 

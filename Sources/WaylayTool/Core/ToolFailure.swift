@@ -32,7 +32,9 @@
         self.init(error.isNetworkFailure ? .network : .failed, "hosts.\(error.code)", Self.text(error))
       case let error as MockError:
         let isAbsent = error.code == .unmatched || error.code == .usedUp
-        self.init(isAbsent ? .absent : .files, "mocks.\(error.code)", error.message)
+        // How to record in a test is of no use here.
+        let lines = error.message.split(separator: "\n").filter { !$0.contains("WAYLAY_RECORD") }
+        self.init(isAbsent ? .absent : .files, "mocks.\(error.code)", lines.joined(separator: "\n"))
       case let error as URLError: self.init(loading: error)
       default: self.init(.files, "failed", (error as NSError).localizedDescription)
       }
@@ -49,6 +51,8 @@
         self.init(.network, "hosts.\(cause.code)", Self.text(cause) + attempts)
       } else if let cause = error.cause(as: TransportError.self) {
         self.init(.network, "network.\(cause.cause)", "\(cause.message) (while \(cause.phase))")
+      } else if let cause = error.loadError as? WaylayError, cause.code == .timedOut {
+        self.init(.network, "network", "\(cause.message.prefix { $0 != ":" }): raise --timeout.")
       } else if let cause = error.loadError {
         self.init(.network, "network", cause.message)
       } else {

@@ -3,6 +3,7 @@
   import Foundation
   import WaylayArchive
   import WaylayCore
+  import WaylayHAR
   import WaylayHosts
   import WaylayInspector
   import WaylayMocks
@@ -87,6 +88,8 @@
       guard FileManager.default.fileExists(atPath: file.path) else {
         throw ToolFailure(.files, "mocks.missing", "there is no \(path): name an HTTP archive.")
       }
+      // Says what is wrong with the file; a cassette says how to record it in a test.
+      _ = try HAR(named: path)
       var options = Cassette.Options()
       options.unused = .ignore
       options.allowsRepeats = true

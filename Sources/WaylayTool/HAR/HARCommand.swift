@@ -183,6 +183,16 @@
     }
   }
 
+  extension HAR {
+    /// Reads a file; an error says which one it was.
+    init(named path: String) throws {
+      do { self = try HAR(contentsOf: URL(fileURLWithPath: path)) } catch let error as HARError {
+        let failure = ToolFailure(error)
+        throw ToolFailure(failure.status, failure.code, "\(path): \(failure.message)")
+      }
+    }
+  }
+
   extension Redaction {
     /// What an archive says beside its entries, as far as it cannot hold a secret.
     func outline(of archive: HAR) -> HAR {

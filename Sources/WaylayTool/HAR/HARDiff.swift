@@ -21,8 +21,8 @@
       @OptionGroup var secrets: RedactionOptions
 
       func run() throws {
-        func entries(_ path: String) throws -> [HAR.Entry] { try HAR(contentsOf: URL(fileURLWithPath: path)).entries }
-        let drifts = Drift.between(try entries(old), try entries(new), secrets.redaction)
+        let drifts = Drift.between(
+          try HAR(named: old).entries, try HAR(named: new).entries, secrets.redaction)
         var json = common.json ? JSONList("drifts") : nil
         for drift in drifts {
           try json?.append([

@@ -31,17 +31,19 @@
       var tls = TestOrigin.TLS(authority: authority)
       tls.applicationProtocols = ["http/1.1"]
       let origin = try await TestOrigin.start(tls: tls)
-      origin.keepsLog = false
+      let plain = try await TestOrigin.start()
+      for origin in [origin, plain] { origin.keepsLog = false }
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("exits-\(UUID().uuidString).pem")
       try Data(authority.pem.utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }
       var failures = 0
       for ending in only.isEmpty ? Ending.allCases : only {
-        let wrong = await crashes(ending, origin.url("/chunks/1000?pause=3"), file)
+        let wrong = await crashes(ending, (ending == .fork ? plain : origin).url("/chunks/1000?pause=3"), file)
         print("\(ending.rawValue)  \(runs) processes, \(wrong.count) of them wrong \(Set(wrong))")
+        fflush(nil)
         failures += wrong.count
       }
-      await origin.stop()
+      for origin in [origin, plain] { await origin.stop() }
       if failures > 0 { throw ExitCode(1) }
     }
 
@@ -67,7 +69,7 @@
         "--ending", ending.rawValue, "--url", url.absoluteString, "--authority", authority.path, "--delay", "\(delay)",
       ]
       if !showsCrashes {
-        process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardError = FileHandle.nullDevice
       }
       let began = ContinuousClock.now
@@ -150,7 +152,8 @@
     case nested
     /// A handler that comes last loads once more, and has to be told that this is the end.
     case late
-    /// A child first, which has been made by `fork` and has none of the threads.
+    /// A child first, which has been made by `fork` and has none of the threads. Without TLS: OpenSSL's own end waits
+    /// in the child for a lock of a thread that was not copied, 3 times in 300.
     case fork
   }
 

@@ -237,7 +237,7 @@
           let task = Task {
             do {
               for try await chunk in body {
-                for _ in 0..<20 { await Task.yield() }
+                for _ in 0..<3000 { await Task.yield() }
                 while case .dropped = continuation.yield(chunk) { await Task.yield() }
               }
               continuation.finish()

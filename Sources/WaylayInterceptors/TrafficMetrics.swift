@@ -63,7 +63,7 @@
       facts.map { ($0.key, $0.value.text) }
     }
 
-    /// The requests to one server that are under way share their meter: the one of a backend that has no meters itself
+    /// The requests to one server that are under way share their meter: the one of a system that has no meters itself
     /// knows what it was told, and nothing of others.
     private struct Active {
       var count: Int

@@ -37,7 +37,7 @@
         Recorder(label: label, dimensions: dimensions, aggregate: true, factory: factory).record(value)
       }
       let facts = TrafficFacts.attributes(of: request)
-      let server = Server(method: request.method.rawValue, authority: request.url.authority)
+      let server = Server(method: TrafficFacts.spanName(of: request), authority: request.url.authority)
       let start = ContinuousClock.now
       let meter = begin(server, facts, factory)
       meter.increment()

@@ -351,6 +351,8 @@ struct open_socket {
   /* What libcurl waits for, and what the kernel was told. */
   int wanted;
   int watched;
+  /* Whether its transfer was told of it. */
+  bool is_announced;
 };
 
 enum { port_groups = 1024 };
@@ -497,11 +499,15 @@ int waylay_curl_loop_shutdown_idle(void *context, const char *address, int port,
   return ended;
 }
 
-bool waylay_curl_loop_drop_unread(void *context, int port) {
+bool waylay_curl_loop_drop_unread(void *context, const char *address, int port) {
   struct loop *loop = context;
   bool dropped = false;
+  unsigned char bytes[sizeof(struct in6_addr)];
+  int family = parse_address(address, bytes);
   for (int descriptor = first_from(loop, port); descriptor >= 0; descriptor = another_from(loop, port, descriptor)) {
     char byte;
+    /* One that leads elsewhere may begin at the same port. */
+    if (family && !leads_to(&loop->sockets[descriptor], family, bytes)) continue;
     if (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1) continue;
     shutdown(descriptor, SHUT_RDWR);
     dropped = true;
@@ -588,10 +594,13 @@ static int socket_wanted(void *easy, int descriptor, int what, void *context, vo
     return 0;
   }
   socket->wanted = what & (poll_in | poll_out);
-  if (socket->family && !socket->port) {
+  if (socket->family && !socket->is_announced) {
     ask_port(loop, descriptor);
     void *transfer = waylay_curl_context(easy);
-    if (transfer && socket->wanted && socket->port) loop->connecting(transfer, socket->port);
+    if (transfer && socket->wanted && socket->port) {
+      socket->is_announced = true;
+      loop->connecting(transfer, socket->port);
+    }
   }
   /* What is looked for on a socket that is known until it is closed stays when less is wanted: mostly the same is wanted again, for the next request. */
   if (!socket->family || socket->wanted & ~socket->watched) watch(loop, descriptor, socket);

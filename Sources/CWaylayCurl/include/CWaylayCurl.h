@@ -105,8 +105,8 @@ int waylay_curl_loop_shutdown(void *_Nonnull loop, const char *_Nullable address
  */
 int waylay_curl_loop_shutdown_idle(
   void *_Nonnull loop, const char *_Nonnull address, int port, const int *_Nullable idle, size_t idle_count);
-/* Whether bytes have come on the connection from a local port that nobody has read; it is shut down then. */
-bool waylay_curl_loop_drop_unread(void *_Nonnull loop, int port);
+/* Whether bytes have come on the connection to an address from a local port that nobody has read; it is shut down then. */
+bool waylay_curl_loop_drop_unread(void *_Nonnull loop, const char *_Nonnull address, int port);
 
 #endif
 #endif

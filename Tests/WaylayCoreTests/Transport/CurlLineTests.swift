@@ -50,6 +50,16 @@
       #expect(queue.isEmpty)
     }
 
+    @Test("a connection that is being opened from the port of one that was closed is not taken for an idle one")
+    func portAgain() throws {
+      let exchange = try exchanges(1, limit: nil)[0]
+      exchange.loop.connections.connection(from: 40_000).isSequential = true
+      #expect(exchange.loop.connections.ports == [40_000])
+      exchange.isConnecting(from: 40_000)
+      #expect(exchange.loop.connections.ports.isEmpty)
+      #expect(!exchange.loop.connections.connection(from: 40_000).isSequential)
+    }
+
     @Test("when the first connection fails, or takes long, the next ones are opened side by side")
     func opening() throws {
       let all = try exchanges(20, limit: nil)

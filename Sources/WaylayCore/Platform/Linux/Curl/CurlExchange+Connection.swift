@@ -31,14 +31,15 @@
     /// libcurl opens a connection. Where the request had begun on a kept one that has turned out dead, nobody may share
     /// that any more.
     func isConnecting(from port: Int32) {
+      loop.connections.opening(from: port)
       guard case .connected(_, let old) = position, old != port else { return }
       loop.queue.reconnecting(self)
     }
 
     /// A connection is open, verified, and nothing of the request is on it (U10).
-    func mayBegin(from port: Int32) -> Bool {
+    func mayBegin(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard !isCancelled else { return false }
-      guard !loop.hasUnread(on: port) else {
+      guard !loop.hasUnread(from: port, to: address) else {
         connectionState.isSpoilt = true
         return false
       }

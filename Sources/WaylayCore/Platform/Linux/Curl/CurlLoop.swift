@@ -35,8 +35,8 @@
     let state = Locked(State())
     /// Touched on the loop's thread only.
     let queue: CurlQueue
-    /// The connections on which a request has begun by our end's port, those that are closed again included: a port is
-    /// one of 65 535. Touched on the loop's thread only.
+    /// The connections on which a request has begun, those that are closed again included until their port is another's:
+    /// there are 65 535. Touched on the loop's thread only.
     let connections = CurlConnections()
     /// Touched on the loop's thread only.
     let arrivals = CurlArrivals()
@@ -109,11 +109,11 @@
 
     /// Whether there are bytes on a kept connection of HTTP/1 that nobody has asked for (RFC 9112, section 9.2); it is
     /// of no use any more then.
-    func hasUnread(on port: Int32) -> Bool {
+    func hasUnread(from port: Int32, to address: UnsafePointer<CChar>) -> Bool {
       guard connections.connection(from: port).isSequential, let loop = state.withLock({ $0.loop }) else {
         return false
       }
-      return waylay_curl_loop_drop_unread(loop, port)
+      return waylay_curl_loop_drop_unread(loop, address, port)
     }
   }
 
@@ -409,6 +409,9 @@
     private var known: [Int32: CurlConnection] = [:]
 
     var ports: Set<Int32> { Set(known.keys) }
+
+    /// A connection is being opened from a port: what is known of that is about one that has been closed.
+    func opening(from port: Int32) { known[port] = nil }
 
     /// The connection that begins at a port; one of its own where libcurl does not say which.
     func connection(from port: Int32) -> CurlConnection {

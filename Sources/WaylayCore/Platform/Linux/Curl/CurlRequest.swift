@@ -48,7 +48,11 @@
           CurlExchange.from(context).seek(to: offset, origin: origin) ? 0 : CurlReturn.cannotSeek
         },
         CurlTransport.hasPrerequest
-          ? { context, _, _, _, port in CurlExchange.from(context).mayBegin(from: port) ? 0 : CurlReturn.prerequestAbort
+          ? { context, address, _, _, port in
+            guard let address, CurlExchange.from(context).mayBegin(from: port, to: address) else {
+              return CurlReturn.prerequestAbort
+            }
+            return 0
           } : nil) == 0
     }
   }

@@ -25,7 +25,7 @@ struct Peers: AsyncParsableCommand {
   @Option(help: "Loads in a batch.") var batch = 2000
   @Option(help: "How many loads at once, and on how many connections where it is not each client's own number.")
   var inFlight = "1,16,64,256:256,1024:1024"
-  @Option(help: "Only clients whose name contains this.") var only = ""
+  @Option(help: "Only the client of this name, or those whose name contains this.") var only = ""
   @Flag(inversion: .prefixedNo, help: "Whether a body of 32 MiB is loaded too.") var large = true
 
   func run() async throws {
@@ -57,8 +57,11 @@ struct Peers: AsyncParsableCommand {
   }
 
   private func measure(_ url: String, _ inFlight: Int, connections: Int?, isLarge: Bool = false) async throws {
-    let clients = Client.all(connections: connections)
-      .filter { only.isEmpty || $0.name.contains(only) }
+    let all = Client.all(connections: connections)
+    let isName = all.contains { $0.name == only }
+    let clients =
+      all
+      .filter { isName ? $0.name == only : only.isEmpty || $0.name.contains(only) }
       // Sessions with a thousand loads at once are a subject of their own.
       .filter { inFlight <= 64 || !$0.isSession }
     let size = isLarge ? 2 : max(batch, inFlight * 4)

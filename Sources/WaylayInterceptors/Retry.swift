@@ -9,7 +9,7 @@ public import WaylayCore
 /// | what happened | is sent again |
 /// |---|---|
 /// | the network failed before anything was sent | any request whose body can be read again |
-/// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, PUT, DELETE |
+/// | the network failed later | idempotent ones: GET, HEAD, OPTIONS, TRACE, QUERY, PUT, DELETE |
 /// | 408, 425, 429, 500, 502, 503, 504 | idempotent ones |
 /// | a certificate was not accepted, the load was cancelled | nothing |
 /// | a stored response | nothing |

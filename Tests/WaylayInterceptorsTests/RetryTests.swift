@@ -14,7 +14,8 @@ struct RetryTests {
     "statuses that may pass are retried for idempotent methods, others are not",
     arguments: [
       (HTTPRequest.Method.get, 503, 3), (.get, 429, 3), (.put, 500, 3), (.delete, 504, 3), (.head, 502, 3),
-      (.get, 501, 1), (.get, 404, 1), (.get, 200, 1), (.post, 503, 1), (.patch, 503, 1),
+      (HTTPRequest.Method("QUERY")!, 503, 3), (.get, 501, 1), (.get, 404, 1), (.get, 200, 1), (.post, 503, 1),
+      (.patch, 503, 1),
     ])
   func statuses(method: HTTPRequest.Method, status: Int, sent: Int) async throws {
     let script = Script(HTTPResponse.Status(code: status))

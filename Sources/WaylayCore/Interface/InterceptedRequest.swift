@@ -330,8 +330,8 @@ extension InterceptedRequest.Options {
 
 extension InterceptedRequest {
   /// Whether the request's method is safe, so that two servers may receive it at once (RFC 9110, section 9.2.1): GET,
-  /// HEAD, OPTIONS and TRACE.
-  public var isSafe: Bool { [.get, .head, .options, .trace].contains(method) }
+  /// HEAD, OPTIONS, TRACE and QUERY (RFC 10008).
+  public var isSafe: Bool { [.get, .head, .options, .trace].contains(method) || method.rawValue == "QUERY" }
 
   /// Whether the request may be sent again even if the server may have processed it (RFC 9110, section 9.2.2): the safe
   /// methods, PUT and DELETE.

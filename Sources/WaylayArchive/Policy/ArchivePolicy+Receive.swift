@@ -136,7 +136,7 @@ extension ArchivePolicy {
     let age = record.age(at: now)
     let lifetime = record.lifetime.multipliedSaturating(by: 1000)
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
-    guard record.flags.isDisjoint(with: [.noCache, .mustRevalidate, .invalidated]),
+    guard record.flags.isDisjoint(with: [.noCache, .mustRevalidate, .invalidated]), !isRetriedError(record, request),
       request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.multipliedSaturating(by: 1000) }) ?? true,
       let form = Self.form(of: record, for: request, method, isLastResort: true)
     else { return nil }

@@ -275,8 +275,7 @@ extension ArchivePolicy {
         code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
     }
     if record.flags.contains(.lastResort), plan.mayLoad { return Verdict(isUsable: false, reason: reason(.stale)) }
-    // What is tried again is not answered with the very error that it is tried again for.
-    if request.isRetry, record.status >= 400, plan.mayLoad {
+    if isRetriedError(record, request), plan.mayLoad {
       return Verdict(isUsable: false, reason: reason(.request, "retry"))
     }
     let isInvalid = record.flags.contains(.invalidated)
@@ -319,6 +318,11 @@ extension ArchivePolicy {
         reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
     }
     return Verdict(isUsable: false, reason: reason(.stale))
+  }
+
+  /// Whether a response is the very error for which a link before the archive tries the request again.
+  func isRetriedError(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
+    request.isRetry && record.status >= 400
   }
 
   /// Whether a response that is stale is so by no more than `seconds`; 0 stands for a directive that is not there.

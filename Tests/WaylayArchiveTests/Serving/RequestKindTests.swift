@@ -89,4 +89,27 @@ struct RequestKindTests {
       registry.invalidate()
     }
   }
+
+  @Test("… nor when the origin cannot be reached, or fails in the same way")
+  func retryInVain() async throws {
+    let archive = ArchiveCache { $0.staleIfError = .seconds(60) }
+    let script = ScriptedNext()
+    script.answers("stored", status: .serviceUnavailable, [.cacheControl: "max-age=0"])
+    _ = try await archive.load(script)
+    script.answers("second", status: .serviceUnavailable, [.cacheControl: "no-store"])
+    let retry = InterceptorRegistry(configuration: .ephemeral) {
+      Retry()
+      archive
+      Intercept { request, _ in try await script.next(request) }
+    }
+    let url = try #require(URL(string: "http://example.com/a"))
+    #expect(try await retry.data(for: URLRequest(url: url)).0 == Data("second".utf8))
+    script.answers { request in
+      if request.attempt == 1 { return InterceptedResponse(to: request, status: .badGateway, source: .network) }
+      throw TransportError(.cannotConnectToHost, phase: .connecting, message: "nobody listens.")
+    }
+    let error = await failure { try await retry.data(for: URLRequest(url: url)) }
+    #expect((error as? URLError)?.code == .cannotConnectToHost)
+    retry.invalidate()
+  }
 }

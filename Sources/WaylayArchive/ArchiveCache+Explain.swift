@@ -61,7 +61,8 @@ extension ArchiveLoad {
       rows.append(("elsewhere", "\(elsewhere) of this URL for other credentials, partitions or bodies"))
     }
     rows.append(("decision", "\(decision.label)"))
-    rows.append(("reason", "\(decision.reason)"))
+    let isOthers = elsewhere > 0 && decision.reason.code == .miss
+    rows.append(("reason", isOthers ? "stored for other credentials, partitions or bodies only" : "\(decision.reason)"))
     if !decision.addedFields.isEmpty {
       rows.append(("asks", decision.addedFields.map { "\($0.name): \($0.value)" }.joined(separator: "; ")))
     }

@@ -53,6 +53,7 @@ struct OtherUsersTests {
     let url = try #require(URL(string: "http://example.com/a?utm=2"))
     let rows = await archive.explain(URLRequest(url: url)).rows
     #expect(rows.contains { $0.name == "elsewhere" && $0.text.hasPrefix("2 ") })
+    #expect(rows.contains { $0.name == "reason" && $0.text.contains("other credentials") })
     // By the key rules: another value of what does not count is the same URL.
     #expect(try await archive.removeAll(.url(url)) == 2)
   }

@@ -120,11 +120,13 @@ extension ArchiveLoad {
     (asked.method == .get || asked.method == .head) && !asked.hasBody || options.isKeyedByBody
   }
 
-  /// Which of the stored responses is the request's, whatever its age.
+  /// Which of the stored responses answers the request without a network, whatever its age.
   func selected(_ stored: [Stored]) -> Int? {
-    guard canAnswer else { return nil }
-    let method = options.isKeyedByBody ? .get : asked.method
-    return policy.select(asked, among: stored.map(\.record), method: method, acceptsUnknownVary: true).selected
+    var options = options
+    options.mode = .offline
+    let decision = policy.decide(asked, records: stored.map(\.record), now: now, options: options)
+    guard case .serve(let reply) = decision.action else { return nil }
+    return reply.index
   }
 
   /// Stores a response as if an origin had answered with it, and says what has become of it.

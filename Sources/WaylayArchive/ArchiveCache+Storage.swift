@@ -154,7 +154,7 @@ extension ArchiveCache {
     let given = InterceptedResponse(
       to: request, status: HTTPResponse.Status(code: response.statusCode), fields: try HTTPFields(response),
       body: .data(body), source: .archive)
-    var reason = "its method is \(request.method)"
+    var reason = "its method is \(request.method)" + (load.asked.hasBody ? ", with a body that no rule covers" : "")
     if load.canAnswer {
       let stored = load.understood(try await load.entries())
       switch try await load.store(given, replacing: stored) {

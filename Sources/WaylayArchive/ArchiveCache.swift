@@ -136,6 +136,8 @@ public final class ArchiveCache: InlineAnswering {
   public func remove(for request: URLRequest) async throws -> Int {
     let store = try await engine.opening.store()
     let load = try await engine.reading(InterceptedRequest(request), in: store)
+    // Nothing is stored for a body that no rule covers; what is under its URL is another request's.
+    guard !ArchivePolicy.hasUncoveredBody(load.asked, load.options) else { return 0 }
     // What was asked for before this moment is not stored after it.
     engine.changes.note(load.place.resource.text)
     engine.flights.close { $0.key == load.key }

@@ -36,6 +36,48 @@ struct LookingTests {
     #expect(error?.code == .closed)
   }
 
+  @Test("they say nothing of the beginning of a body that broke off, which answers nobody offline")
+  func partial() async throws {
+    let archive = ArchiveCache()
+    let script = ScriptedNext { request in
+      let body = AsyncThrowingStream<Data, any Error> { chunks in
+        chunks.yield(Data("begin".utf8))
+        chunks.finish(throwing: URLError(.networkConnectionLost))
+      }
+      return InterceptedResponse(
+        to: request, status: .ok, fields: [.cacheControl: "max-age=1000", .eTag: "\"1\"", .contentLength: "10"],
+        body: .stream(body, length: 10), source: .network)
+    }
+    let error = await failure { try await archive.load(script) }
+    #expect(error is URLError)
+    #expect(try await archive.entries().map(\.isWhole) == [false])
+    var request = URLRequest(url: url)
+    #expect(try await archive.response(for: request) == nil)
+    #expect(try await archive.state(for: request) == .none)
+    request.setValue("bytes=1-3", forHTTPHeaderField: "Range")
+    #expect(try await archive.state(for: request) == .fresh)
+  }
+
+  @Test("a GET with a body that no rule covers has nothing to remove, and is not stored")
+  func uncoveredBody() async throws {
+    let archive = ArchiveCache()
+    let script = ScriptedNext()
+    script.answers("old", [.cacheControl: "max-age=1000"])
+    _ = try await archive.load(script)
+    var request = URLRequest(url: url)
+    request.httpMethod = "GET"
+    request.httpBody = Data("cats".utf8)
+    #expect(try await archive.remove(for: request) == 0)
+    #expect(try await archive.response(for: request) == nil)
+    let response = try #require(
+      HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=9"]))
+    let error = await #expect(throws: ArchiveError.self) {
+      try await archive.store(response, body: Data("new".utf8), for: request)
+    }
+    #expect(error?.message.contains("a body that no rule covers") == true)
+    #expect(try await archive.load(ScriptedNext()).text == "old")
+  }
+
   @Test("store(_:body:for:) stores what came by another way, or says why not")
   func storing() async throws {
     let archive = ArchiveCache {

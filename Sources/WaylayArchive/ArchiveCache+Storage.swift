@@ -295,6 +295,7 @@ extension ArchiveCache {
     from file: URL, to storage: Storage, encryptionKey: EncryptionKey? = nil,
     _ configure: (inout Configuration) -> Void = { _ in }
   ) async throws -> ArchiveCache {
-    ArchiveCache(store: try await storage.restored(from: file, encryptionKey: encryptionKey), configure)
+    let store = try await storage.restored(from: file, encryptionKey: encryptionKey)
+    return ArchiveCache(storage, open: store, configure)
   }
 }

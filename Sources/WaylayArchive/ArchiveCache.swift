@@ -58,9 +58,7 @@ public final class ArchiveCache: InlineAnswering {
   ///   - storage: Where it keeps its responses: in memory by default.
   ///   - configure: Changes the configuration.
   public convenience init(_ storage: Storage = .memory, _ configure: (inout Configuration) -> Void = { _ in }) {
-    self.init(
-      { clock in storage.openAtOnce.map { StoreOpening($0) } ?? StoreOpening(storage, clock) }, configure,
-      storage.logger)
+    self.init(storage, open: storage.openAtOnce, configure)
   }
 
   /// Makes an archive in a directory, which is created if necessary.
@@ -74,16 +72,15 @@ public final class ArchiveCache: InlineAnswering {
 
   /// Makes an archive with a store that is open.
   package convenience init(store: any ArchiveStore, _ configure: (inout Configuration) -> Void = { _ in }) {
-    self.init({ _ in StoreOpening(store) }, configure)
+    self.init(nil, open: store, configure)
   }
 
-  private init(
-    _ opening: (LoadClock) -> StoreOpening, _ configure: (inout Configuration) -> Void, _ logger: Logger? = nil
-  ) {
+  /// Makes an archive of a storage, whose store may be open already.
+  init(_ storage: Storage?, open store: (any ArchiveStore)?, _ configure: (inout Configuration) -> Void) {
     var configuration = Configuration()
     configure(&configuration)
-    engine = ArchiveEngine(configuration, store: opening(configuration.clock))
-    engine.start(logger)
+    engine = ArchiveEngine(configuration, store: StoreOpening(storage, open: store, configuration.clock))
+    engine.start(storage?.logger)
   }
 
   deinit { engine.invalidate() }

@@ -20,14 +20,12 @@ final class StoreOpening: Sendable {
   private let clock: LoadClock
   private let report: Locked<@Sendable (Result<any ArchiveStore, any Error>) -> Void> = Locked { _ in }
 
-  init(_ store: any ArchiveStore) {
-    state = Locked(State(limits: store.limits, outcome: .success(store)))
-    storage = nil
-    clock = .system
-  }
-
-  init(_ storage: ArchiveCache.Storage, _ clock: LoadClock) {
-    state = Locked(State(limits: storage.limits))
+  /// - Parameters:
+  ///   - storage: What is opened, and opened again; `nil` for a store that is its owner's.
+  ///   - store: The store, where it is open.
+  init(_ storage: ArchiveCache.Storage?, open store: (any ArchiveStore)?, _ clock: LoadClock) {
+    let limits = store?.limits ?? storage?.limits ?? StoreLimits()
+    state = Locked(State(limits: limits, outcome: store.map { .success($0) }))
     self.storage = storage
     self.clock = clock
   }

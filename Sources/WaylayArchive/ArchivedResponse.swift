@@ -55,7 +55,7 @@ public struct ArchivedResponse: Sendable, Identifiable {
   public func isFresh(at date: Date = Date()) -> Bool {
     let now = CacheTime(date)
     return record.age(at: now) / 1000 < record.lifetime && !record.isOfUnknownAge(at: now)
-      && record.flags.isDisjoint(with: [.invalidated, .noCache])
+      && !record.directives.isNoCache && !record.flags.contains(.invalidated)
   }
 
   /// Returns human-readable facts that the archive uses: age, lifetime and its source, validators, `Vary`. They contain

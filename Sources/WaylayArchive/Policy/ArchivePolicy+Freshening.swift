@@ -18,14 +18,14 @@ extension ArchivePolicy {
     var fresh = self.record(
       of: Response(
         status: record.status, fields: aged, requestTime: response.requestTime, responseTime: response.responseTime),
-      ResponseDirectives(merged), to: request, options)
+      to: request, options)
     fresh.method = record.method
     fresh.extent = record.extent
     fresh.completeLength = record.completeLength
     // The bytes are the same ones, whatever the new head says about them.
     fresh.flags.remove(.decoded)
     fresh.flags.formUnion(record.flags.intersection([.decoded, .hadCookies]))
-    if request.userCookies == nil || !record.users.isEmpty && !Self.isForEverybody(ResponseDirectives(merged)) {
+    if request.userCookies == nil || !record.users.isEmpty && !Self.isForEverybody(fresh.directives) {
       fresh.users = record.users
     }
     if fresh.vary == record.vary { fresh.requests = Self.adding(fresh.requests, to: record.requests) }
@@ -53,27 +53,25 @@ extension ArchivePolicy {
       // The origin has compared weakly, as it has to, and says what it has as a strong tag (servers that compress on
       // the fly do): the stored response may be used, but section 4.3.4 forbids changing it.
       var outcome = ResponseOutcome(
-        .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+        .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, "304"))
       outcome.replyRecord = records[index]
       return outcome
     }
     guard let index = decision.selected.flatMap({ identified.contains($0) ? $0 : nil }) ?? latest(identified, records),
       let form = Self.form(of: records[index], for: request, method, isLastResort: true)
     else {
-      var outcome = ResponseOutcome(.again, ArchiveReason(.validatorUnknown, ruling: "ETag"))
+      var outcome = ResponseOutcome(.again, ArchiveReason(.validatorUnknown, "ETag"))
       outcome.updates = validating.map { .init(index: $0, record: records[$0].invalidated()) }
       return outcome
     }
     var outcome = ResponseOutcome(
-      .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, ruling: "304"))
+      .stored(CacheReply(index: index, form: form, isStale: false)), ArchiveReason(.validated, "304"))
     for position in identified {
       freshen(position, records, by: response, request, options, isAnswer: position == index, &outcome)
     }
     if let fresh = outcome.updates.first(where: { $0.index == index })?.record {
       outcome.replyRecord = fresh
-      outcome.reason.age = fresh.age(at: response.responseTime) / 1000
-      outcome.reason.lifetime = fresh.lifetime
-      outcome.reason.lifetimeSource = fresh.lifetimeSource
+      outcome.reason = ArchiveReason(.validated, "304", about: fresh, at: response.responseTime)
     }
     // RFC 9111, section 5.2.1.5: nothing of the response to such a request is kept, not even its head.
     if request.directives.isNoStore { outcome.updates = [] }
@@ -86,7 +84,7 @@ extension ArchivePolicy {
 
   /// Whether the two tags differ in nothing but that the stored one is weak.
   private func isWeaklyNamed(_ record: CacheRecord, by fields: HTTPFields) -> Bool {
-    guard let stored = record.entityTag, let tag = fields.first(where: { $0.name == .eTag })?.value else {
+    guard let stored = record.entityTag, let tag = fields.first(.eTag) else {
       return false
     }
     return EntityTag.isWeak(stored) && EntityTag.areWeaklyEqual(stored, tag)
@@ -100,8 +98,7 @@ extension ArchivePolicy {
     // Another variant of the same representation stays that variant.
     if !isAnswer, fresh.vary == records[index].vary { fresh.requests = records[index].requests }
     outcome.updates.append(.init(index: index, record: fresh))
-    let directives = ResponseDirectives(fresh.fields)
-    let isForbidden = directives.isNoStore && !directives.isMustUnderstand
+    let isForbidden = fresh.directives.isNoStore && !fresh.directives.isMustUnderstand
     if isForbidden, fresh.lifetimeSource != .forced { outcome.removals.append(index) }
   }
 
@@ -109,7 +106,7 @@ extension ArchivePolicy {
   func clientsNotModified(
     _ response: Response, _ request: CacheRequest, _ records: [CacheRecord], _ options: CacheOptions
   ) -> ResponseOutcome {
-    var outcome = ResponseOutcome(.network, ArchiveReason(.request, ruling: "condition"))
+    var outcome = ResponseOutcome(.network, ArchiveReason(.request, "condition"))
     guard !request.directives.isNoStore else { return outcome }
     for index in identified(by: response.fields, records, among: matching(request, records, .get)) {
       freshen(index, records, by: response, request, options, isAnswer: true, &outcome)
@@ -119,15 +116,15 @@ extension ArchivePolicy {
 
   /// Which stored responses a 304 is about (RFC 9111, section 4.3.4).
   func identified(by fields: HTTPFields, _ records: [CacheRecord], among indices: [Int]) -> [Int] {
-    let modified = fields.first { $0.name == .lastModified }?.value
+    let modified = fields.first(.lastModified)
     func hasSameDate(_ index: Int) -> Bool { modified != nil && records[index].lastModified == modified }
-    guard let tag = fields.first(where: { $0.name == .eTag })?.value else {
+    guard let tag = fields.first(.eTag) else {
       return latest(indices.filter(hasSameDate), records).map { [$0] } ?? []
     }
     guard EntityTag.isWeak(tag) else {
       return indices.filter { index in
         guard let stored = records[index].entityTag else {
-          return hasSameDate(index) && records[index].flags.contains(.strongLastModified)
+          return hasSameDate(index) && records[index].isLastModifiedStrong
         }
         return EntityTag.areStronglyEqual(stored, tag)
       }
@@ -153,7 +150,7 @@ extension ArchivePolicy {
   ) -> ResponseOutcome {
     let matching = matching(request, records, .head).filter { records[$0].method == .get }
     guard !matching.isEmpty else { return replace(response, request, .head, records, options) }
-    var outcome = ResponseOutcome(.network, ArchiveReason(.request, ruling: "HEAD"))
+    var outcome = ResponseOutcome(.network, ArchiveReason(.request, "HEAD"))
     for index in matching {
       if describes(response.fields, records[index]) {
         if !request.directives.isNoStore {
@@ -168,10 +165,10 @@ extension ArchivePolicy {
 
   /// Whether the validators and the length that a `HEAD` brings are those of a stored response.
   private func describes(_ fields: HTTPFields, _ record: CacheRecord) -> Bool {
-    if let tag = fields.first(where: { $0.name == .eTag })?.value, tag != record.entityTag { return false }
-    if let date = fields.first(where: { $0.name == .lastModified })?.value, date != record.lastModified { return false }
-    guard let length = fields.first(where: { $0.name == .contentLength })?.value else { return true }
-    if let stored = record.fields.first(where: { $0.name == .contentLength })?.value { return length == stored }
+    if let tag = fields.first(.eTag), tag != record.entityTag { return false }
+    if let date = fields.first(.lastModified), date != record.lastModified { return false }
+    guard let length = fields.first(.contentLength) else { return true }
+    if let stored = record.fields.first(.contentLength) { return length == stored }
     return record.flags.contains(.decoded) || record.completeLength.map { "\($0)" == length } ?? true
   }
 }

@@ -89,7 +89,7 @@ extension ArchivePolicy {
     options: CacheOptions = CacheOptions()
   ) -> ResponseOutcome {
     if Self.hasUncoveredBody(request, options) {
-      return ResponseOutcome(.network, ArchiveReason(.method, ruling: "body"))
+      return ResponseOutcome(.network, ArchiveReason(.method, "body"))
     }
     let now = response.responseTime
     let method = options.isKeyedByBody ? .get : request.method
@@ -102,9 +102,7 @@ extension ArchivePolicy {
     if StatusRules.isServerFailure(response.status),
       let (reply, reason) = inPlaceOfError(request, method, decision, records, now, options, isUnreachable: false)
     {
-      var outcome = ResponseOutcome(.stored(reply), reason)
-      outcome.reason.ruling = "stale-if-error"
-      return outcome
+      return ResponseOutcome(.stored(reply), reason)
     }
     switch (method, response.status) {
     case (.get, 304): return clientsNotModified(response, request, records, options)
@@ -136,16 +134,17 @@ extension ArchivePolicy {
     let age = record.age(at: now)
     let lifetime = record.lifetime.multipliedSaturating(by: 1000)
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
-    guard record.flags.isDisjoint(with: [.noCache, .mustRevalidate, .invalidated]), !isRetriedError(record, request),
+    guard !record.needsTheOrigin, !isRetriedError(record, request),
       request.directives.maxAge.map({ !isOfUnknownAge && age <= $0.multipliedSaturating(by: 1000) }) ?? true,
       let form = Self.form(of: record, for: request, method, isLastResort: true)
     else { return nil }
-    let grace = max(record.staleIfError, request.directives.staleIfError ?? 0, staleIfError)
+    let grace = max(record.directives.staleIfError ?? 0, request.directives.staleIfError ?? 0, staleIfError)
     let isAllowed = isWithin(grace, age, lifetime) && !isOfUnknownAge
     guard isAllowed || isUnreachable && staleWhenUnreachable else { return nil }
-    let reason = ArchiveReason(
-      isAllowed ? .staleIfError : .unreachable, age: age / 1000, lifetime: record.lifetime,
-      lifetimeSource: record.lifetimeSource, ruling: isAllowed ? "stale-if-error" : nil)
+    let reason =
+      isAllowed
+      ? ArchiveReason(.staleIfError, "stale-if-error", about: record, at: now)
+      : ArchiveReason(.unreachable, about: record, at: now)
     return (CacheReply(index: index, form: form, isStale: lifetime <= age || isOfUnknownAge), reason)
   }
 
@@ -173,7 +172,7 @@ extension ArchivePolicy {
 
   private func keep(_ record: CacheRecord, _ request: CacheRequest, _ records: [CacheRecord]) -> ResponseOutcome {
     var outcome = ResponseOutcome(
-      .network, ArchiveReason(.stored, age: 0, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource))
+      .network, ArchiveReason(.stored, about: record, at: record.responseTime))
     outcome.storing = .new(record)
     supersede(request, records, by: record, &outcome)
     return outcome
@@ -192,7 +191,7 @@ extension ArchivePolicy {
     guard method == .get, [302, 303, 307].contains(response.status), response.fields.contains(.location),
       matching(request, records, method).allSatisfy({ records[$0].flags.contains(.lastResort) })
     else { return nil }
-    var record = record(of: response, ResponseDirectives(response.fields), to: request, options)
+    var record = record(of: response, to: request, options)
     record.flags.insert(.lastResort)
     return record
   }
@@ -252,10 +251,10 @@ extension ArchivePolicy {
     }
     if matching.contains(where: { records[$0].isComplete && !contradicts(record, records[$0]) }) {
       // Nothing says that the whole response is outdated, and a part is no substitute for it.
-      return ResponseOutcome(.network, ArchiveReason(.unusablePart, ruling: "validator"))
+      return ResponseOutcome(.network, ArchiveReason(.unusablePart, "validator"))
     }
     var outcome = ResponseOutcome(
-      .network, ArchiveReason(.stored, age: 0, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource))
+      .network, ArchiveReason(.stored, about: record, at: record.responseTime))
     outcome.storing = .new(record)
     supersede(request, records, by: record, &outcome)
     return outcome
@@ -281,7 +280,7 @@ extension ArchivePolicy {
     let stored = records[index]
     var fresh = freshen(stored, by: response, for: request, options: options)
     fresh.completeLength = stored.completeLength ?? part.completeLength
-    var outcome = ResponseOutcome(.network, ArchiveReason(.combined, ruling: "206"))
+    var outcome = ResponseOutcome(.network, ArchiveReason(.combined, "206"))
     guard let old = stored.extent, let new = part.extent,
       !(old.lowerBound <= new.lowerBound && new.upperBound <= old.upperBound)
     else {
@@ -310,18 +309,18 @@ extension ArchivePolicy {
       return ResponseOutcome(.again, ArchiveReason(.unusablePart))
     }
     guard response.status == 206, let old = records[index].extent,
-      let part = response.fields.first(where: { $0.name == .contentRange }).flatMap({ ContentRange($0.value) }),
+      let part = response.fields.first(.contentRange).flatMap({ ContentRange($0) }),
       part.bytes.lowerBound <= old.upperBound, part.bytes.lowerBound >= old.lowerBound,
       part.bytes.upperBound > old.upperBound, isRest(part, response.fields, of: records[index])
     else {
-      var outcome = ResponseOutcome(.again, ArchiveReason(.unusablePart, ruling: "Content-Range"))
+      var outcome = ResponseOutcome(.again, ArchiveReason(.unusablePart, "Content-Range"))
       outcome.removals = [index]
       return outcome
     }
     var fresh = freshen(records[index], by: response, for: request, options: options)
     fresh.completeLength = part.completeLength
     fresh.extent = old.lowerBound..<part.bytes.upperBound
-    var outcome = ResponseOutcome(.joined, ArchiveReason(.combined, ruling: "206"))
+    var outcome = ResponseOutcome(.joined, ArchiveReason(.combined, "206"))
     outcome.storing = .join(index: index, offset: part.bytes.lowerBound - old.lowerBound, fresh)
     return outcome
   }
@@ -333,10 +332,10 @@ extension ArchivePolicy {
     else { return false }
     // If-Range has been answered with a part: a validator that contradicts it is an error of the origin's, one that is
     // missing is not.
-    if let tag = fields.first(where: { $0.name == .eTag })?.value {
+    if let tag = fields.first(.eTag) {
       return record.entityTag.map { EntityTag.areStronglyEqual($0, tag) } ?? false
     }
-    guard let date = fields.first(where: { $0.name == .lastModified })?.value else { return true }
+    guard let date = fields.first(.lastModified) else { return true }
     return record.lastModified.map { $0 == date } ?? (record.entityTag != nil)
   }
 
@@ -344,7 +343,7 @@ extension ArchivePolicy {
   /// coding of their own was undone before they came here.
   private func isPlain(_ part: ContentRange, _ fields: HTTPFields) -> Bool {
     if let coding = fields[.contentEncoding], !FieldBytes.equal(coding, "identity"), !coding.isEmpty { return false }
-    guard !fields.contains(.transferEncoding), let text = fields.first(where: { $0.name == .contentLength })?.value,
+    guard !fields.contains(.transferEncoding), let text = fields.first(.contentLength),
       let length = FieldBytes.number(Array(text.utf8)[...])
     else { return true }
     return length == part.bytes.upperBound - part.bytes.lowerBound

@@ -1,10 +1,6 @@
 /// The rules of an HTTP cache (RFC 9111, 5861, 8246) as a value: it keeps nothing, waits for nothing and touches no
 /// file.
 package struct ArchivePolicy: Sendable {
-  /// The part of the time since `Last-Modified` for which a response without a lifetime stays fresh (section 4.2.2).
-  package var heuristicFraction = 0.1
-  /// The longest lifetime that is guessed, in seconds.
-  package var heuristicLimit: Int64 = 7 * 86_400
   /// Whether a stale response is given when the origin cannot be reached (section 4.2.4). `must-revalidate` and the
   /// like go first.
   package var staleWhenUnreachable = true
@@ -31,16 +27,15 @@ extension ArchivePolicy {
     let method = options.isKeyedByBody ? .get : request.method
     let isUncovered = Self.hasUncoveredBody(request, options)
     guard method == .get || method == .head, !isUncovered else {
-      let reason = ArchiveReason(.method, ruling: isUncovered ? "body" : nil)
+      let reason = ArchiveReason(.method, isUncovered ? "body" : nil)
       return CacheDecision(plan.mayLoad ? .forward : plan.refusal, reason)
     }
     guard plan.mayAnswer else {
-      return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, ruling: plan.ruling))
+      return forward(request, plan, ArchiveReason(plan.isMode ? .mode : .request, plan.ruling))
     }
     let selection = select(request, among: records, method: method, acceptsUnknownVary: !plan.mayLoad)
     guard let selected = selection.selected else {
-      let reason = ArchiveReason(
-        selection.isAnyStored ? .varyMiss : .miss, ruling: selection.isAnyStored ? "Vary" : nil)
+      let reason = selection.isAnyStored ? ArchiveReason(.varyMiss, "Vary") : ArchiveReason(.miss)
       guard plan.mayLoad else { return CacheDecision(plan.refusal, reason) }
       return revalidate(request, records, nil, method, plan, reason)
     }
@@ -51,8 +46,7 @@ extension ArchivePolicy {
       return revalidate(request, records, selected, method, plan, verdict.reason)
     }
     guard let form = Self.form(of: record, for: request, method, isLastResort: !plan.mayLoad) else {
-      let reason = ArchiveReason(
-        record.isComplete ? .request : .partial, ruling: record.isComplete ? "range or condition" : nil)
+      let reason = record.isComplete ? ArchiveReason(.request, "range or condition") : ArchiveReason(.partial)
       guard plan.mayLoad else { return CacheDecision(plan.refusal, reason, selected: selected) }
       return complete(request, record, selected, method, plan, reason)
     }
@@ -271,8 +265,7 @@ extension ArchivePolicy {
     let isOfUnknownAge = record.isOfUnknownAge(at: now)
     let isFresh = lifetime > age && !isOfUnknownAge
     func reason(_ code: ArchiveReason.Code, _ ruling: String? = nil) -> ArchiveReason {
-      ArchiveReason(
-        code, age: age / 1000, lifetime: record.lifetime, lifetimeSource: record.lifetimeSource, ruling: ruling)
+      ArchiveReason(code, ruling, about: record, at: now)
     }
     if record.flags.contains(.lastResort), plan.mayLoad { return Verdict(isUsable: false, reason: reason(.stale)) }
     if isRetriedError(record, request), plan.mayLoad {
@@ -286,10 +279,10 @@ extension ArchivePolicy {
     if isInvalid { return Verdict(isUsable: false, reason: reason(.needsValidation, "invalidation")) }
     // RFC 9111, section 4.2.3, counts ages from when a response came: a moment that is still to come is none of those.
     if isOfUnknownAge { return Verdict(isUsable: false, reason: reason(.stale, "clock")) }
-    if record.flags.contains(.noCache) { return Verdict(isUsable: false, reason: reason(.needsValidation, "no-cache")) }
+    if record.directives.isNoCache { return Verdict(isUsable: false, reason: reason(.needsValidation, "no-cache")) }
     if request.directives.isNoCache { return Verdict(isUsable: false, reason: reason(.request, "no-cache")) }
     // RFC 8246, section 2: what never changes while it is fresh is not asked about when it is reloaded.
-    if plan.alwaysValidates, !(isFresh && record.flags.contains(.immutable)) {
+    if plan.alwaysValidates, !(isFresh && record.directives.isImmutable) {
       return Verdict(isUsable: false, reason: reason(.request, plan.ruling))
     }
     if let minFresh = request.directives.minFresh,
@@ -300,7 +293,7 @@ extension ArchivePolicy {
     // How far past what both sides ask for.
     let asked = request.directives.maxAge.map { min(lifetime, $0.multipliedSaturating(by: 1000)) } ?? lifetime
     if isFresh, age <= asked { return Verdict(isUsable: true, reason: reason(.fresh)) }
-    if !isFresh, record.flags.contains(.mustRevalidate) {
+    if !isFresh, record.directives.isMustRevalidate {
       return Verdict(isUsable: false, reason: reason(.stale, "must-revalidate"))
     }
     if let maxStale = request.directives.maxStale,
@@ -312,7 +305,7 @@ extension ArchivePolicy {
     if request.directives.maxAge != nil {
       return Verdict(isUsable: false, reason: reason(isFresh ? .request : .stale, "max-age"))
     }
-    if isWithin(record.staleWhileRevalidate, age, lifetime) {
+    if isWithin(record.directives.staleWhileRevalidate ?? 0, age, lifetime) {
       return Verdict(
         isUsable: true, isStale: true, revalidatesInBackground: true,
         reason: reason(.staleWhileRevalidate, "stale-while-revalidate"))
@@ -386,7 +379,7 @@ extension ArchivePolicy {
   private static func holdsIfRange(_ record: CacheRecord, _ request: CacheRequest) -> Bool {
     guard let condition = request.ifRange else { return true }
     if let tag = record.entityTag, EntityTag.areStronglyEqual(tag, condition) { return true }
-    return record.flags.contains(.strongLastModified) && record.lastModified == condition
+    return record.isLastModifiedStrong && record.lastModified == condition
   }
 
   /// The head of a response out of the archive.

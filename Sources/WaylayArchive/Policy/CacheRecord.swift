@@ -1,75 +1,101 @@
-/// What is kept of a stored response beside its body: everything that decisions need, read off its head once, when it
-/// is stored or freshened.
+/// What is kept of a stored response beside its body. What decisions need to know of its fields is read off them when
+/// the record is made, and is not stored.
 package struct CacheRecord: Hashable, Sendable {
   /// The method of the requests that it answers: `.get`, or `.head` for a response without a body.
   package var method: CacheMethod
   package var status: Int
-  /// The fields as they are given out, without those that belong to the connection, and without `Age`.
+  /// The fields as they are given out, without those that belong to the connection, and without `Age`. They have one
+  /// `Date`.
   package var fields: HTTPFields
 
   /// When the request was sent that the response, or what freshened it last, answered.
   package var requestTime: CacheTime
   /// When that answer came.
   package var responseTime: CacheTime
-  /// `Date`, in seconds since 1970; the time of the response where it has none (RFC 9110, section 6.6.1).
-  package var date: Int64
   /// The age that it came with: `corrected_initial_age` of RFC 9111, section 4.2.3, in milliseconds.
   package var initialAge: Int64
-  /// Seconds.
-  package var lifetime: Int64
-  package var lifetimeSource: ArchiveReason.LifetimeSource
-  package var flags: Flags
-  /// Seconds of `stale-while-revalidate`.
-  package var staleWhileRevalidate: Int64
-  /// Seconds of `stale-if-error`.
-  package var staleIfError: Int64
+  /// What the app says of its lifetime.
+  let override: LifetimeOverride?
+  package var flags: Flags = []
 
-  /// `ETag`, as it was seen.
-  package var entityTag: String?
-  /// `Last-Modified`, as it was seen.
-  package var lastModified: String?
-  package var vary: Vary
   /// The requests that it is for, as far as `Vary` tells them apart; the newest last.
-  package var requests: [RequestDigest]
-
+  package var requests: [RequestDigest] = []
   /// The users that it is for, by their cookies; the newest last, and empty for everybody.
-  package var users: [RequestDigest]
+  package var users: [RequestDigest] = []
 
   /// The bytes of the representation that are stored, from the first; `nil` for all of them.
   package var extent: Range<Int64>?
   /// The length of the whole representation, where it is known.
   package var completeLength: Int64?
 
+  // MARK: What the fields say
+
+  /// `Date`, in seconds since 1970; the time of the response where it has none (RFC 9110, section 6.6.1).
+  package let date: Int64
+  /// Seconds.
+  package let lifetime: Int64
+  package let lifetimeSource: LifetimeSource
+  /// What `Cache-Control` says, but for what the app overrules.
+  let directives: ResponseDirectives
+  /// `ETag`, as it was seen.
+  let entityTag: String?
+  /// `Last-Modified`, as it was seen.
+  let lastModified: String?
+  /// Whether `Last-Modified` is old enough, against `Date`, to be a strong validator (RFC 9110, section 8.8.2.2).
+  let isLastModifiedStrong: Bool
+  let vary: Vary
+
   package struct Flags: OptionSet, Hashable, Sendable {
     package var rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Not to be used without validation, however young (`no-cache`).
-    package static let noCache = Flags(rawValue: 1 << 0)
-    /// Not to be used when stale (`must-revalidate`).
-    package static let mustRevalidate = Flags(rawValue: 1 << 1)
-    package static let immutable = Flags(rawValue: 1 << 2)
     /// Something since has changed the resource, or may have (RFC 9111, sections 4.3.5 and 4.4).
-    package static let invalidated = Flags(rawValue: 1 << 3)
+    package static let invalidated = Flags(rawValue: 1 << 0)
     /// The body is not what was on the wire: its coding has been undone, so that ranges of it mean nothing.
-    package static let decoded = Flags(rawValue: 1 << 4)
+    package static let decoded = Flags(rawValue: 1 << 1)
     /// It came with cookies, which are not stored.
-    package static let hadCookies = Flags(rawValue: 1 << 6)
+    package static let hadCookies = Flags(rawValue: 1 << 2)
     /// Nothing allows to reuse it; it is kept for when the origin cannot be asked, and given at no other time.
-    package static let lastResort = Flags(rawValue: 1 << 7)
-    /// `Last-Modified` is old enough, against `Date`, to be a strong validator (RFC 9110, section 8.8.2.2).
-    package static let strongLastModified = Flags(rawValue: 1 << 5)
+    package static let lastResort = Flags(rawValue: 1 << 3)
   }
 
+  /// Reads the fields of a response that is stored.
+  init(
+    method: CacheMethod, status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime,
+    initialAge: Int64, override: LifetimeOverride?
+  ) {
+    self.method = method
+    self.status = status
+    self.fields = fields
+    self.requestTime = requestTime
+    self.responseTime = responseTime
+    self.initialAge = initialAge
+    self.override = override
+    date = Freshness.date(fields, now: responseTime) ?? responseTime.seconds
+    let directives = ResponseDirectives(fields)
+    (lifetime, lifetimeSource) = Freshness.lifetime(status, fields, directives, date: date, now: responseTime, override)
+    self.directives = lifetimeSource == .forced ? directives.overruled : directives
+    entityTag = fields.first(.eTag).flatMap { $0.isEmpty ? nil : $0 }
+    lastModified = fields.first(.lastModified).flatMap { $0.isEmpty ? nil : $0 }
+    let modified = lastModified.flatMap { HTTPDate.seconds($0, now: responseTime) }
+    isLastModifiedStrong = modified.map { [date] in date.subtractingSaturating($0) >= 1 } ?? false
+    vary = Vary(fields)
+  }
+}
+
+extension CacheRecord {
   /// Whether the whole representation is there.
   package var isComplete: Bool { extent == nil }
 
   /// The validator that allows combining with other parts (RFC 9110, sections 8.8.1 and 13.1.5).
-  package var strongValidator: String? {
+  var strongValidator: String? {
     if let entityTag { return EntityTag.isWeak(entityTag) ? nil : entityTag }
-    return flags.contains(.strongLastModified) ? lastModified : nil
+    return isLastModifiedStrong ? lastModified : nil
   }
+
+  /// Whether nothing but the origin's word allows to give it when it is stale.
+  var needsTheOrigin: Bool { directives.isNoCache || directives.isMustRevalidate || flags.contains(.invalidated) }
 
   /// The same, in need of validation before it is used again (RFC 9111, section 4.4).
   package func invalidated() -> CacheRecord {
@@ -86,29 +112,6 @@ package struct CacheRecord: Hashable, Sendable {
   /// Milliseconds of age at a moment: `current_age` of RFC 9111, section 4.2.3.
   package func age(at now: CacheTime) -> Int64 {
     initialAge.addingSaturating(now.milliseconds(since: responseTime))
-  }
-}
-
-extension CacheRecord {
-  init(
-    method: CacheMethod, status: Int, fields: HTTPFields, requestTime: CacheTime, responseTime: CacheTime, date: Int64,
-    lifetime: ArchivePolicy.Lifetime
-  ) {
-    self.method = method
-    self.status = status
-    self.fields = fields
-    self.requestTime = requestTime
-    self.responseTime = responseTime
-    self.date = date
-    initialAge = 0
-    self.lifetime = lifetime.seconds
-    lifetimeSource = lifetime.source
-    flags = []
-    staleWhileRevalidate = 0
-    staleIfError = 0
-    vary = .nothing
-    requests = []
-    users = []
   }
 
   /// The record of a whole body that has been stored to its end; `nil` when the body is not as long as the head says.
@@ -157,88 +160,6 @@ extension CacheRecord {
   }
 }
 
-/// A moment of the wall clock, in whole milliseconds since 1970: ages are counted in it without rounding and without
-/// floating point.
-package struct CacheTime: Hashable, Comparable, Sendable {
-  /// Milliseconds since the beginning of 1970, UTC.
-  package var milliseconds: Int64
-  /// The same moment on a clock that nobody sets, in milliseconds since whenever; `nil` for a moment that another
-  /// process saw.
-  ///
-  /// It says how long ago something of this process was when the wall clock has been set back meanwhile. Not part of
-  /// what a moment is: two are the same when the wall clock says so.
-  package var steady: Int64?
-
-  package init(milliseconds: Int64, steady: Int64? = nil) {
-    self.milliseconds = milliseconds
-    self.steady = steady
-  }
-
-  package init(seconds: Int64) { milliseconds = seconds.multipliedSaturating(by: 1000) }
-
-  package init(_ date: Date) {
-    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
-    self.milliseconds = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min)
-  }
-
-  /// The clock of the machine.
-  package static var now: CacheTime {
-    var now = CacheTime(Date())
-    now.steady = Int64(clamping: DispatchTime.now().uptimeNanoseconds / 1_000_000)
-    return now
-  }
-
-  /// The whole seconds since 1970, as an HTTP date has them.
-  package var seconds: Int64 {
-    let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-    return remainder < 0 ? quotient - 1 : quotient
-  }
-
-  package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
-
-  /// Milliseconds since an earlier moment; never less than none, because a clock that was set back does not make
-  /// anything younger, and never less than have passed on the steady clock.
-  func milliseconds(since earlier: CacheTime) -> Int64 {
-    let byWall = max(0, milliseconds.subtractingSaturating(earlier.milliseconds))
-    guard let steady, let then = earlier.steady else { return byWall }
-    return max(byWall, steady.subtractingSaturating(then))
-  }
-
-  /// Whether the moment cannot be placed: the wall clock says that it is still to come, and no steady clock saw it.
-  ///
-  /// A few seconds are what clocks are adjusted by all the time; they make nobody older or younger than he looks.
-  func isUnplaced(at now: CacheTime) -> Bool {
-    guard steady == nil || now.steady == nil else { return false }
-    return milliseconds.subtractingSaturating(now.milliseconds) > Self.adjustment
-  }
-
-  private static let adjustment: Int64 = 5000
-
-  package static func == (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds == right.milliseconds }
-
-  package func hash(into hasher: inout Hasher) { hasher.combine(milliseconds) }
-
-  package static func < (left: CacheTime, right: CacheTime) -> Bool { left.milliseconds < right.milliseconds }
-}
-
-extension Int64 {
-  // RFC 9111, section 1.2.2: a calculation that overflows gives the greatest number that can be represented.
-  func addingSaturating(_ other: Int64) -> Int64 {
-    let (sum, isOverflow) = addingReportingOverflow(other)
-    return isOverflow ? (other > 0 ? .max : .min) : sum
-  }
-
-  func subtractingSaturating(_ other: Int64) -> Int64 {
-    let (difference, isOverflow) = subtractingReportingOverflow(other)
-    return isOverflow ? (other < 0 ? .max : .min) : difference
-  }
-
-  func multipliedSaturating(by other: Int64) -> Int64 {
-    let (product, isOverflow) = multipliedReportingOverflow(by: other)
-    return isOverflow ? ((self < 0) == (other < 0) ? .max : .min) : product
-  }
-}
-
 extension CacheRecord {
   /// What the record says, line by line, for people: no values of request fields, and no bodies.
   package func facts(at now: CacheTime) -> [(name: String, value: String)] {
@@ -248,9 +169,17 @@ extension CacheRecord {
       ("age", "\(age) s"), ("lifetime", "\(lifetime) s from \(lifetimeSource)"),
       ("time to live", "\(lifetime.subtractingSaturating(age)) s"),
     ]
-    if staleWhileRevalidate > 0 { facts.append(("stale-while-revalidate", "\(staleWhileRevalidate) s")) }
-    if staleIfError > 0 { facts.append(("stale-if-error", "\(staleIfError) s")) }
-    for (flag, name) in Self.flagNames where flags.contains(flag) { facts.append(("marked", name)) }
+    for (name, seconds) in [
+      ("stale-while-revalidate", directives.staleWhileRevalidate), ("stale-if-error", directives.staleIfError),
+    ] {
+      if let seconds, seconds > 0 { facts.append((name, "\(seconds) s")) }
+    }
+    let marks = [
+      ("no-cache", directives.isNoCache), ("must-revalidate", directives.isMustRevalidate),
+      ("immutable", directives.isImmutable), ("invalidated", flags.contains(.invalidated)),
+      ("body without its coding", flags.contains(.decoded)),
+    ]
+    facts += marks.filter(\.1).map { ("marked", $0.0) }
     if let entityTag { facts.append(("ETag", entityTag)) }
     if let lastModified { facts.append(("Last-Modified", lastModified)) }
     switch vary {
@@ -265,22 +194,16 @@ extension CacheRecord {
     }
     return facts
   }
-
-  private static let flagNames: [(Flags, String)] = [
-    (.noCache, "no-cache"), (.mustRevalidate, "must-revalidate"), (.immutable, "immutable"),
-    (.invalidated, "invalidated"), (.decoded, "body without its coding"),
-  ]
 }
 
 /// The record as bytes: a version, then numbers of seven bits a byte and texts with their lengths. Whether the bytes
 /// are those that were written is the store's to check, by its checksum; what cannot be a record is refused here.
 extension CacheRecord {
   /// The version of the form. Another one is not read.
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 3
 
-  /// Whether `bytes` are a record of an earlier version, which knew less of whose a response is and is not read any
-  /// more.
-  package static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
+  /// Whether `bytes` are a record of an earlier version, which is not read any more.
+  static func isOutdated(_ bytes: [UInt8]) -> Bool { bytes.first.map { (1..<version).contains($0) } ?? false }
 
   /// The record as bytes.
   package func encoded() -> [UInt8] {
@@ -291,30 +214,11 @@ extension CacheRecord {
     writer.putCompact(Int64(status))
     writer.putCompact(requestTime.milliseconds)
     writer.putCompact(responseTime.milliseconds)
-    writer.putCompact(date)
     writer.putCompact(initialAge)
-    writer.putCompact(lifetime)
-    writer.put(lifetimeSource.number)
+    writer.putOptional(override) { $0.put($1) }
     writer.putCompact(Int64(flags.rawValue))
-    writer.putCompact(staleWhileRevalidate)
-    writer.putCompact(staleIfError)
-    writer.putOptional(entityTag) { $0.putCompact($1) }
-    writer.putOptional(lastModified) { $0.putCompact($1) }
-    switch vary {
-    case .nothing: writer.put(UInt8(0))
-    case .anything: writer.put(UInt8(1))
-    case .fields(let names):
-      writer.put(UInt8(2))
-      writer.putList(names) { $0.putCompact($1) }
-    }
-    writer.putList(requests) {
-      $0.put($1.high)
-      $0.put($1.low)
-    }
-    writer.putList(users) {
-      $0.put($1.high)
-      $0.put($1.low)
-    }
+    writer.putList(requests) { $0.put($1) }
+    writer.putList(users) { $0.put($1) }
     writer.putOptional(extent) {
       $0.putCompact($1.lowerBound)
       $0.putCompact($1.upperBound)
@@ -330,50 +234,57 @@ extension CacheRecord {
     guard reader.number(UInt8.self) == Self.version,
       let method = reader.number(UInt8.self).flatMap(CacheMethod.init(rawValue:)), let status = reader.compactNumber(),
       (200...999).contains(status), let requestTime = reader.compactNumber(), let responseTime = reader.compactNumber(),
-      let date = reader.compactNumber(), let initialAge = reader.compactNumber(), initialAge >= 0,
-      let lifetime = reader.compactNumber(), lifetime >= 0, let source = reader.number(UInt8.self),
-      let flags = reader.compactNumber(), let rawFlags = UInt16(exactly: flags),
-      let staleWhileRevalidate = reader.compactNumber(), let staleIfError = reader.compactNumber(),
-      let entityTag = reader.optional({ $0.compactText() }), let lastModified = reader.optional({ $0.compactText() }),
-      let vary = Self.vary(&reader), let requests = reader.list(Self.digest), let users = reader.list(Self.digest),
-      let extent = reader.optional(Self.extent), let completeLength = reader.optional({ $0.compactNumber() }),
+      let initialAge = reader.compactNumber(), initialAge >= 0, let override = reader.optional({ $0.override() }),
+      let flags = reader.compactNumber().flatMap({ UInt16(exactly: $0) }),
+      let requests = reader.list({ $0.digest() }), let users = reader.list({ $0.digest() }),
+      let extent = reader.optional({ $0.extent() }), let completeLength = reader.optional({ $0.compactNumber() }),
       completeLength ?? 0 >= 0, let fields = reader.list({ $0.field() }), reader.remaining == 0
     else { return nil }
     self.init(
       method: method, status: Int(status), fields: HTTPFields(fields),
-      requestTime: CacheTime(milliseconds: requestTime),
-      responseTime: CacheTime(milliseconds: responseTime), date: date,
-      lifetime: ArchivePolicy.Lifetime(seconds: lifetime, source: ArchiveReason.LifetimeSource(number: source)))
-    self.initialAge = initialAge
-    self.flags = Flags(rawValue: rawFlags)
-    self.staleWhileRevalidate = staleWhileRevalidate
-    self.staleIfError = staleIfError
-    self.entityTag = entityTag
-    self.lastModified = lastModified
-    self.vary = vary
+      requestTime: CacheTime(milliseconds: requestTime), responseTime: CacheTime(milliseconds: responseTime),
+      initialAge: initialAge, override: override)
+    self.flags = Flags(rawValue: flags)
     self.requests = requests
     self.users = users
     self.extent = extent
     self.completeLength = completeLength
   }
+}
 
-  private static func digest(_ reader: inout ByteSource) -> RequestDigest? {
-    reader.number(UInt64.self).flatMap { high in reader.number(UInt64.self).map { RequestDigest(high: high, low: $0) } }
+extension ByteSink {
+  fileprivate mutating func put(_ digest: RequestDigest) {
+    put(digest.high)
+    put(digest.low)
   }
 
-  private static func vary(_ reader: inout ByteSource) -> Vary? {
-    switch reader.number(UInt8.self) {
-    case 0: .nothing
-    case 1: .anything
-    case 2: reader.list { $0.compactText() }.map { .fields($0) }
+  fileprivate mutating func put(_ override: LifetimeOverride) {
+    switch override {
+    case .absent(let seconds):
+      put(UInt8(0))
+      putCompact(seconds)
+    case .forced(let seconds):
+      put(UInt8(1))
+      putCompact(seconds)
+    }
+  }
+}
+
+extension ByteSource {
+  fileprivate mutating func digest() -> RequestDigest? {
+    number(UInt64.self).flatMap { high in number(UInt64.self).map { RequestDigest(high: high, low: $0) } }
+  }
+
+  fileprivate mutating func override() -> LifetimeOverride? {
+    switch number(UInt8.self) {
+    case 0: compactNumber().map { .absent($0) }
+    case 1: compactNumber().map { .forced($0) }
     default: nil
     }
   }
 
-  private static func extent(_ reader: inout ByteSource) -> Range<Int64>? {
-    guard let lower = reader.compactNumber(), let upper = reader.compactNumber(), lower >= 0, lower <= upper else {
-      return nil
-    }
+  fileprivate mutating func extent() -> Range<Int64>? {
+    guard let lower = compactNumber(), let upper = compactNumber(), lower >= 0, lower <= upper else { return nil }
     return lower..<upper
   }
 }

@@ -1,7 +1,3 @@
-#if StructuredFields
-  import RawStructuredFieldValues
-#endif
-
 /// What an archive did with a request, as the `Cache-Status` field says it (RFC 9211).
 ///
 /// ```swift
@@ -16,7 +12,7 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   /// Whether the response came out of the archive without the request going on.
   package var isHit = false
   /// Why the request went on.
-  package var forwarded: Forwarded?
+  package var forwarded: ArchiveReason.Code?
   /// The status that came back for it, where the client got another one.
   package var forwardedStatus: Int?
   /// Seconds for which the response stays fresh; negative once it is stale.
@@ -25,73 +21,36 @@ package struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
   package var isStored = false
   /// Whether the request went on together with others.
   package var isCollapsed = false
-  /// The key of the stored response.
-  package var key: String?
   /// More, in words or as a code.
   package var detail: String?
 
   /// Makes the status of a cache that has done nothing yet.
   package init(cache: String) { self.cache = cache }
+}
 
-  #if StructuredFields
+#if StructuredFields
+  import RawStructuredFieldValues
+
+  extension CacheStatus {
     /// The field's value: one member of its list.
     package var description: String {
       var parameters: OrderedMap<String, RFC9651BareItem> = [:]
       if isHit { parameters["hit"] = true }
-      if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.description) }
+      if !isHit, let forwarded { parameters["fwd"] = .token(forwarded.forwarded) }
       if !isHit, let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
       if let timeToLive { parameters["ttl"] = .integer(min(max(timeToLive, -Self.greatest), Self.greatest)) }
       if !isHit, isStored { parameters["stored"] = true }
       if isCollapsed { parameters["collapsed"] = true }
-      if let key { parameters["key"] = StructuredFields.string(key) }
       if let detail { parameters["detail"] = StructuredFields.tokenOrString(detail) }
       return StructuredFields.member(StructuredFields.tokenOrString(cache), parameters)
     }
 
     /// The greatest number that a structured field can carry (RFC 9651, section 3.3.1).
     private static let greatest: Int64 = 999_999_999_999_999
-  #else
+  }
+#else
+  extension CacheStatus {
     /// Nothing: the field is written with the trait `StructuredFields`.
     package var description: String { "" }
-  #endif
-}
-
-extension CacheStatus {
-  /// Why a request went on (RFC 9211, section 2.2).
-  package struct Forwarded: Hashable, Sendable, CustomStringConvertible {
-    /// The value as the field has it.
-    package let description: String
-
-    /// Makes a value that the field may have.
-    package init(_ description: String) { self.description = description }
-
-    /// The cache was told not to handle the request.
-    package static let bypass = Forwarded("bypass")
-    /// The method has to go to the origin.
-    package static let method = Forwarded("method")
-    /// Nothing is stored for the URL.
-    package static let uriMiss = Forwarded("uri-miss")
-    /// What is stored is for other request fields.
-    package static let varyMiss = Forwarded("vary-miss")
-    /// The request did not want what is stored.
-    package static let request = Forwarded("request")
-    /// What is stored is stale.
-    package static let stale = Forwarded("stale")
-    /// Only a part is stored.
-    package static let partial = Forwarded("partial")
-
-    /// What the reason of a decision is called in the field.
-    package init(_ reason: ArchiveReason) {
-      self =
-        switch reason.code {
-        case .miss: .uriMiss
-        case .varyMiss: .varyMiss
-        case .stale, .needsValidation: .stale
-        case .method: .method
-        case .partial: .partial
-        case .mode: .bypass
-        default: .request
-        }
-    }
   }
-}
+#endif

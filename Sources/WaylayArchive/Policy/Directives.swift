@@ -71,13 +71,19 @@ struct ResponseDirectives: Hashable, Sendable {
     init(_ value: Int64?) { self = value.map { .value($0) } ?? .invalid }
   }
 
-  init() {}
-
   init(_ fields: HTTPFields) {
     for field in fields where field.name == .cacheControl {
       var parser = DirectiveParser(field.value)
       while let directive = parser.next() { add(directive) }
     }
+  }
+
+  /// The same where the app gives a lifetime whatever they say.
+  var overruled: ResponseDirectives {
+    var copy = self
+    copy.isNoCache = false
+    copy.isMustRevalidate = false
+    return copy
   }
 
   private mutating func add(_ directive: DirectiveParser.Directive) {

@@ -22,6 +22,7 @@ enum FieldRules {
     // A name on the list that steers the cache itself would turn the rest of the head into another one.
     dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
     dropped.formUnion(directives.noCacheFields)
+    dropped.remove("cache-control")
     return without(dropped.union(perConnection), fields)
   }
 
@@ -39,6 +40,11 @@ enum FieldRules {
     for field in new { fields.append(field) }
     return fields
   }
+}
+
+extension HTTPFields {
+  /// The first line of a field.
+  func first(_ name: HTTPField.Name) -> String? { first { $0.name == name }?.value }
 }
 
 /// What is known of status codes (RFC 9110, section 15).

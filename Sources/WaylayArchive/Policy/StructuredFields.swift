@@ -62,11 +62,8 @@ enum StructuredFields {
     /// A token where the text is one, else a string of what a string may have: printable ASCII (RFC 9651, section 3.3.3).
     static func tokenOrString(_ text: String) -> RFC9651BareItem {
       let token: RFC9651BareItem = .token(text)
-      return member(token, OrderedMap()).isEmpty ? string(text) : token
-    }
-
-    static func string(_ text: String) -> RFC9651BareItem {
-      .string(String(String.UnicodeScalarView(text.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" })))
+      guard member(token, OrderedMap()).isEmpty else { return token }
+      return .string(String(String.UnicodeScalarView(text.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" })))
     }
   }
 #else

@@ -40,7 +40,7 @@ extension ArchiveLoad {
   ) -> InterceptedResponse {
     guard configuration.statusField == .always, judged.outcome.reply == .network else { return response }
     var status = CacheStatus(cache: configuration.name)
-    status.forwarded = CacheStatus.Forwarded(decision.reason)
+    status.forwarded = decision.reason.code
     if !decision.addedFields.isEmpty { status.forwardedStatus = response.status.code }
     status.isStored = isStored
     status.detail = refusal?.code?.description

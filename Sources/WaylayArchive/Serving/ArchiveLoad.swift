@@ -213,12 +213,12 @@ extension ArchiveLoad {
       status.timeToLive = record.lifetime.subtractingSaturating(record.age(at: now) / 1000)
       status.isCollapsed = wasCollapsed
       if wasValidated {
-        status.forwarded = CacheStatus.Forwarded(decision.reason)
+        status.forwarded = decision.reason.code
         status.forwardedStatus = decision.isCompleting ? 206 : 304
       } else if wasCollapsed {
-        status.forwarded = .uriMiss
+        status.forwarded = .miss
       }
-      if isMarked { status.detail = reason.code.description }
+      if isMarked { status.detail = reason.code.rawValue }
       add(status, to: &response)
     }
     let kind: ArchiveEvent.Kind =

@@ -13,7 +13,7 @@
       hit.timeToLive = -412
       #expect(hit.description == "ExampleCache;hit;ttl=-412")
       var miss = CacheStatus(cache: "ExampleCache")
-      miss.forwarded = .uriMiss
+      miss.forwarded = .miss
       miss.isStored = true
       #expect(miss.description == "ExampleCache;fwd=uri-miss;stored")
       miss.forwarded = .stale
@@ -26,10 +26,11 @@
     @Test("Names and details that are no tokens are strings, within what a structured field may hold (RFC 8941, 3.3)")
     func quoting() {
       var status = CacheStatus(cache: "my \"cache\"\\")
-      status.key = "http://a/ü"
-      status.detail = "any-age"
+      status.detail = "http://a/ü \u{7}"
       status.timeToLive = .max
-      #expect(status.description == "\"my \\\"cache\\\"\\\\\";ttl=999999999999999;key=\"http://a/?\";detail=any-age")
+      #expect(status.description == "\"my \\\"cache\\\"\\\\\";ttl=999999999999999;detail=\"http://a/? ?\"")
+      status.detail = "any-age"
+      #expect(status.description.hasSuffix(";detail=any-age"))
       #expect(CacheStatus(cache: "").description == "\"\"")
       #expect(CacheStatus(cache: "1a").description == "\"1a\"")
     }
@@ -41,7 +42,7 @@
         (.request, "request"),
         (.method, "method"), (.partial, "partial"), (.mode, "bypass"),
       ] {
-        #expect(CacheStatus.Forwarded(ArchiveReason(code)).description == value)
+        #expect(code.forwarded == value)
       }
     }
   }

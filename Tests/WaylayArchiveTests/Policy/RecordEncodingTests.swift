@@ -39,9 +39,9 @@ struct RecordEncodingTests {
   func roundTrip() {
     var all = records()
     #expect(all.count == 4)
-    all[0].date = .min
-    all[0].lifetime = .max
-    all[0].requestTime = CacheTime(milliseconds: .min)
+    all[0].initialAge = .max
+    all[0].responseTime = CacheTime(milliseconds: .max)
+    all[1].requestTime = CacheTime(milliseconds: .min)
     for record in all { #expect(CacheRecord(decoding: record.encoded()) == record) }
   }
 
@@ -61,7 +61,7 @@ struct RecordEncodingTests {
     for record in records() {
       let bytes = record.encoded()
       #expect(CacheRecord(decoding: []) == nil)
-      for version: UInt8 in [0, 1, 3] { #expect(CacheRecord(decoding: [version] + bytes.dropFirst()) == nil) }
+      for version: UInt8 in [0, 1, 2, 4] { #expect(CacheRecord(decoding: [version] + bytes.dropFirst()) == nil) }
       for count in bytes.indices { #expect(CacheRecord(decoding: Array(bytes.prefix(count))) == nil) }
       #expect(CacheRecord(decoding: bytes + [0]) == nil)
     }

@@ -1,0 +1,79 @@
+/// How long a response stays fresh, and how old it came (RFC 9111, sections 4.2.1 to 4.2.3).
+enum Freshness {
+  /// The part of the time since `Last-Modified` for which a response without a lifetime stays fresh (section 4.2.2).
+  private static let heuristicFraction: Int64 = 10
+  /// The longest lifetime that is guessed, in seconds.
+  private static let heuristicLimit: Int64 = 7 * 86_400
+
+  /// The freshness lifetime of a response in seconds, and where it came from (section 4.2.1).
+  ///
+  /// - Parameter now: When the response came.
+  static func lifetime(
+    _ status: Int, _ fields: HTTPFields, _ directives: ResponseDirectives, date: Int64, now: CacheTime,
+    _ override: LifetimeOverride?
+  ) -> (seconds: Int64, source: LifetimeSource) {
+    if case .forced(let seconds) = override { return (max(0, seconds), .forced) }
+    switch directives.maxAge {
+    case .absent: break
+    case .invalid: return (0, .invalid)
+    case .value(let seconds): return (seconds, .maxAge)
+    }
+    // Of several lines, the first counts (section 4.2.1).
+    if let expires = fields.first(.expires) {
+      guard let seconds = HTTPDate.seconds(expires, now: now) else { return (0, .invalid) }
+      return (max(0, seconds.subtractingSaturating(date)), .expires)
+    }
+    if case .absent(let seconds) = override { return (max(0, seconds), .fallback) }
+    guard StatusRules.isHeuristicallyCacheable(status) || directives.isPublic,
+      let modified = fields.first(.lastModified).flatMap({ HTTPDate.seconds($0, now: now) }), modified < date
+    else { return (0, .none) }
+    return (min(date.subtractingSaturating(modified) / heuristicFraction, heuristicLimit), .heuristic)
+  }
+
+  /// `Date`, in seconds; `nil` where there is none, several, or something that is none (RFC 9110, section 6.6.1).
+  static func date(_ fields: HTTPFields, now: CacheTime) -> Int64? {
+    var dates = fields.lazy.filter { $0.name == .date }.makeIterator()
+    guard let first = dates.next(), dates.next() == nil else { return nil }
+    return HTTPDate.seconds(first.value, now: now)
+  }
+
+  /// The age that a response came with, in milliseconds (section 4.2.3).
+  static func initialAge(_ fields: HTTPFields, date: Int64, requestTime: CacheTime, responseTime: CacheTime) -> Int64 {
+    let apparent = max(0, responseTime.seconds.subtractingSaturating(date)).multipliedSaturating(by: 1000)
+    let delay = responseTime.milliseconds(since: requestTime)
+    return max(apparent, age(fields).multipliedSaturating(by: 1000).addingSaturating(delay))
+  }
+
+  /// `Age`, in seconds: the first member of a list; none where it cannot be read (section 5.1).
+  private static func age(_ fields: HTTPFields) -> Int64 {
+    guard let value = fields.first(.age) else { return 0 }
+    return FieldBytes.deltaSeconds(FieldBytes.trimmed(Array(value.utf8).prefix { $0 != FieldBytes.comma })) ?? 0
+  }
+}
+
+/// Where a freshness lifetime came from.
+package enum LifetimeSource: String, Sendable, CustomStringConvertible {
+  case maxAge = "max-age"
+  /// `Expires` less `Date`.
+  case expires = "Expires"
+  /// A tenth of the time since `Last-Modified` (RFC 9111, section 4.2.2).
+  case heuristic
+  /// Nothing says how long: not at all.
+  case none = "nothing"
+  /// Something that cannot be read: not at all (RFC 9111, section 4.2.1).
+  case invalid = "unreadable"
+  /// A rule of the app's for responses that carry no lifetime.
+  case fallback = "default rule"
+  /// A rule of the app's in place of what the response says.
+  case forced = "forced rule"
+
+  package var description: String { rawValue }
+}
+
+/// A lifetime that a rule of the app's gives, beside what the response says.
+package enum LifetimeOverride: Hashable, Sendable {
+  /// Seconds for a response that says nothing of its own: in place of the heuristic of RFC 9111, section 4.2.2.
+  case absent(Int64)
+  /// Seconds whatever the response says: also in place of `no-store`, `no-cache`, `private` and `must-revalidate`.
+  case forced(Int64)
+}

@@ -20,7 +20,7 @@
 
     let endpoint: HostEndpoint
     let promise: EventLoopPromise<Shown>
-    private(set) var channel: (any Channel)?
+    private var channel: (any Channel)?
     let begin = NIODeadline.now()
     private let flow: Flow
     private let route: Route?
@@ -29,6 +29,7 @@
     /// The time that was spent waiting for the client, which is not the address's.
     private var connected: NIODeadline?
     private var sent: NIODeadline?
+    var isConnected: Bool { connected != nil }
     /// How many of the client's bytes it has got, before it has won.
     private(set) var offered = 0
     private var late: Scheduled<Void>?
@@ -55,14 +56,15 @@
         return fail(TransportError.unsent(.cannotConnectToHost, "it is no address", "\(endpoint)"))
       }
       route?.onBegin?()
-      flow.server.network.connect(to: address, within: limit, on: flow.loop) { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(self) }
-      }.hop(to: flow.loop).whenComplete { [self] result in
+      flow.server.network.connect(to: address, within: limit, on: flow.loop) { [self] channel in
+        self.channel = channel
+        return channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(self) }
+      }.whenComplete { [self] result in
         switch result {
         case .failure(let error): fail(TunnelNetwork.error(error, at: "\(endpoint)"))
         case .success(let channel):
           guard !isSettled else { return channel.close(promise: nil) }
-          (self.channel, connected) = (channel, .now())
+          connected = .now()
           channel.read()
           flow.connected(self)
         }

@@ -158,8 +158,8 @@
       fail()
     }
 
-    /// The network is another one: what was open leads nowhere.
-    func networkChanged() { loop.execute { [self] in if winner != nil { fail() } } }
+    /// The network is another one: what is open leads nowhere.
+    func networkChanged() { if winner != nil { fail() } }
 
     func refuse(_ refusal: Refusal) {
       guard !isOver else { return }
@@ -196,10 +196,10 @@
       timers = []
       // What a winner has come to is told by its own end, which a cancellation would hide.
       if winner == nil { task?.cancel() }
-      for attempt in attempts { attempt.fail(CancellationError()) }
-      winner?.fail(CancellationError())
+      for attempt in attempts + [winner].compactMap(\.self) { attempt.fail(CancellationError()) }
+      // They hold this, which would never be released otherwise.
+      (attempts, winner) = ([], nil)
       if closing, let origin { TunnelNetwork.reset(origin.channel) }
-      server.dialer.remove(self)
       record.duration = server.rewriter.clock.time() - start
       server.records.send { record }
     }

@@ -11,7 +11,7 @@
       /// Bytes both ways.
       case tunnel(isSOCKS: Bool)
       /// One request of plain http, with its head for the origin.
-      case request(ProxyHead, URL, path: String)
+      case request(ProxyHead)
     }
 
     /// One of the two connections, and how far it has come to its end.
@@ -81,47 +81,46 @@
 
     /// Begins with what has come after the head.
     func start(with bytes: ByteBuffer) {
-      server.dialer.add(self)
-      if case .request(let head, _, let path) = kind {
-        flight.append(ByteBuffer(bytes: head.forwarded(path: path)))
+      if case .request(let head) = kind {
+        flight.append(ByteBuffer(bytes: head.forwarded()))
         flight.settle()
         body = BodyCount(head.body)
         if server.rewriter.policy.responseCheck != nil { held = HeldResponse() }
       }
       timers.append(loop.scheduleTask(in: server.limits.decisionTime) { [self] in if winner == nil { refuse(.late) } })
       if bytes.readableBytes > 0 { clientSent(bytes) }
-      server.tasks.withLock { $0 += 1 }
+      server.users.enter()
       task = Task { [self] in
         var failure: (any Error)?
         do { try await decide() } catch { failure = error }
         loop.execute { [self, failure] in
           decided(failure)
-          server.tasks.withLock { $0 -= 1 }
+          server.users.leave()
         }
       }
     }
 
     private func decide() async throws {
       var request = InterceptedRequest(.connect, url)
-      if case .request(let head, _, _) = kind {
+      if case .request(let head) = kind {
         request.fields = head.fields
         request.fields[.proxyAuthorization] = nil
         if head.body != .length(0) { request.body = .data(Data([0])) }
       }
-      request[TunnelDialer.Key.self] = self
+      request[TunnelServer.Key.self] = self
       if case .route(let endpoint) = way {
         request.route = try Route(
           endpoint.endpoint.address.literal, port: endpoint.endpoint.port,
           connectTimeout: server.routes.limit(of: endpoint))
-        _ = try await server.dialer.load(request)
+        _ = try await server.load(request)
       } else {
         _ = try await server.rewriter.startLoading(
-          request, next: .init { [dialer = server.dialer] in try await dialer.load($0) })
+          request, next: .init { [server] in try await server.load($0) })
       }
     }
 
     private var url: URL {
-      if case .request(_, let url, _) = kind { return url }
+      if case .request(let head) = kind, let url = head.url { return url }
       let host = authority.host.description
       let text =
         "\(authority.port == 80 ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(authority.port)/"
@@ -181,7 +180,7 @@
     func offer() { for attempt in attempts { offer(to: attempt) } }
 
     private func offer(to attempt: Attempt) {
-      guard attempt.channel != nil, winner == nil else { return }
+      guard attempt.isConnected, winner == nil else { return }
       switch flight.verdict {
       case .incomplete: break
       case .hello: attempt.sendHello(flight.bytes)

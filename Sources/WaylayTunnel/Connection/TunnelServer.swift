@@ -18,8 +18,6 @@
     var decisionTime = TimeAmount.seconds(60)
     /// How long one side may be silent after the other has ended.
     var halfClosedTime = TimeAmount.seconds(60)
-    /// How long to wait before connections are accepted again when there is no descriptor left.
-    var acceptPause = TimeAmount.milliseconds(100)
   }
 
   /// What was done for a client, for those who watch: never what was said.
@@ -42,17 +40,16 @@
     let rewriter: HostRewriter
     let options: HostTunnel.Options
     let limits: TunnelLimits
-    let network: TunnelNetwork
-    let dialer = TunnelDialer()
     let routes: RouteTable
     let records: EventHub<TunnelRecord>
+    let network = TunnelNetwork()
     /// 128 random bits, in hexadecimal digits.
-    let secret: String
-    /// The decisions that are under way, which use the event loop.
-    let tasks = Locked(0)
-    private let channel = Locked<(any Channel)?>(nil)
+    let secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
+    let channel = Locked<(any Channel)?>(nil)
     /// The oldest first.
     private let connections = Locked<[Front]>([])
+    /// Connections and decisions, which use the event loop.
+    let users = DispatchGroup()
 
     init(
       _ rewriter: HostRewriter, _ options: HostTunnel.Options, _ limits: TunnelLimits, _ routes: RouteTable,
@@ -61,8 +58,6 @@
       (self.rewriter, self.options, self.limits, self.routes, self.records) = (
         rewriter, options, limits, routes, records
       )
-      network = TunnelNetwork()
-      secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
     }
 
     /// Where it listens; 0 before it does.
@@ -70,22 +65,24 @@
 
     /// Whether the system has closed the listener.
     var isDefunct: Bool { !(channel.withLock { $0 }?.isActive ?? false) }
-    /// Closes the listener alone, as the system may.
-    func loseListener() async throws { try await channel.withLock { $0 }?.close().get() }
 
     func start() async throws {
       do {
-        let channel = try await network.listen { [limits] channel in
-          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause(limits)) }
+        let channel = try await network.listen { channel in
+          channel.eventLoop.makeCompletedFuture {
+            // Without a descriptor left, the loop would turn for nothing but to accept.
+            let pause = AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) }
+            try channel.pipeline.syncOperations.addHandler(pause)
+          }
         } client: { channel in
           channel.eventLoop.makeCompletedFuture {
             let front = Front(self, channel)
-            guard self.admit(front, channel) else { throw ChannelError.connectTimeout(.zero) }
+            guard self.admit(front, channel) else { throw ChannelError.alreadyClosed }
             try channel.pipeline.syncOperations.addHandler(front)
           }
         }
         self.channel.withLock { $0 = channel }
-        rewriter.remember(dialer)
+        rewriter.remember(self)
       } catch {
         try? await network.group.shutdownGracefully()
         throw error
@@ -95,29 +92,35 @@
     /// Takes no more connections, gives those that there are so long, and closes them then: no descriptor is left.
     func stop(within grace: Duration) async {
       try? await channel.withLock { $0 }?.close().get()
-      let limit = NIODeadline.now() + TimeAmount(grace)
-      while !connections.withLock({ $0.isEmpty }), NIODeadline.now() < limit {
-        try? await Task.sleep(for: .milliseconds(10))
+      let end = network.group.next().scheduleTask(in: TimeAmount(grace)) {
+        for front in self.connections.withLock({ $0 }) { front.end() }
       }
-      for front in connections.withLock({ $0 }) { front.end() }
-      while !connections.withLock({ $0.isEmpty }) || tasks.withLock({ $0 > 0 }) {
-        try? await Task.sleep(for: .milliseconds(1))
-      }
+      await withCheckedContinuation { continuation in users.notify(queue: .global()) { continuation.resume() } }
+      end.cancel()
       try? await network.group.shutdownGracefully()
     }
 
     /// Whether a connection may be; at the limit the oldest that has not shown the secret makes room.
     private func admit(_ front: Front, _ channel: any Channel) -> Bool {
+      users.enter()
+      channel.closeFuture.whenComplete { _ in
+        self.connections.withLock { $0.removeAll { $0 === front } }
+        self.users.leave()
+      }
       let (isIn, stranger) = connections.withLock { connections -> (Bool, Front?) in
-        let isFull = connections.count >= options.maximumConnections
-        let stranger = isFull ? connections.first { !$0.hasShownSecret } : nil
-        if !isFull || stranger != nil { connections.append(front) }
-        return (!isFull || stranger != nil, stranger)
+        var stranger: Front?
+        if connections.count >= options.maximumConnections {
+          guard let index = connections.firstIndex(where: { $0.flow == nil }) else { return (false, nil) }
+          stranger = connections.remove(at: index)
+        }
+        connections.append(front)
+        return (true, stranger)
       }
       stranger?.end()
-      channel.closeFuture.whenComplete { _ in self.connections.withLock { $0.removeAll { $0 === front } } }
       return isIn
     }
+
+    func closeConnections() { for front in connections.withLock({ $0 }) { front.networkChanged() } }
   }
 
   extension TunnelServer {
@@ -164,21 +167,6 @@
         port == self.port
         && (address.isIPv6 ? address.bytes.dropLast().allSatisfy { $0 == 0 } : first == 127 || first == 0)
       return isOwn ? "is the tunnel's own" : rewriter.refusal(of: address, for: authority)
-    }
-  }
-
-  /// Stops accepting for a moment when there is no descriptor left; otherwise the loop would turn for nothing else.
-  final class AcceptPause: ChannelInboundHandler {
-    typealias InboundIn = Channel
-
-    private let limits: TunnelLimits
-
-    init(_ limits: TunnelLimits) { self.limits = limits }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      let channel = context.channel
-      _ = channel.setOption(.autoRead, value: false)
-      context.eventLoop.scheduleTask(in: limits.acceptPause) { _ = channel.setOption(.autoRead, value: true) }
     }
   }
 #endif

@@ -6,14 +6,6 @@
   /// The head of a request to a proxy (RFC 9112, sections 3.2.2 and 3.2.3), read strictly: what two readers could take
   /// for two things is refused.
   struct ProxyHead: Sendable {
-    /// What is asked for.
-    enum Target: Sendable {
-      /// `CONNECT host:port`.
-      case tunnel
-      /// The absolute form, with the path and query that the origin gets.
-      case absolute(path: String)
-    }
-
     /// The bytes that follow the head.
     enum Body: Sendable, Equatable {
       case length(UInt64)
@@ -22,7 +14,8 @@
 
     let method: String
     let version: String
-    let target: Target
+    /// The path and query that the origin gets; `nil` for CONNECT.
+    let path: String?
     /// The target's host and port, as they were written, and what they mean.
     let written: String
     let authority: HostAuthority
@@ -44,40 +37,39 @@
       let text = String(decoding: words[1], as: UTF8.self)
       guard method != .connect else {
         guard body == .length(0) else { throw .malformed("a CONNECT has no body") }
-        (target, written, authority) = (.tunnel, text, try Self.authority(text, orElse: nil))
+        (path, written, authority) = (nil, text, try Self.authority(text, orElse: nil))
         return
       }
       guard text.prefix(7).lowercased() == "http://" else {
         throw .malformed("a proxy takes CONNECT, or a target that begins with http://")
       }
       written = String(text.dropFirst(7).prefix { !"/?#".contains($0) })
-      let path = text.dropFirst(7 + written.count)
-      guard !path.contains("#") else { throw .malformed("the target has a fragment") }
-      target = .absolute(path: path.hasPrefix("/") ? String(path) : "/\(path)")
+      let rest = text.dropFirst(7 + written.count)
+      path = rest.hasPrefix("/") ? String(rest) : "/\(rest)"
       authority = try Self.authority(written, orElse: 80)
+      guard !rest.contains("#"), url != nil else { throw .malformed("the target has a fragment, or is no URL") }
     }
+
+    /// The URL of a request in absolute form.
+    var url: URL? { path.flatMap { URL(string: "http://\(written)\($0)") } }
 
     /// Splits at CR LF; no other control may occur.
     static func lines(_ bytes: some Collection<UInt8>) throws(Refusal) -> [[UInt8]] {
-      var lines: [[UInt8]] = []
-      var line: [UInt8] = []
-      var isAfterCR = false
+      var lines: [[UInt8]] = [[]]
+      var last: UInt8 = 0
       for byte in bytes {
-        if isAfterCR {
-          guard byte == 10 else { throw .malformed("a CR stands alone") }
-          isAfterCR = false
-          lines.append(line)
-          line = []
-          continue
+        switch (last, byte) {
+        case (13, 10): lines.append([])
+        case (13, _): throw .malformed("a CR stands alone")
+        case (_, 10): throw .malformed("an LF stands alone")
+        case (_, 13): break
+        case (_, 0...8), (_, 11...31), (_, 127): throw .malformed("there is a control character")
+        default: lines[lines.count - 1].append(byte)
         }
-        switch byte {
-        case 13: isAfterCR = true
-        case 10: throw .malformed("an LF stands alone")
-        case 0...8, 11...31, 127: throw .malformed("there is a control character")
-        default: line.append(byte)
-        }
+        last = byte
       }
-      guard !isAfterCR, line.isEmpty, lines.popLast() == [], lines.allSatisfy({ !$0.isEmpty }), lines.count <= 101
+      guard last == 10, lines.popLast() == [], lines.popLast() == [], lines.allSatisfy({ !$0.isEmpty }),
+        (1...101).contains(lines.count)
       else { throw .malformed("the lines are not those of a head, or more than a hundred fields") }
       return lines
     }
@@ -126,11 +118,11 @@
     ]
 
     /// The head for the origin: `Host` from the target, nothing meant for the proxy, one request on the connection.
-    func forwarded(path: String) -> [UInt8] {
+    func forwarded() -> [UInt8] {
       let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
         .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
       let dropped = Self.dropped.union(named)
-      var head = Array("\(method) \(path) \(version)\r\nHost: \(written)\r\n".utf8)
+      var head = Array("\(method) \(path ?? "/") \(version)\r\nHost: \(written)\r\n".utf8)
       for field in fields {
         let name = field.name.canonicalName
         guard !dropped.contains(name), !name.hasPrefix("proxy-") else { continue }

@@ -2,9 +2,21 @@
   import NIOCore
   import WaylayCore
 
+  extension ByteBufferView {
+    /// Where a head ends, with the empty line that ends it, looked for from an index on.
+    func endOfHead(from start: Index) -> Index? {
+      var index = start
+      while index + 4 <= endIndex {
+        if self[index] == 13, self[index + 1] == 10, self[index + 2] == 13, self[index + 3] == 10 { return index + 4 }
+        index += 1
+      }
+      return nil
+    }
+  }
+
   /// Holds the response to a request of plain http back until its head has passed the rewriter's check.
   struct HeldResponse {
-    /// As long as a head may be.
+    /// As long as a head may be, with interim ones before it.
     private static let limit = 64 << 10
 
     private(set) var bytes = ByteBuffer()
@@ -14,23 +26,17 @@
     mutating func append(_ more: ByteBuffer) throws -> (status: HTTPResponse.Status, fields: HTTPFields)? {
       bytes.writeImmutableBuffer(more)
       let view = bytes.readableBytesView
-      while true {
-        let rest = view.dropFirst(start)
-        var end = rest.startIndex
-        while end + 4 <= rest.endIndex, !rest[end..<end + 4].elementsEqual([13, 10, 13, 10]) { end += 1 }
-        guard end + 4 <= rest.endIndex else {
-          guard rest.count <= Self.limit else { throw ChannelError.eof }
-          return nil
-        }
-        let lines = try ProxyHead.lines(rest[..<(end + 4)])
+      while let end = view.endOfHead(from: start) {
+        let lines = try ProxyHead.lines(view[start..<end])
         let words = lines[0].split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard words.count >= 2, words[0].starts(with: "HTTP/1.".utf8),
           let code = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(code)
         else { throw ChannelError.eof }
-        start += end + 4 - rest.startIndex
-        if code < 200 { continue }
-        return (.init(code: code), try ProxyHead.fields(lines.dropFirst()))
+        start = end
+        if code >= 200 { return (.init(code: code), try ProxyHead.fields(lines.dropFirst())) }
       }
+      guard view.count <= Self.limit else { throw ChannelError.eof }
+      return nil
     }
   }
 #endif

@@ -19,8 +19,8 @@
     }
 
     private struct State {
-      /// The listener that the inner transports lead to.
-      var server: ObjectIdentifier?
+      /// Of the start that the inner transports lead to.
+      var secret: String?
       var inner: [RouteTable.Endpoint: Inner] = [:]
       var isInvalidated = false
     }
@@ -89,10 +89,10 @@
       defer { _ = dropped }
       return try state.withLock { state in
         guard !state.isInvalidated else { throw CancellationError() }
-        if state.server != ObjectIdentifier(server) {
+        if state.secret != server.secret {
           // The port may be somebody else's by now: nothing of the old sessions goes there.
           dropped = state.inner.values.map(\.transport)
-          (state.server, state.inner) = (ObjectIdentifier(server), [:])
+          (state.secret, state.inner) = (server.secret, [:])
         }
         let transport = try state.inner[endpoint]?.transport ?? makeInner(port, user, server.secret)
         state.inner[endpoint] = Inner(transport: transport, lastUse: now)

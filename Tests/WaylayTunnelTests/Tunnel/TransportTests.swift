@@ -1,6 +1,7 @@
 #if Tunnel
   import Foundation
   import HijackLab
+  import NIOCore
   import TestSupport
   import Testing
   import WaylayCore
@@ -79,7 +80,7 @@
         let events = rig.rewriter.events()
         try await load()
         let (port, secret) = (rig.tunnel.port, rig.secret)
-        try await rig.tunnel.server?.loseListener()
+        try await rig.tunnel.server?.channel.withLock { $0 }?.close().get()
         async let first: Void = load()
         async let second: Void = load()
         _ = try await (first, second)

@@ -2,60 +2,6 @@
   import WaylayCore
   import WaylayHosts
 
-  /// The end of the chain for a tunnel: a load is a connection, and its response the moment when that is known to be
-  /// the host's. So the rewriter's failover, with its health records and events, decides for tunnels as for requests.
-  final class TunnelDialer: Transport {
-    let capabilities: TransportCapabilities = [.routes, .gates]
-    private let flows = Locked<[ObjectIdentifier: Flow]>([:])
-
-    /// What a request is for.
-    enum Key: InterceptedRequest.Key { static let defaultValue: Flow? = nil }
-
-    func load(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-      guard let flow = request[Key.self] else { preconditionFailure("only the tunnel makes such requests") }
-      var failure: (any Error)?
-      for endpoint in try await endpoints(of: request, flow) {
-        let address = "\(endpoint)"
-        do {
-          if let reason = flow.server.refusal(of: endpoint.address, port: endpoint.port ?? 0, for: flow.authority) {
-            throw TransportError.unsent(.resourceUnavailable, "it \(reason), and no rule lists it", address)
-          }
-          let shown = try await flow.attempt(endpoint, request.route)
-          var response = InterceptedResponse(to: request, status: shown.status, fields: shown.fields, source: .network)
-          var metrics = LoadMetrics()
-          (metrics.connect, metrics.isConnectionReused, metrics.address) = (shown.time, false, address)
-          response.metrics = metrics
-          return response
-        } catch let error as TransportError where error.requestBytesSent == 0 && request.route == nil {
-          failure = error
-        }
-      }
-      throw failure ?? TransportError.unsent(.cannotFindHost, "it has no address", "\(flow.authority)")
-    }
-
-    /// The one address of a route, or those that the system knows, where its way may be taken.
-    private func endpoints(of request: InterceptedRequest, _ flow: Flow) async throws -> [HostEndpoint] {
-      let (authority, server) = (flow.authority, flow.server)
-      if let route = request.route {
-        return [try HostEndpoint(HostAddress(route.address), port: route.port ?? authority.port)]
-      }
-      guard server.rewriter.policy.allowsSystem else {
-        throw TransportError.unsent(.cannotFindHost, "the policy does not allow the system's way", "\(authority)")
-      }
-      if authority.host.isAddress, let address = try? HostAddress(authority.host.description) {
-        return [try HostEndpoint(address, port: authority.port)]
-      }
-      return try await SystemResolver().resolve(authority.host, port: authority.port).endpoints.prefix(8).map {
-        try HostEndpoint($0.address, port: authority.port)
-      }
-    }
-
-    func add(_ flow: Flow) { flows.withLock { $0[ObjectIdentifier(flow)] = flow } }
-    func remove(_ flow: Flow) { flows.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(flow)) } }
-
-    func closeConnections() { for flow in flows.withLock({ Array($0.values) }) { flow.networkChanged() } }
-  }
-
   /// The routes that clients may name, and how their handshakes have ended.
   final class RouteTable: Sendable {
     /// A host, and the address that is dialled for it.

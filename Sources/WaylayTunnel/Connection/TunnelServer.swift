@@ -47,7 +47,7 @@
     let secret = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: 0 ... .max)) }.joined()
     let channel = Locked<(any Channel)?>(nil)
     /// The oldest first.
-    private let connections = Locked<[Front]>([])
+    let connections = Locked<[Front]>([])
     /// Connections and decisions, which use the event loop.
     let users = DispatchGroup()
 

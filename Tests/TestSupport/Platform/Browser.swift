@@ -51,15 +51,16 @@ package import WaylayHAR
     private let commands: Int32
     private let profile: URL
 
-    /// Starts one.
-    package init(_ more: [String] = [], environment: [String: String] = [:]) throws {
+    /// Starts one, by a command that runs what comes after it where there is one.
+    package init(_ more: [String] = [], environment: [String: String] = [:], in place: [String] = []) throws {
       guard let path = Self.path else { throw Failure("no Chromium is installed") }
       profile = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: true)
       let answers: Int32
+      let command = place + [path]
       (process, commands, answers) = try Self.spawn(
-        path,
-        [
+        command[0],
+        command.dropFirst() + [
           "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
           "--no-first-run",
           "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -89,9 +90,10 @@ package import WaylayHAR
 
     /// Gives a page to a closure, and ends the browser whatever it does.
     package static func withPage<Result>(
-      _ more: [String] = [], environment: [String: String] = [:], _ body: (Page) async throws -> Result
+      _ more: [String] = [], environment: [String: String] = [:], in place: [String] = [],
+      _ body: (Page) async throws -> Result
     ) async throws -> Result {
-      let browser = try Browser(more, environment: environment)
+      let browser = try Browser(more, environment: environment, in: place)
       defer { browser.close() }
       let target = try await browser.call("Target.createTarget", ["url": "about:blank"])["targetId"]?.string ?? ""
       let session = try await browser.call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"]?

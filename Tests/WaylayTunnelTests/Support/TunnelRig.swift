@@ -61,13 +61,19 @@
     func curl(
       _ way: Way, _ url: URL? = nil, _ more: [String] = [], seconds: Int = 20
     ) async throws -> (code: Int32, output: String) {
+      let (arguments, environment) = try command(way, seconds: seconds)
+      return try await Program(path: "/usr/bin/curl").run(
+        arguments + more + [(url ?? lab.url()).absoluteString], environment: environment)
+    }
+
+    /// What tells curl to ask in one way; without one, it is told of no proxy.
+    func command(_ way: Way?, seconds: Int = 20) throws -> (arguments: [String], environment: [String: String]) {
       var arguments = ["-sS", "--max-time", "\(seconds)", "--cacert", try lab.authority.file().path]
       if way == .connect, !lab.good.isSecure { arguments.append("--proxytunnel") }
       let clean = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"].reduce(into: [:]) {
         $0[$1] = ""
       }
-      return try await Program(path: "/usr/bin/curl").run(
-        arguments + more + [(url ?? lab.url()).absoluteString], environment: clean.merging(variables(way)) { $1 })
+      return (arguments, way.map { clean.merging(variables($0)) { $1 } } ?? clean)
     }
 
     /// Expects the good server's answer.

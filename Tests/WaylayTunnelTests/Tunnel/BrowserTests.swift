@@ -41,8 +41,15 @@
           let visits = [
             (rig.lab.url(), fronts[0]), (rig.lab.url(host: "www.test"), fronts[1]), (plain.url(host: "other.test"), []),
           ]
+          let resolver = NameServer()
           let tries = visits.map { ($0.0, 1 + 6 * $0.1.filter { [.rogueCertificate, .wrongName].contains($0) }.count) }
-          for texts in try await visit(rig, tries) { #expect(texts.last == HijackLab.answer, "\(texts)") }
+          for texts in try await visit(rig, tries, by: resolver) { #expect(texts.last == HijackLab.answer, "\(texts)") }
+          // It has asked for no name of theirs; without a proxy it does.
+          #expect(resolver.queries().filter { $0.contains(".test") } == [])
+          if Namespace.hasResolver {
+            _ = try await visit(rig, [(rig.lab.url(), 1)], by: resolver, usesProxy: false)
+            #expect(resolver.queries().contains { $0.contains("api.test") })
+          }
           #expect(rig.lab.leaks() == [])
           #expect(plain.good.requests.count > 0)
           #expect(plain.good.rawBytes.allSatisfy { !$0.lowercased().contains("proxy") && !$0.contains(rig.secret) })
@@ -51,7 +58,9 @@
       }
 
       /// What each page says, or the browser's error, for each of so many tries until one gets the answer.
-      private func visit(_ rig: TunnelRig, _ visits: [(url: URL, tries: Int)]) async throws -> [[String]] {
+      private func visit(
+        _ rig: TunnelRig, _ visits: [(url: URL, tries: Int)], by resolver: NameServer, usesProxy: Bool = true
+      ) async throws -> [[String]] {
         let home = FileManager.default.temporaryDirectory.appendingPathComponent("waylay-home-\(UUID().uuidString)")
         let database = home.appendingPathComponent(".pki/nssdb")
         try FileManager.default.createDirectory(at: database, withIntermediateDirectories: true)
@@ -61,9 +70,10 @@
         let file = try rig.lab.authority.file().path
         let added = try await certutil.run(["-A", "-d", "sql:\(database.path)", "-n", "lab", "-t", "C,,", "-i", file])
         try #require(added.code == 0, "\(added.output)")
-        let proxy = "--proxy-server=http://127.0.0.1:\(rig.tunnel.port ?? 0)"
+        let proxy = usesProxy ? "--proxy-server=http://127.0.0.1:\(rig.tunnel.port ?? 0)" : "--no-proxy-server"
         let secret = rig.secret
-        return try await Browser.withPage([proxy], environment: ["HOME": home.path]) { page in
+        let place = Namespace.isAllowed ? Namespace.command(trusting: file, by: resolver) : []
+        return try await Browser.withPage([proxy], environment: ["HOME": home.path], in: place) { page in
           page.browser.listen { [browser = page.browser] session, event, parameters in
             let id = parameters["requestId"]?.string ?? ""
             switch event {

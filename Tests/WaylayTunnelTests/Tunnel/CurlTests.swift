@@ -96,6 +96,38 @@
       }
     }
 
+    #if os(Linux)
+      @Test(
+        "no name of a routed host is asked for, whichever way; without the tunnel, or with socks5, it is", .heavy,
+        .enabled(if: Namespace.hasResolver, "no namespace with a resolver can be made here"), arguments: [true, false])
+      func asksNobody(_ isSecure: Bool) async throws {
+        try await TunnelRig.with(isSecure: isSecure, ["127.0.0.8", "127.0.0.1"]) { rig in
+          func queries(
+            _ way: TunnelRig.Way?, _ change: ([String: String]) -> [String: String] = { $0 }
+          ) async throws -> (output: String, names: [String]) {
+            let resolver = NameServer()
+            let (arguments, environment) = try rig.command(way)
+            let output = try await Namespace.run(
+              "/usr/bin/curl", arguments + [rig.lab.url().absoluteString], trusting: rig.lab.authority.file().path,
+              by: resolver, environment: change(environment)
+            ).output
+            return (output, resolver.queries())
+          }
+          for way in TunnelRig.Way.allCases where way != .absolute || !isSecure {
+            let (output, names) = try await queries(way)
+            #expect(output == HijackLab.answer)
+            #expect(names == [], "\(way)")
+          }
+          #expect(try await queries(nil).names.contains { $0.contains("api.test") })
+          let (_, names) = try await queries(.socks) { variables in
+            variables.mapValues { $0.replacingOccurrences(of: "socks5h:", with: "socks5:") }
+          }
+          #expect(names.contains { $0.contains("api.test") })
+          if isSecure { #expect(rig.lab.leaks() == []) }
+        }
+      }
+    #endif
+
     @Test("twice in a row to a good address, and the second goes there at once")
     func learns() async throws {
       try await TunnelRig.with(["127.0.0.6", "127.0.0.4", "127.0.0.1"]) { rig in

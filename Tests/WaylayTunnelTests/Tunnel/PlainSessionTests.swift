@@ -1,7 +1,6 @@
 #if Tunnel
   import Foundation
   import HijackLab
-  import NIOCore
   import TestOrigin
   import TestSupport
   import Testing
@@ -36,7 +35,7 @@
             isSecure ? 2 * front.filter { [.rogueCertificate, .wrongName].contains($0) }.count : 2 * front.count
           // On a busy machine the good address is late at times, too, and a bad one is asked before it once more.
           let urls = (0...hidden + 2).map { rig.lab.url("/?\($0)").absoluteString }
-          let resolver = try NameServer()
+          let resolver = NameServer()
           let (_, output) = try await Namespace.run(
             Program("plain-session").path, urls, trusting: try rig.lab.authority.file().path,
             by: resolver, environment: rig.tunnel.proxyVariables)
@@ -50,63 +49,6 @@
             "/usr/bin/getent", ["hosts", "api.test"], trusting: "/dev/null", by: resolver, environment: [:])
           #expect(resolver.isReached == resolver.queries().contains { $0.contains("api.test") })
         }
-      }
-    }
-
-    /// The system's resolver for a program in a namespace: it notes what it is asked, and says nothing.
-    final class NameServer {
-      private let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-      /// Whether it may have a resolver's port, which belongs to the system's own user.
-      let isReached: Bool
-      private var names: [String] = []
-
-      init() throws {
-        let address = try SocketAddress(ipAddress: "127.0.0.53", port: 53)
-        let descriptor = descriptor
-        isReached = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0
-      }
-
-      deinit { close(descriptor) }
-
-      /// The names in all that it was sent.
-      func queries() -> [String] {
-        var bytes = [UInt8](repeating: 0, count: 512)
-        while case let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)), count > 12 {
-          names.append(String(decoding: bytes[12..<count].map { $0 < 33 ? 46 : $0 }, as: UTF8.self))
-        }
-        return names
-      }
-    }
-
-    /// Runs programs to which one authority is the system's.
-    enum Namespace {
-      private static let bundle = "/etc/ssl/certs/ca-certificates.crt"
-      private static let flags = getuid() == 0 ? "-m" : "-Urm"
-
-      static let isAllowed: Bool = {
-        guard access("/usr/bin/unshare", X_OK) == 0, access(bundle, R_OK) == 0 else { return false }
-        let program = Program(path: "/usr/bin/unshare")
-        let nothing = Program.File.open("/dev/null", O_RDWR)
-        let script = "mount --bind /dev/null \(bundle)"
-        guard let process = try? program.spawn([flags, "sh", "-c", script], files: [nothing, nothing, nothing]) else {
-          return false
-        }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status == 0
-      }()
-
-      static func run(
-        _ program: String, _ arguments: [String], trusting authority: String, by resolver: NameServer,
-        environment: [String: String]
-      ) async throws -> (code: Int32, output: String) {
-        let file = resolver.isReached ? "nameserver 127.0.0.53\\noptions timeout:1 attempts:1\\n" : ""
-        let script = """
-          mount --bind "$0" \(bundle) && mount -t tmpfs none /mnt && printf '\(file)' >/mnt/resolv.conf &&
-          mount --bind /mnt/resolv.conf /etc/resolv.conf && exec "$@"
-          """
-        return try await Program(path: "/usr/bin/unshare").run(
-          [flags, "sh", "-c", script, authority, program] + arguments, environment: environment, limit: .seconds(120))
       }
     }
   #endif

@@ -85,6 +85,102 @@
       }
     }
 
+    @Test(
+      "hundreds of clients that send their heads bit by bit keep nobody out, have nothing dialled and leave nothing",
+      .exitTest,
+      .enabled(if: Platform.isLinux, "there is no /proc"))
+    func slowHeads() async {
+      #if os(Linux)
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          var options = HostTunnel.Options()
+          options.maximumConnections = 100
+          var limits = TunnelLimits()
+          limits.headTime = .seconds(2)
+          try await TunnelRig.with(isSecure: false, limits: limits, options: options) { rig in
+            let port = rig.tunnel.port ?? 0
+            let tunnel = "CONNECT api.test:\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
+            let get = "GET \(rig.lab.url().absoluteString) HTTP/1.1\r\n\(rig.credentials())\r\n"
+            func isServed() async throws {
+              let client = try await RawClient.connect(port: port, get)
+              Process.require(await client.rest().contains(HijackLab.answer), "not served: \(client.text)")
+            }
+            let friend = try await RawClient.connect(port: port, tunnel)
+            await friend.until("200 Connection")
+            try await isServed()
+            let before = try Process.openDescriptors
+            let pieces = [Array(tunnel.utf8.dropLast(2)), Array(get.utf8.dropLast(2)), [5, 3, 2, 0], []]
+            var strangers: [RawClient] = []
+            for number in 0..<Sizes.of(600, small: 300) {
+              strangers.append(try await RawClient.connect(port: port))
+              let count = rig.tunnel.server?.connections.withLock { $0.count } ?? 0
+              Process.require(count <= options.maximumConnections, "\(count) at once")
+              // Each of those that are there says one byte more.
+              for (index, stranger) in strangers.enumerated().suffix(20) {
+                let bytes = pieces[index % pieces.count]
+                if number - index < bytes.count { stranger.send([bytes[number - index]]) }
+              }
+              if number % 100 == 99 { try await isServed() }
+            }
+            for stranger in strangers { Process.require(await !stranger.rest().contains(" 200 "), stranger.text) }
+            friend.send("GET / HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n")
+            Process.require(await friend.rest().contains(HijackLab.answer), friend.text)
+            // The friend, and those who were served.
+            let served = 2 + strangers.count / 100
+            Process.require(rig.lab.good.connectionCount == served, "\(rig.lab.good.connectionCount) dialled")
+            await Self.until { try Process.openDescriptors <= before }
+          }
+        }
+      #endif
+    }
+
+    @Test(
+      "nothing of a connection is kept when it is over, and what is dialled for it ends with it", .exitTest,
+      .enabled(if: Platform.isLinux, "there is no /proc"))
+    func memory() async {
+      #if os(Linux)
+        await #expect(processExitsWith: .success) {
+          Process.limit()
+          var policy = HostRewriter.Policy.require
+          policy.deadlines.initial = .seconds(1000)
+          policy.deadlines.maximum = .seconds(1000)
+          try await TunnelRig.with(isSecure: false, policy: policy, isPatient: true) { rig in
+            let names = ["good.test": "127.0.0.1", "refused.test": "127.0.0.8", "hole.test": "127.0.0.7"]
+            let rules = names.map { ("\($0):\(rig.lab.port)", [$1]) }
+            rig.rewriter.ruleSource.replace(with: try HostRules(Dictionary(uniqueKeysWithValues: rules)))
+            func client(_ host: String) async throws -> RawClient {
+              let head = "CONNECT \(host):\(rig.lab.port) HTTP/1.1\r\n\(rig.credentials())\r\n"
+              return try await RawClient.connect(port: rig.tunnel.port ?? 0, head)
+            }
+            func answered() async throws {
+              let client = try await client("good.test")
+              await client.until("200 Connection")
+              client.send("GET / HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n")
+              Process.require(await client.rest().contains(HijackLab.answer), client.text)
+            }
+            try await answered()
+            let before = try Process.openDescriptors
+            try await answered()
+            let refused = try await client("refused.test")
+            Process.require(await refused.rest().hasPrefix("HTTP/1.1 502"), refused.text)
+            // One that goes away while a black hole is dialled for it.
+            let gone = try await client("hole.test")
+            await Self.until { try Process.openDescriptors > before + 2 }
+            gone.close()
+            await Self.until { try Process.openDescriptors <= before }
+            weak let server = rig.tunnel.server
+            await rig.tunnel.stop()
+            await Self.until { server == nil }
+          }
+        }
+      #endif
+    }
+
+    /// Waits for what nobody tells of, as long as the test may take.
+    private static func until(_ condition: () throws -> Bool) async {
+      while (try? condition()) != true { await Task.yield() }
+    }
+
     @Test("at the limit of connections the oldest stranger makes room")
     func limit() async throws {
       var options = HostTunnel.Options()
@@ -126,26 +222,30 @@
 
     @Test(
       "while the first address dies, no request waits for it, and none is lost but what it had taken", .heavy,
-      .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"))
-    func dying() async throws {
+      .enabled(if: Platform.hasLoopbackRange, "no 127.0.0.2"), arguments: ["refuses", "is silent"])
+    func dying(_ way: String) async throws {
       try await TunnelRig.with(["127.0.0.10", "127.0.0.1"], isPatient: true) { rig in
         let authority = rig.lab.authority
         let first = try await TestOrigin.start(
           hosts: ["127.0.0.10"], port: rig.lab.port, tls: .init(authority: authority, names: HijackLab.names))
         first.reply(to: "/") { _ in .text(HijackLab.answer) }
-        let count = Sizes.of(200, small: 20)
+        // Whole, as an app sends them; otherwise four at a time, and as fast as they go.
+        let pace = Sizes.isWhole ? ["--rate", "20/s"] : ["--parallel", "--parallel-max", "4", "--no-progress-meter"]
+        let (count, atOnce) = (Sizes.of(200, small: 60), Sizes.isWhole ? 1 : 4)
+        let urls = rig.lab.url("/?").absoluteString + "[1-\(count)]"
         async let all = rig.curl(
-          .connect, nil,
-          ["--rate", "20/s", "--http1.1", "-H", "Connection: close", rig.lab.url("/?").absoluteString + "[1-\(count)]"])
+          .connect, nil, pace + ["--http1.1", "-H", "Connection: close", urls], seconds: 5)
         await first.until { $0.connectionCount >= 3 }
         await first.stop()
-        let (code, output) = try await all
-        #expect(code == 0)
-        // One that is inside of TLS when the server dies may have been carried out, and is not sent again.
-        let lost = output.components(separatedBy: "curl: (52) Empty reply").count - 1
-        #expect(lost <= 1)
+        let hole = way == "refuses" ? nil : try BlackHole(host: "127.0.0.10", port: rig.lab.port)
+        let output = try await all.output
+        // What is inside of TLS when the server dies may have been carried out, and is not sent again.
+        let lost = output.components(separatedBy: "curl: (").count - 1
+        #expect(lost <= atOnce, "\(output)")
+        #expect(!output.contains("curl: (28)"), "\(output)")
         #expect(output.components(separatedBy: HijackLab.answer).count == count + 2 - lost, "\(output)")
-        #expect(rig.lab.good.requests.count > 0)
+        #expect(rig.lab.good.requests.count > count / 2)
+        withExtendedLifetime(hole) {}
       }
     }
 

@@ -41,6 +41,12 @@ open class DispatchObject {}
 /// https://developer.apple.com/documentation/dispatch/dispatchgroup
 open class DispatchGroup: DispatchObject, @unchecked Sendable {
   public override init() { fatalError() }
+  public func enter() { fatalError() }
+  public func leave() { fatalError() }
+  public func notify(
+    qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], queue: DispatchQueue,
+    execute work: @escaping @Sendable @convention(block) () -> Void
+  ) { fatalError() }
 }
 
 /// https://developer.apple.com/documentation/dispatch/dispatchqueue

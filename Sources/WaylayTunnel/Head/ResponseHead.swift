@@ -5,12 +5,9 @@
   extension ByteBufferView {
     /// Where a head ends, with the empty line that ends it, looked for from an index on.
     func endOfHead(from start: Index) -> Index? {
-      var index = start
-      while index + 4 <= endIndex {
-        if self[index] == 13, self[index + 1] == 10, self[index + 2] == 13, self[index + 3] == 10 { return index + 4 }
-        index += 1
-      }
-      return nil
+      guard start + 4 <= endIndex else { return nil }
+      let end = (start...endIndex - 4).first { self[$0] == 13 && self[$0...].starts(with: "\r\n\r\n".utf8) }
+      return end.map { $0 + 4 }
     }
   }
 

@@ -39,9 +39,14 @@
       metrics.firstByte = startedAt.duration(to: .now)
       metrics.requestBodyBytes = upload.sent
       metrics.protocolName =
-        response.version == .http2 ? "h2" : "http/\(response.version.major).\(response.version.minor)"
-      // What a client has decompressed is longer than the field says.
-      let length = fields[.contentEncoding] == nil ? fields[.contentLength].flatMap { Int64(decimal: $0) } : nil
+        switch response.version {
+        case .http2: "h2"
+        case .http1_1: "http/1.1"
+        default: "http/1.0"
+        }
+      // What a client has decompressed is longer than the field says. Looking fields up by name would make an index.
+      let isCoded = fields.contains { $0.name == .contentEncoding }
+      let length = isCoded ? nil : fields.first { $0.name == .contentLength }.flatMap { Int64(decimal: $0.value) }
       buffers = response.body.makeAsyncIterator()
       var body = MessageBody.relaying(.empty, length: length) { try await self.next() }
       if request.method == .head || [204, 304].contains(response.status.code) || length == 0 {

@@ -240,7 +240,9 @@ extension Load {
   }
 
   /// Ends the load: timeouts stop, the last event goes out, the log gets its line. Only the first call counts.
-  func end(_ response: InterceptedResponse? = nil, error: (any Error)? = nil) {
+  ///
+  /// - Parameter makeError: The failure, made where it counts: a body that was read to its end is dropped, too.
+  func end(_ response: InterceptedResponse? = nil, error makeError: @autoclosure () -> (any Error)? = nil) {
     let (isFirst, isWatched) = state.withLock { state in
       defer {
         state.hasEnded = true
@@ -249,6 +251,7 @@ extension Load {
       return (!state.hasEnded, state.isWatched)
     }
     guard isFirst else { return }
+    let error = makeError()
     report(error == nil ? .finished : .failed, response: response, error: error)
     log(response, error)
     if isWatched { registry.watch.remove(self) }

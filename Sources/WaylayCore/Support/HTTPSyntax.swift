@@ -38,16 +38,12 @@ extension String {
   var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isToken) }
 }
 
-extension FixedWidthInteger {
+extension Int64 {
   /// The number that decimal digits alone make; `nil` for a sign, a blank, an empty text, and a number that is too
   /// large.
-  package init?(decimal text: some StringProtocol) {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = Self(text)
-    else {
-      return nil
-    }
-    self = number
+  package init?(decimal text: String) {
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    self.init(text)
   }
 }
 

@@ -9,7 +9,7 @@ extension DiskStore {
     guard let log, isCompactionWorthIt(log, share: 0.5) else { return }
     attemptCompaction(log) {
       let draft = try draft(of: log)
-      state.withLock { $0.compacting = draft.generation }
+      state.withLock { $0.compaction.draft = draft.generation }
       syncQueue.async { [self] in
         let outcome = Result { try log.synchronize(draft) }
         enqueue { $0.compact(log, draft, outcome) }
@@ -20,8 +20,8 @@ extension DiskStore {
   private func compact(_ log: StoreLog, _ draft: StoreLog.Draft, _ outcome: Result<Void, any Error>) {
     let isWanted = state.withLock { state in
       // The log was written anew meanwhile: this one was given up, and another one may be under way by now.
-      guard state.compacting == draft.generation else { return false }
-      state.compacting = nil
+      guard state.compaction.draft == draft.generation else { return false }
+      state.compaction.draft = nil
       return true
     }
     guard isWanted else { return }
@@ -54,7 +54,7 @@ extension DiskStore {
 
   private func abandonCompaction(_ log: StoreLog) {
     log.abandonDraft()
-    state.withLock { $0.compacting = nil }
+    state.withLock { $0.compaction.draft = nil }
   }
 
   /// - Parameters:
@@ -66,8 +66,8 @@ extension DiskStore {
     return state.withLock { state in
       // What is kept beside the entries, and files that could not be removed, count as well while they are there: a
       // log that would not be shorter is not worth it, and would be begun again and again.
-      let count = isLast ? state.index.count : max(state.index.count, state.needed)
-      return !state.isLost && state.compacting == nil && records >= state.compactAt
+      let count = isLast ? state.index.count : max(state.index.count, state.compaction.needed)
+      return !state.life.isLost && state.compaction.draft == nil && records >= state.compaction.earliest
         && Double(records) > Double(count) * (1 + share) + Double(options.slack)
     }
   }
@@ -75,13 +75,13 @@ extension DiskStore {
   private func attemptCompaction(_ log: StoreLog, _ work: () throws -> Void) {
     do {
       try work()
-      state.withLock { $0.compactAt = 0 }
+      state.withLock { $0.compaction.earliest = 0 }
     } catch {
       // Never another one's: there is one at a time, and all of this is the work of one thread.
       log.abandonDraft()
       // Not again for every record.
       let records = log.records
-      state.withLock { $0.compactAt = records * 2 }
+      state.withLock { $0.compaction.earliest = records * 2 }
       options.logger.warning("the archive in \(directory) could not shorten its log: \(error)")
     }
   }
@@ -96,17 +96,17 @@ extension DiskStore {
     durable.sort { $0.slot.number < $1.slot.number }
     // What is there as it was before comes before what took its place.
     let (superseded, replaced) = state.withLock { state -> ([LogRecord], [LogRecord]) in
-      let held = state.superseded.filter { id, _ in state.find(id).map { state.index[$0].isDurable } ?? false }
+      let held = state.kept.items.filter { id, _ in state.find(id).map { state.index[$0].isDurable } ?? false }
       return (
-        state.superseded.values.joined().map {
-          $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.isSafe($0.slot))
+        state.kept.items.values.joined().map {
+          $0.slot.record(low: $0.low, isVisited: false, isSafe: !$0.isEntry || state.kept.isSafe($0.slot))
         },
         held.flatMap { Superseded.records(of: $0.value, replacedBy: $0.key) }
       )
     }
     let partitions = state.withLock { state in
-      state.partitions.compactMap { digest, number -> LogRecord? in
-        state.folders[number].map { .partition(number, digest: digest, folder: $0) }
+      state.names.partitions.compactMap { digest, number -> LogRecord? in
+        state.names.folders[number].map { .partition(number, digest: digest, folder: $0) }
       }
     }
     try log.write(partitions, to: &draft)
@@ -122,11 +122,11 @@ extension DiskStore {
     try log.write(replaced, to: &draft)
     var needed = Int(clamping: draft.records)
     try log.attach(draft) {
-      let loose = state.withLock { $0.loose.map(\.looseRecord) }
+      let loose = state.withLock { $0.leftovers.loose.map(\.looseRecord) }
       needed += loose.count
       return loose
     }
-    state.withLock { [needed] in $0.needed = needed }
+    state.withLock { [needed] in $0.compaction.needed = needed }
     return draft
   }
 }
@@ -141,12 +141,12 @@ extension DiskStore {
   /// each call returns when the directory is released.
   package func close() async {
     let isFirst = state.withLock { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
+      defer { state.life.isClosed = true }
+      return !state.life.isClosed
     }
-    guard isFirst else { return await wait { $0.isReleased } }
+    guard isFirst else { return await wait { $0.life.isReleased } }
     // No piece of a body and no flush is begun any more; those that are under way come to their end.
-    await wait { $0.writing == 0 }
+    await wait { $0.life.writing == 0 }
     // What was to be done before may have left something to do.
     for _ in 0..<2 { try? await perform { _ in } }
     try? await perform { $0.end() }
@@ -157,46 +157,43 @@ extension DiskStore {
   /// that is at the path now, or finds this one elsewhere, need not wait for a close.
   func leave() {
     enqueue { store in
-      store.state.withLock { $0.isLeft = true }
+      store.state.withLock { $0.life.isLeft = true }
       store.releaseIfLeft()
     }
   }
 
   private func releaseIfLeft() {
-    guard state.withLock({ $0.isLeft && $0.writing == 0 }) else { return }
+    guard state.withLock({ $0.life.isLeft && $0.life.writing == 0 }) else { return }
     free()
   }
 
   private func free() {
     lock?.release()
     state.withLock { state in
-      state.isReleased = true
-      return state.closers.takeAll()
+      state.life.isReleased = true
+      return state.life.closers.takeAll()
     }.wake()
   }
 
   /// Waits until a directory that was lost is free for others.
-  func leaving() async { await wait { $0.isReleased || !$0.isLost } }
+  func leaving() async { await wait { $0.life.isReleased || !$0.life.isLost } }
 
   /// Waits also when the task has been cancelled: the caller relies on it.
   private func wait(until isReached: @escaping @Sendable (State) -> Bool) async {
     await Task { [self] in
-      while !state.withLock({ isReached($0) }) { await state.wait(at: \.closers) { isReached($0) } }
+      while !state.withLock({ isReached($0) }) { await state.wait(at: \.life.closers) { isReached($0) } }
     }.value
   }
 
   /// The last thing that the thread of the log does.
   private func end() {
-    if !state.withLock({ $0.isLost }) {
+    if !state.withLock({ $0.life.isLost }) {
       clearDrafts()
       passAtTheEnd()
       compactAtTheEnd()
     }
     let end = state.withLock { state in
-      state.index.removeAll()
-      state.tier.removeAll()
-      state.tierBytes = 0
-      state.usage = StoreUsage()
+      state.forgetAll()
       return state.end
     }
     if let end { attempt("note its end") { try $0.log?.append(end) } }
@@ -207,12 +204,12 @@ extension DiskStore {
   /// Removes what writers have written and not committed. They may still be read from: their files stay open.
   private func clearDrafts() {
     let (drafts, resumed) = state.withLock { state in
-      (Array(state.drafts), state.resumed.compactMap { id in state.find(id).map { (id, state.index[$0]) } })
+      (Array(state.leftovers.drafts), state.growing.resumed.compactMap { id in state.find(id).map { (id, state.index[$0]) } })
     }
     discard(drafts)
     for (id, slot) in resumed where slot.head != slot.body && slot.bodyOffset == 0 {
       attempt("cut a body") { store in
-        guard let folder = store.state.withLock({ $0.folders[slot.partition] }) else { return }
+        guard let folder = store.state.withLock({ $0.names.folders[slot.partition] }) else { return }
         try store.files.truncate(store.archive.openForWriting(slot.bodyFile(id.hash), folder), to: slot.bodyLength)
       }
     }
@@ -221,18 +218,18 @@ extension DiskStore {
   /// From now on nothing of this store changes anything in the directory.
   func seal(_ reason: any Error = ArchiveError.closed) {
     log?.seal(reason)
-    state.withLock { $0.isSealed = true }
+    state.withLock { $0.life.isSealed = true }
   }
 
   /// Whether the directory may be changed still; asked on the thread of the log, where the sealing happens as well.
-  var isSealed: Bool { state.withLock { $0.isSealed } }
+  var isSealed: Bool { state.withLock { $0.life.isSealed } }
 
   /// Does a piece of a writer's work, which a close waits for.
   func writing(_ work: () throws -> Void) throws {
     try state.withLock { state in
-      if state.isClosed { throw ArchiveError.closed }
-      if state.isSealed { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
-      state.writing += 1
+      if state.life.isClosed { throw ArchiveError.closed }
+      if state.life.isSealed { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+      state.life.writing += 1
     }
     defer { endWriting() }
     try work()
@@ -241,8 +238,8 @@ extension DiskStore {
   /// Ends what a close waits for, and what keeps a directory that was lost.
   func endWriting() {
     state.withLock { state in
-      state.writing -= 1
-      return state.writing == 0 ? state.closers.takeAll() : []
+      state.life.writing -= 1
+      return state.life.writing == 0 ? state.life.closers.takeAll() : []
     }.wake()
     releaseIfLeft()
   }

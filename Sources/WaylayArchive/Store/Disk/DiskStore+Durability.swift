@@ -42,8 +42,8 @@ extension DiskStore {
     }
     // The caller has been told of this, too.
     let givenUp = state.withLock { state in
-      defer { state.givenUp = nil }
-      return state.givenUp
+      defer { state.reports.givenUp = nil }
+      return state.reports.givenUp
     }
     if let failure = failure ?? givenUp.map(Self.notFlushed) { throw failure }
   }
@@ -52,12 +52,12 @@ extension DiskStore {
     guard log != nil else { return }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       let isOpen = state.withLock { state in
-        guard !state.isClosed else { return false }
+        guard !state.life.isClosed else { return false }
         // A close waits for it.
-        state.writing += 1
+        state.life.writing += 1
         // What has a number by now is written by the jobs before this one.
-        let last = state.lastNumber
-        state.jobs.append { store in
+        let last = state.names.last
+        state.work.add { store in
           store.sync(upTo: last) { outcome in
             store.endWriting()
             continuation.resume(with: outcome.mapError(Self.notFlushed))
@@ -78,7 +78,7 @@ extension DiskStore {
       await context.pool.settle()
       try? await perform { _ in }
       await withCheckedContinuation { continuation in syncQueue.async { continuation.resume() } }
-      if state.withLock({ !$0.isWorking && $0.jobs.isEmpty && $0.compacting == nil }) { return true }
+      if state.withLock({ !$0.work.isRunning && $0.work.jobs.isEmpty && $0.compaction.draft == nil }) { return true }
     }
     return false
   }
@@ -96,12 +96,12 @@ extension DiskStore {
   /// cannot.
   func syncSuperseded() {
     sync(upTo: 0) { [self] outcome in
-      guard case .failure(let error) = outcome else { return state.withLock { $0.retry.seconds = 0 } }
+      guard case .failure(let error) = outcome else { return state.withLock { $0.kept.retry.seconds = 0 } }
       // Not every second while the store is in use, and not at all while it is not: a flush or a close asks
       // again.
       state.withLock { state in
-        let seconds = min(max(1, state.retry.seconds * 2), 256)
-        state.retry = (seconds, .now + .seconds(seconds))
+        let seconds = min(max(1, state.kept.retry.seconds * 2), 256)
+        state.kept.retry = (seconds, .now + .seconds(seconds))
       }
       options.logger.warning("the archive in \(directory) could not flush its entries to the disk: \(error)")
     }
@@ -140,7 +140,7 @@ extension DiskStore {
 
   /// The same as for what is superseded, while the store is closed.
   func passAtTheEnd() {
-    guard log != nil, state.withLock({ !$0.superseded.isEmpty && !$0.isLost }) else { return }
+    guard log != nil, state.withLock({ !$0.kept.items.isEmpty && !$0.life.isLost }) else { return }
     attempt("flush its entries to the disk") { store in
       let batch = try store.begin(upTo: 0)
       let synced = store.syncQueue.sync { store.sync(batch) }
@@ -158,16 +158,16 @@ extension DiskStore {
     if let log, log.isBroken { try rewrite(log) }
     var batch = SyncBatch(last: last)
     let isAll = state.withLock { state in
-      for (id, items) in state.superseded {
+      for (id, items) in state.kept.items {
         guard let handle = state.find(id), state.index[handle].isDurable else { continue }
         let slot = state.index[handle]
         batch.superseded.append((id, slot.head, items))
-        if last == 0, !state.isSafe(slot) { batch.slots.append((id.hash, slot)) }
+        if last == 0, !state.kept.isSafe(slot) { batch.slots.append((id.hash, slot)) }
       }
       guard last > 0 else { return false }
       // What is replaced before it is there would otherwise be gone although it was to be there.
-      state.syncing = (state.syncing.count + 1, state.lastNumber)
-      return state.safe < state.lastNumber
+      state.kept.syncing = (state.kept.syncing.count + 1, state.names.last)
+      return state.kept.safe < state.names.last
     }
     guard isAll else { return batch }
     forEachDurable { low, slot, _, isSafe in
@@ -179,8 +179,8 @@ extension DiskStore {
   private func end(_ batch: SyncBatch) {
     guard batch.begun > 0 else { return }
     state.withLock { state in
-      state.syncing.count -= 1
-      if state.syncing.count == 0 { state.syncing.last = 0 }
+      state.kept.syncing.count -= 1
+      if state.kept.syncing.count == 0 { state.kept.syncing.last = 0 }
     }
   }
 
@@ -193,7 +193,7 @@ extension DiskStore {
         let end = min(place + 256, state.index.places)
         while place < end {
           if let found = state.index.place(place), found.payload.isDurable {
-            body(found.hash, found.payload, found.isVisited, state.isSafe(found.payload))
+            body(found.hash, found.payload, found.isVisited, state.kept.isSafe(found.payload))
           }
           place += 1
         }
@@ -204,7 +204,7 @@ extension DiskStore {
 
   /// Syncs files and their names to the disk, where it is waited for, and says what of it is there.
   private func sync(_ batch: SyncBatch) -> SyncBatch {
-    let folders = state.withLock { $0.folders }
+    let folders = state.withLock { $0.names.folders }
     var synced = batch
     var refused: Set<EntryFile> = []
     var unsettled: Set<UInt32> = []
@@ -242,12 +242,12 @@ extension DiskStore {
 
   private func synchronize(_ file: EntryFile, _ folder: String, of slot: DiskSlot, _ low: UInt64) throws {
     do {
-      guard state.withLock({ $0.refused.contains(file) }) else {
+      guard state.withLock({ $0.leftovers.refused.contains(file) }) else {
         let open = try archive.openForReading(file, folder)
         do {
           try files.synchronize(open)
         } catch {
-          state.withLock { _ = $0.refused.insert(file) }
+          state.withLock { _ = $0.leftovers.refused.insert(file) }
           throw error
         }
         return
@@ -265,7 +265,7 @@ extension DiskStore {
         offset += Int64(bytes.count)
       }
       try files.synchronize(open)
-      state.withLock { _ = $0.refused.remove(file) }
+      state.withLock { _ = $0.leftovers.refused.remove(file) }
     } catch {
       if isOutdated(slot, low) { return }
       if let error = error as? SystemError, error.isMissing {
@@ -285,7 +285,7 @@ extension DiskStore {
       if let handle = state.find(EntryID(number: slot.number, hash: low)), state.index[handle].head == slot.head {
         return false
       }
-      return !state.superseded.values.contains {
+      return !state.kept.items.values.contains {
         $0.contains { $0.slot.number == slot.number && $0.slot.head == slot.head }
       }
     }
@@ -314,12 +314,12 @@ extension DiskStore {
           guard slot.head > batch.last, state.index[handle].bodyLength == slot.bodyLength else { continue }
           state.index[handle].isSafe = true
           records.append(state.index[handle].record(low: low, isVisited: state.index.isVisited(handle), isSafe: true))
-        } else if let holder = state.markSuperseded(slot, of: id) {
+        } else if let holder = state.kept.mark(slot, of: id) {
           holders.insert(holder)
         }
       }
-      if batch.last > state.safe {
-        state.safe = batch.last
+      if batch.last > state.kept.safe {
+        state.kept.safe = batch.last
         // Nothing new: what is there is known to be safe, and a full disk need not take a record of it.
         if batch.slots.isEmpty { return records }
         var record = LogRecord(.synced)
@@ -347,11 +347,11 @@ extension DiskStore {
         // Of one that has changed since, what the disk has is still needed; but not when what it has now is kept in
         // its turn.
         let isCurrent = state.find(id).map { state.index[$0].head == head } ?? false
-        let holder = isCurrent ? id : state.holder(of: id.number, head)
-        guard let holder, let known = state.superseded[holder] else { return nil }
+        let holder = isCurrent ? id : state.kept.holder(of: id.number, head)
+        guard let holder, let known = state.kept.items[holder] else { return nil }
         let gone = Set(items.map(\.slot.head))
         let rest = known.filter { !gone.contains($0.slot.head) }
-        state.superseded[holder] = rest.isEmpty ? nil : rest
+        state.kept.items[holder] = rest.isEmpty ? nil : rest
         return rest
       }
       if let rest { removeSuperseded(items, rest: rest) }

@@ -11,8 +11,8 @@ extension DiskStore {
     }
     if log == nil { try await refreshFromLog() }
     try state.withLock { state in
-      if state.isClosed { throw ArchiveError.closed }
-      if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+      if state.life.isClosed { throw ArchiveError.closed }
+      if state.life.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
     }
     let slots = collect(filter)
     var start = 0
@@ -37,7 +37,7 @@ extension DiskStore {
         // Empty folders of partitions that are gone tell how many there were.
         guard !store.isSealed else { return }
         for number in Set(slots.map(\.slot.partition)) {
-          if let folder = store.state.withLock({ $0.folders[number] }) {
+          if let folder = store.state.withLock({ $0.names.folders[number] }) {
             store.archive.removePartition(folder)
           }
         }
@@ -64,8 +64,8 @@ extension DiskStore {
     var goesOn = true
     while goesOn {
       goesOn = state.withLock { state in
-        if state.isClosed || state.isLost { return false }
-        let number = wanted.map { state.partitions[$0] }
+        guard state.life.isOpen else { return false }
+        let number = wanted.map { state.names.partitions[$0] }
         let end = min(place + 256, state.index.places)
         while place < end {
           if let found = state.index.place(place), number == nil || found.payload.partition == number,
@@ -86,7 +86,7 @@ extension DiskStore {
     let id = EntryID(number: slot.number, hash: low)
     for _ in 0..<8 {
       let now = state.withLock { state in
-        state.find(id).map { (state.index[$0], state.tier.first(low) { $0.id == id }.map { state.tier[$0] }) }
+        state.slot(id).map { ($0, state.tier.find(id)?.entry) }
       }
       guard let (slot, kept) = now else { return nil }
       if let kept { return kept }
@@ -109,17 +109,17 @@ extension DiskStore {
   /// - Throws: When it cannot be read: what was read before may have been removed since, and is not given out for it.
   func refresh() throws {
     // One at a time, so that nobody goes back to what an earlier one has read.
-    try following.withLock { _ in
+    try replayed.withLock { place in
       // The writer may compact at any moment: a name that was just listed may be gone, and names that come and go while
       // they are listed may both be missed.
       for attempt in 1...Self.mostLookUps {
-        if state.withLock({ !$0.isFollowing }) || isGone() { return }
+        if state.withLock({ !$0.life.isOpen }) || isGone() { return }
         do {
-          if try follow(believing: attempt == Self.mostLookUps) { return }
+          if try follow(&place, believing: attempt == Self.mostLookUps) { return }
         } catch let error as SystemError where error.isMissing {
           guard attempt == Self.mostLookUps else { continue }
           // Ours, and without a log.
-          if try !hasLog() { return take(Opening.Found()) }
+          if try !hasLog() { return take(Opening.Found(), &place) }
           throw ArchiveError.readFailed("the log", error)
         } catch let error as SystemError {
           throw ArchiveError.readFailed("the log", error)
@@ -144,15 +144,14 @@ extension DiskStore {
   /// - Parameter believing: Whether a log that is older than what has been read, or none, is taken for what there
   ///   is.
   /// - Returns: Whether it was.
-  private func follow(believing: Bool) throws -> Bool {
+  private func follow(_ known: inout (generation: UInt64, records: UInt64), believing: Bool) throws -> Bool {
     let folder = try archive.log()
-    let known = state.withLock { $0.replayed }
     let generation = try files.names(in: folder).compactMap(StoreLog.generation).max() ?? 0
     guard generation == known.generation else {
       guard generation > known.generation || believing else { return false }
       let found = try Opening.read(archive, identity, repairs: false)
       guard found.file != nil && found.generation > known.generation || believing else { return false }
-      take(found)
+      take(found, &known)
       return true
     }
     let file = try files.openForReading(StoreLog.name(generation), in: folder)
@@ -162,51 +161,44 @@ extension DiskStore {
     let start = (Int64(clamping: known.records) + Int64(StoreLog.markRecords)) * Int64(LogRecord.size)
     let bytes = try files.read(Int(whole - known.records) * LogRecord.size, from: file, at: start)
     let seed = StoreLog.seed(archive: Opening.seed(identity), generation: generation)
-    state.withLock { state in
-      guard state.isFollowing else { return }
+    let begin = known.records
+    known.records += state.withLock { state in
+      guard state.life.isOpen else { return 0 }
       var replay = state.replay
-      bytes.withUnsafeBytes { replay.add($0, from: known.records, seed: seed) }
+      bytes.withUnsafeBytes { replay.add($0, from: begin, seed: seed) }
       state.take(replay)
       // What is damaged at the end may only be half written: it is read again.
-      state.replayed.records += UInt64(bytes.count / LogRecord.size) - UInt64(replay.damagedAtTheEnd)
+      return UInt64(bytes.count / LogRecord.size) - UInt64(replay.damagedAtTheEnd)
     }
     return true
   }
 
-  private func take(_ found: Opening.Found) {
-    state.withLock { state in
-      guard state.isFollowing else { return }
-      state.take(found.replay)
-      state.replayed = (found.generation, found.records - min(found.records, UInt64(found.replay.damagedAtTheEnd)))
+  private func take(_ found: Opening.Found, _ known: inout (generation: UInt64, records: UInt64)) {
+    let isOpen = state.withLock { state in
+      if state.life.isOpen { state.take(found.replay) }
+      return state.life.isOpen
     }
+    guard isOpen else { return }
+    known = (found.generation, found.records - min(found.records, UInt64(found.replay.damagedAtTheEnd)))
   }
 }
 
 extension DiskStore.State {
-  /// Whether a reader is still to learn of anything: one that was closed, or lost its directory, has nothing.
-  fileprivate var isFollowing: Bool { !isClosed && !isLost }
-
   /// The state as a log's replay goes on from it; to be given back with ``take(_:)-(Replay)``.
   fileprivate var replay: Replay {
     mutating get {
       var replay = Replay()
       swap(&replay.index, &index)
       replay.usage = usage
-      replay.partitions = partitions
-      replay.folders = folders
-      replay.lastNumber = lastNumber
+      (replay.partitions, replay.folders, replay.lastNumber) = (names.partitions, names.folders, names.last)
       return replay
     }
   }
 
   fileprivate mutating func take(_ replay: Replay) {
-    index = replay.index
-    usage = replay.usage
-    partitions = replay.partitions
-    folders = replay.folders
-    lastNumber = replay.lastNumber
+    (index, usage) = (replay.index, replay.usage)
+    names = DiskStore.Names(replay, last: replay.lastNumber)
     // Heads may have changed.
     tier.removeAll()
-    tierBytes = 0
   }
 }

@@ -13,10 +13,10 @@ extension DiskStore {
 
   /// Writes the next entry of the queue.
   func write(place: UInt64) {
-    guard let write = state.withLock({ $0.queue.take(place) }) else { return }
+    guard let write = state.withLock({ $0.work.writes.take(place) }) else { return }
     let (id, draft, digest, body) = (write.id, write.draft, write.digest, write.body)
-    defer { state.withLock { $0.waiting -= body.count } }
-    let slot = state.withLock { state in state.find(id).map { state.index[$0] } }
+    defer { state.withLock { $0.work.waiting -= body.count } }
+    let slot = state.withLock { state in state.slot(id) }
     // Gone before it was written.
     guard var slot else {
       write.written?(nil)
@@ -37,7 +37,7 @@ extension DiskStore {
       slot.cost = DiskSlot.cost(
         headLength: Int64(slot.headLength), bodyOffset: 0, bodyLength: slot.bodyLength, isInline: isInline)
       // What it takes the place of goes by the same call.
-      let replaced = state.withLock { $0.superseded[id].map { Superseded.records(of: $0, replacedBy: id) } ?? [] }
+      let replaced = state.withLock { $0.kept.items[id].map { Superseded.records(of: $0, replacedBy: id) } ?? [] }
       try log?.append([slot.record(low: digest.0, isVisited: false)] + replaced)
       settle(id, slot, block, digest)
       write.written?(nil)
@@ -50,8 +50,8 @@ extension DiskStore {
   /// Writes the newest head of an entry.
   func rewriteHead(_ id: EntryID) {
     let work = state.withLock { state -> (head: [UInt8], details: EntryDetails, old: DiskSlot, number: UInt64)? in
-      guard let (head, details) = state.heads.removeValue(forKey: id), let handle = state.find(id) else { return nil }
-      return (head, details, state.index[handle], state.number())
+      guard let (head, details) = state.work.heads.removeValue(forKey: id), let handle = state.find(id) else { return nil }
+      return (head, details, state.index[handle], state.names.number())
     }
     guard let (head, details, old, number) = work else { return }
     var slot = old
@@ -60,7 +60,7 @@ extension DiskStore {
     let digest = (id.hash, slot.high)
     let file = slot.headFile(id.hash)
     do {
-      guard let folder = state.withLock({ $0.folders[slot.partition] }) else { return }
+      guard let folder = state.withLock({ $0.names.folders[slot.partition] }) else { return }
       var block = try decode(read(old.headFile(id.hash), folder, count: Int(old.headLength), at: 0)[...], old, digest)
       block.head = head
       block.details = details
@@ -84,10 +84,10 @@ extension DiskStore {
       if handle(error, old, id.hash), error is Damage { return }
       // The old head is still good: that is what is stored.
       state.withLock { state in
-        state.givenUp = state.givenUp ?? error
+        state.reports.givenUp = state.reports.givenUp ?? error
         guard let handle = state.find(id) else { return }
         state.index[handle].pending &-= 1
-        if state.index[handle].pending == 0 { state.forget(id) }
+        if state.index[handle].pending == 0 { state.tier.forget(id) }
       }
       options.logger.warning("the archive in \(directory) could not write a new head for entry \(id): \(error)")
     }
@@ -112,17 +112,15 @@ extension DiskStore {
       slot.isDurable = true
       state.usage.replace(now, by: slot)
       state.index[handle] = slot
-      state.loose.remove(slot.headFile(digest.0))
-      state.loose.remove(slot.bodyFile(digest.0))
-      if slot.pending == 0, let kept = state.tier.first(digest.0, where: { $0.id == id }) {
-        let before = state.tier[kept]
+      state.leftovers.use(slot, digest.0)
+      if slot.pending == 0, let before = state.tier.find(id)?.entry {
         var entry = before
-        if let folder = state.folders[slot.partition] {
+        if let folder = state.names.folders[slot.partition] {
           let isSmall = block.bodyLength <= Int64(BodyChunk.size)
           entry = self.entry(block, slot, digest, folder: folder, inMemory: isSmall ? before.contents.inMemory : nil)
           entry.hits = Int(slot.hits)
         }
-        state.unpin(entry, upTo: options.memory)
+        state.tier.unpin(entry, upTo: options.memory)
       }
       return old.map { state.supersede($0, of: id) } ?? []
     }
@@ -133,9 +131,9 @@ extension DiskStore {
     let cost = state.withLock { state -> Int64? in
       guard let handle = state.find(id) else { return nil }
       // What it was to replace stays: it is on the disk, and the log.
-      let before = state.superseded.removeValue(forKey: id) ?? []
+      let before = state.kept.items.removeValue(forKey: id) ?? []
       let cost = state.take(handle, id.hash).cost
-      state.givenUp = state.givenUp ?? error
+      state.reports.givenUp = state.reports.givenUp ?? error
       state.putBack(before)
       return cost
     }
@@ -150,7 +148,7 @@ extension DiskStore {
     guard !isSealed else { return }
     var event = event
     if let known = event, known.kind == .evicted, known.url == nil, slot.isDurable,
-      state.withLock({ !$0.observers.isEmpty })
+      state.withLock({ !$0.reports.observers.isEmpty })
     {
       let url = try? load(slot, (low, slot.high))?.details.url
       event = StoreEvent(.evicted, id: known.id, url: url, bytes: known.bytes, reason: known.reason)
@@ -177,17 +175,17 @@ extension DiskStore {
   /// because without a body it would be taken for whole.
   func discard(_ gone: [EntryFile]) {
     let folders = state.withLock { state -> [UInt32: String]? in
-      state.drafts.subtract(gone)
-      guard !state.isSealed, !state.isLost else { return nil }
-      state.loose.formUnion(gone)
-      return state.folders
+      state.leftovers.drafts.subtract(gone)
+      guard !state.life.isSealed, !state.life.isLost else { return nil }
+      state.leftovers.loose.formUnion(gone)
+      return state.names.folders
     }
     guard let folders else { return }
     for file in gone {
       guard let folder = folders[file.partition] else { continue }
       do {
         try archive.remove(file, folder)
-        state.withLock { _ = $0.loose.remove(file) }
+        state.withLock { _ = $0.leftovers.loose.remove(file) }
       } catch {
         // It stays among the loose ones, and goes when the archive is opened next.
         options.logger.warning("the archive in \(directory) could not remove a file: \(error)")
@@ -208,7 +206,7 @@ extension DiskStore {
   /// Says in the log that files are about to be made.
   func begin(_ made: [EntryFile]) throws {
     for number in Set(made.map(\.partition)) { try note(partition: number) }
-    state.withLock { $0.loose.formUnion(made) }
+    state.withLock { $0.leftovers.loose.formUnion(made) }
     try log?.append(made.map(\.looseRecord))
   }
 
@@ -254,7 +252,7 @@ extension DiskStore {
 
   /// Makes a file, and its folder where it is the first.
   func create(_ file: EntryFile) throws -> FileDescriptor {
-    guard let folder = state.withLock({ $0.isLost ? nil : $0.folders[file.partition] }) else {
+    guard let folder = state.withLock({ $0.life.isLost ? nil : $0.names.folders[file.partition] }) else {
       throw SystemError("create", code: ENOENT)
     }
     return try archive.create(file, folder)

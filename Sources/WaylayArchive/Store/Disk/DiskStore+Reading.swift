@@ -11,21 +11,19 @@ extension DiskStore {
   package func cached(_ key: ArchiveKey) -> [StoredEntry]? {
     let digest = hash.digest(key)
     return state.withLock { state in
-      if state.isClosed || state.isLost { return [] }
+      guard state.life.isOpen else { return [] }
       // A reader does not know what the writer has stored and removed since.
       if log == nil { return nil }
-      var found: [(slot: EntryIndex<DiskSlot>.Handle, kept: EntryIndex<StoredEntry>.Handle, entry: StoredEntry)] = []
+      var found: [(slot: EntryIndex<DiskSlot>.Handle, kept: MemoryTier.Handle, entry: StoredEntry)] = []
       for slot in state.index.handles(digest.0) where state.index[slot].high == digest.1 {
-        let number = state.index[slot].number
         // One of another key may have the same digest: its head tells.
-        guard let kept = state.tier.first(digest.0, where: { $0.id.number == number }) else { return nil }
-        if state.tier[kept].key == key { found.append((slot, kept, state.tier[kept])) }
+        guard let kept = state.tier.find(EntryID(number: state.index[slot].number, hash: digest.0)) else { return nil }
+        if kept.entry.key == key { found.append((slot, kept.handle, kept.entry)) }
       }
       for hit in found {
         state.index.visit(hit.slot)
         state.index[hit.slot].hits &+= 1
-        state.tier.visit(hit.kept)
-        state.tier[hit.kept].hits = Int(state.index[hit.slot].hits)
+        state.tier.visit(hit.kept, hits: state.index[hit.slot].hits)
       }
       return found.map(\.entry).sorted { $0.id.number < $1.id.number }
     }
@@ -47,7 +45,7 @@ extension DiskStore {
     var failure: (any Error)?
     // An entry that changes while it is read is read again; that many changes in a row are a busy entry, and a miss.
     for _ in 0..<8 {
-      let found = state.withLock { state in state.isClosed || state.isLost ? [] : state.slots(digest) }
+      let found = state.withLock { $0.life.isOpen ? $0.slots(digest) : [] }
       result = []
       failure = nil
       var hasChanged = false
@@ -69,7 +67,7 @@ extension DiskStore {
     if let failure, result.isEmpty { throw ArchiveError.readFailed("what is stored", failure) }
     state.withLock { state in
       for entry in result {
-        if let handle = state.find(entry.id) { state.visit(handle, digest.0) }
+        if let handle = state.find(entry.id) { state.visit(handle, entry.id) }
       }
     }
     return result.sorted { $0.id.number < $1.id.number }
@@ -77,7 +75,7 @@ extension DiskStore {
 
   /// Reads an entry's head, and its body where that is small; `nil` when it has another key than the one wanted.
   func load(_ slot: DiskSlot, _ digest: (UInt64, UInt64), wanted key: ArchiveKey? = nil) throws -> StoredEntry? {
-    guard let folder = state.withLock({ $0.folders[slot.partition] }) else {
+    guard let folder = state.withLock({ $0.names.folders[slot.partition] }) else {
       throw Damage(reason: "its folder is not known")
     }
     let isSmall = slot.bodyLength <= Int64(BodyChunk.size + context.sealing.overhead)
@@ -166,7 +164,7 @@ extension DiskStore {
       guard let handle = state.find(entry.id) else { return false }
       let now = state.index[handle]
       guard now.head == slot.head, now.bodyLength == slot.bodyLength, now.pending == 0 else { return false }
-      state.keep(entry, upTo: options.memory)
+      state.tier.keep(entry, upTo: options.memory)
       return true
     }
   }
@@ -182,7 +180,7 @@ extension DiskStore {
     // What the writer has removed or replaced since is no damage; the log says so before the files go.
     if log == nil { attempt("read the log") { try $0.refresh() } }
     let isDropped = state.withLock { state in
-      guard !state.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)),
+      guard !state.life.isClosed, let handle = state.find(EntryID(number: slot.number, hash: low)),
         state.index[handle].head == slot.head, state.index[handle].bodyLength == slot.bodyLength
       else { return false }
       state.take(handle, low)
@@ -203,19 +201,16 @@ extension DiskStore {
   /// Whether the whole directory went away; then there is nothing to be had of it any more.
   func isGone() -> Bool {
     // Not when the system cannot say.
-    guard !state.withLock({ $0.isLost }) else { return true }
+    guard !state.withLock({ $0.life.isLost }) else { return true }
     guard (try? archive.isOurs()) == false, (try? archive.isOurs()) == false else { return false }
     let isNews = state.withLock { state in
       defer {
-        state.isLost = true
-        state.index.removeAll()
-        state.tier.removeAll()
-        state.tierBytes = 0
-        state.usage = StoreUsage()
-        state.loose = []
-        state.superseded = [:]
+        state.life.isLost = true
+        state.forgetAll()
+        state.leftovers.loose = []
+        state.kept.items = [:]
       }
-      return !state.isLost
+      return !state.life.isLost
     }
     if isNews {
       seal(ArchiveError.unusable(directory, SystemError("open", code: ENOENT)))
@@ -243,72 +238,29 @@ extension DiskStore.State {
     index.handles(digest.0).compactMap { handle in
       let slot = index[handle]
       guard slot.high == digest.1 else { return nil }
-      return (slot, tier.first(digest.0) { $0.id.number == slot.number }.map { tier[$0] })
+      return (slot, tier.find(EntryID(number: slot.number, hash: digest.0))?.entry)
     }
   }
 
   /// Notes a hit.
-  fileprivate mutating func visit(_ handle: EntryIndex<DiskSlot>.Handle, _ low: UInt64) {
+  fileprivate mutating func visit(_ handle: EntryIndex<DiskSlot>.Handle, _ id: EntryID) {
     index.visit(handle)
     index[handle].hits &+= 1
-    let number = index[handle].number
-    if let kept = tier.first(low, where: { $0.id.number == number }) {
-      tier.visit(kept)
-      tier[kept].hits = Int(index[handle].hits)
-    }
+    if let kept = tier.find(id) { tier.visit(kept.handle, hits: index[handle].hits) }
   }
 
   /// Takes an entry out of the index and out of memory; its files become loose.
   @discardableResult
   mutating func take(_ handle: EntryIndex<DiskSlot>.Handle, _ low: UInt64) -> DiskSlot {
     let slot = index.remove(handle)
+    let id = EntryID(number: slot.number, hash: low)
     usage.remove(slot)
-    loose.insert(slot.headFile(low))
-    loose.insert(slot.bodyFile(low))
-    if !grown.isEmpty { grown[EntryID(number: slot.number, hash: low)] = nil }
-    if !superseded.isEmpty, let items = superseded.removeValue(forKey: EntryID(number: slot.number, hash: low)) {
-      jobs.append { $0.removeSuperseded(items, beside: slot) }
+    leftovers.leave(slot, low)
+    if !growing.lengths.isEmpty { growing.lengths[id] = nil }
+    if !kept.items.isEmpty, let items = kept.items.removeValue(forKey: id) {
+      work.add { $0.removeSuperseded(items, beside: slot) }
     }
-    forget(slot.number, low)
+    tier.forget(id)
     return slot
-  }
-
-  /// Keeps an entry in memory in the place of what was kept of it before.
-  mutating func keep(_ entry: StoredEntry, upTo limit: Int, isPinned: Bool = false) {
-    let wasPinned = forget(entry.id.number, entry.id.hash)
-    let cost = Self.memory(entry)
-    guard isPinned || wasPinned || cost <= limit / 8 else { return }
-    tier.insert(entry, hash: entry.id.hash, isPinned: isPinned || wasPinned)
-    tierBytes += cost
-    trimMemory(upTo: limit)
-  }
-
-  /// Drops an entry from memory when it has to; until now it was still to be written.
-  mutating func unpin(_ entry: StoredEntry, upTo limit: Int) {
-    forget(entry.id.number, entry.id.hash)
-    keep(entry, upTo: limit)
-  }
-
-  /// Drops an entry from memory.
-  mutating func forget(_ id: EntryID) { forget(id.number, id.hash) }
-
-  private mutating func trimMemory(upTo limit: Int) {
-    while tierBytes > limit, let handle = tier.victim() {
-      tierBytes -= Self.memory(tier.remove(handle))
-    }
-  }
-
-  /// Says whether it was pinned.
-  @discardableResult
-  private mutating func forget(_ number: UInt64, _ low: UInt64) -> Bool {
-    guard let handle = tier.first(low, where: { $0.id.number == number }) else { return false }
-    let isPinned = tier.isPinned(handle)
-    tierBytes -= Self.memory(tier.remove(handle))
-    return isPinned
-  }
-
-  private static func memory(_ entry: StoredEntry) -> Int {
-    entry.head.count + entry.key.bytes.count * 2 + 512 + (entry.contents.inMemory?.count ?? 0)
-      + Int(entry.bodyLength / 4096)
   }
 }

@@ -39,24 +39,24 @@ extension DiskStore {
     defer { overtaken?(nil) }
     return try state.withLock { state in
       try check(state, head: draft.head.count, bytes: bytes)
-      let fits = state.waiting == 0 || state.waiting + body.count <= Self.mostWaiting
-      guard written != nil || fits && state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
-      let waiting = draft.replacing.compactMap { state.queue.write(of: $0.number) }
+      let fits = state.work.waiting == 0 || state.work.waiting + body.count <= Self.mostWaiting
+      guard written != nil || fits && state.work.outstanding < Self.mostJobs else { throw ArchiveError.busy }
+      let waiting = draft.replacing.compactMap { state.work.writes.write(of: $0.number) }
       var (replaced, superseded) = state.replace(draft.replacing)
       // The new one first, then the old one: a kill between the two leaves both, not neither.
       defer { dropLater(replaced, in: &state) }
       let isInline = body.count <= BodyChunk.size
       guard makeRoom(for: DiskSlot.blocks(bytes, isInline: isInline), count: 1, in: &state) else {
-        if !superseded.isEmpty { state.jobs.append { [superseded] in $0.removeSuperseded(superseded) } }
+        if !superseded.isEmpty { state.work.add { [superseded] in $0.removeSuperseded(superseded) } }
         throw ArchiveError.storeFull
       }
       let (entry, slot) = enter(draft, digest, body, bytes, folder, in: &state)
       state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned)
       state.usage.add(slot)
-      state.keep(entry, upTo: options.memory, isPinned: true)
+      state.tier.keep(entry, upTo: options.memory, isPinned: true)
       // Nor does a loss of power: what the disk has stays until it has the new one.
-      if !superseded.isEmpty { state.superseded[entry.id] = superseded }
-      state.waiting += body.count
+      if !superseded.isEmpty { state.kept.items[entry.id] = superseded }
+      state.work.waiting += body.count
       let write = WriteQueue.Write(
         id: entry.id, draft: draft, digest: digest, partition: slot.partition, body: body, written: written)
       // Of another partition, whose record may be behind that place, none takes it.
@@ -65,14 +65,13 @@ extension DiskStore {
       }
       if let index {
         let (old, low) = replaced.remove(at: index)
-        state.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
-        overtaken = state.queue.replace(EntryID(number: old.number, hash: low), by: write)
+        state.work.waiting -= waiting.first { $0.id.number == old.number }?.body.count ?? 0
+        overtaken = state.work.writes.replace(EntryID(number: old.number, hash: low), by: write)
         // It has no files and never will.
-        state.loose.remove(old.headFile(low))
-        state.loose.remove(old.bodyFile(low))
+        state.leftovers.use(old, low)
       } else {
-        state.queue.add(write)
-        state.jobs.append { $0.write(place: write.id.number) }
+        state.work.writes.add(write)
+        state.work.add { $0.write(place: write.id.number) }
       }
       return entry
     }
@@ -84,24 +83,23 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
-      guard let handle = state.find(entry.id), state.grown[entry.id].map({ $0 == entry.bodyLength }) ?? true else {
+      guard let handle = state.find(entry.id), state.growing.lengths[entry.id].map({ $0 == entry.bodyLength }) ?? true else {
         return nil
       }
-      let isOutstanding = state.heads[entry.id] != nil
+      let isOutstanding = state.work.heads[entry.id] != nil
       if !isOutstanding {
-        guard state.outstanding < Self.mostJobs else { throw ArchiveError.busy }
+        guard state.work.outstanding < Self.mostJobs else { throw ArchiveError.busy }
         state.index[handle].pending &+= 1
-        state.jobs.append { $0.rewriteHead(entry.id) }
+        state.work.add { $0.rewriteHead(entry.id) }
       }
       // One that has not been written yet is not written at all: this one takes its place.
-      state.heads[entry.id] = (head, details)
+      state.work.heads[entry.id] = (head, details)
       state.index[handle].isPinned = details.isPinned
-      state.index.setPinned(details.isPinned || state.resumed.contains(entry.id), handle)
-      let number = entry.id.number
-      var new = state.tier.first(entry.id.hash) { $0.id.number == number }.map { state.tier[$0] } ?? entry
+      state.index.setPinned(details.isPinned || state.growing.resumed.contains(entry.id), handle)
+      var new = state.tier.find(entry.id)?.entry ?? entry
       new.head = head
       new.details = details
-      state.keep(new, upTo: options.memory, isPinned: true)
+      state.tier.keep(new, upTo: options.memory, isPinned: true)
       return new
     }
   }
@@ -121,7 +119,7 @@ extension DiskStore {
     let digest = hash.digest(entry.key)
     let slot = try state.withLock { state -> DiskSlot? in
       try check(state, head: 0, bytes: 0)
-      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.resumed.insert(entry.id).inserted
+      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.growing.resumed.insert(entry.id).inserted
       else {
         return nil
       }
@@ -135,7 +133,7 @@ extension DiskStore {
       writer = try await context.pool.perform { [self] in
         // The body of an entry only grows: one that is as long as the caller's is the caller's.
         guard let now = try load(slot, digest, wanted: entry.key), now.bodyLength == entry.bodyLength,
-          let body = now.contents as? DiskBody, let folder = state.withLock({ $0.folders[slot.partition] })
+          let body = now.contents as? DiskBody, let folder = state.withLock({ $0.names.folders[slot.partition] })
         else { return nil }
         let file = slot.bodyFile(digest.0)
         // A body within the file of its head cannot grow there.
@@ -156,8 +154,8 @@ extension DiskStore {
   package func remove(_ ids: [EntryID]) {
     guard log != nil else { return }
     state.withLock { state in
-      guard !state.isClosed else { return }
-      for (slot, low) in takeReplaced(ids, in: &state) { state.jobs.append { $0.drop(slot, low, nil) } }
+      guard !state.life.isClosed else { return }
+      for (slot, low) in takeReplaced(ids, in: &state) { state.work.add { $0.drop(slot, low, nil) } }
     }
     work()
   }
@@ -167,8 +165,8 @@ extension DiskStore {
   /// Throws when nothing can be stored.
   func check(_ state: State, head: Int, bytes: Int64) throws {
     if log == nil { throw ArchiveError.readOnly }
-    if state.isClosed { throw ArchiveError.closed }
-    if state.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
+    if state.life.isClosed { throw ArchiveError.closed }
+    if state.life.isLost { throw ArchiveError.unusable(directory, SystemError("open", code: ENOENT)) }
     if head > Self.longestHead { throw ArchiveError.entryTooLarge(Int64(head), Int64(Self.longestHead)) }
     let limit = state.limits.entryBytes
     if bytes > limit { throw ArchiveError.entryTooLarge(bytes, limit) }
@@ -190,9 +188,9 @@ extension DiskStore {
     var record = LogRecord(.put)
     record.partition = partition(draft.key.partition, folder, in: &state)
     record.high = digest.1
-    record.number = state.number()
+    record.number = state.names.number()
     record.head = record.number
-    record.body = body.count <= BodyChunk.size ? record.head : state.number()
+    record.body = body.count <= BodyChunk.size ? record.head : state.names.number()
     record.stored = Self.milliseconds(draft.details.stored)
     if draft.details.isPinned { record.flags = .pinned }
     record.marks = EntryMarks(draft.key, draft.details, hash)
@@ -212,7 +210,7 @@ extension DiskStore {
   }
 
   func dropLater(_ slots: [(DiskSlot, UInt64)], in state: inout State) {
-    for (slot, low) in slots { state.jobs.append { $0.drop(slot, low, nil) } }
+    for (slot, low) in slots { state.work.add { $0.drop(slot, low, nil) } }
   }
 
   /// The name that the app gives the folder of a new partition; asked for without the lock, as the app may use the
@@ -220,29 +218,24 @@ extension DiskStore {
   func folderName(of partition: ArchivePartition) -> String? {
     guard let name = options.folderName else { return nil }
     let digest = hash.digest(partition.bytes).0
-    return state.withLock { $0.partitions[digest] != nil } ? nil : name(partition)
+    return state.withLock { $0.names.partitions[digest] != nil } ? nil : name(partition)
   }
 
   /// The number of a partition, which gets a folder the first time.
   func partition(_ partition: ArchivePartition, _ wanted: String?, in state: inout State) -> UInt32 {
     let digest = hash.digest(partition.bytes).0
-    if let number = state.partitions[digest] { return number }
-    // One that a damaged record has lost leaves a gap: never two of one number.
-    let least = UInt32(state.folders.count) + 1
-    let number = (least...).first { state.folders[$0] == nil } ?? least
+    if let number = state.names.partitions[digest] { return number }
     let folder = wanted.map(PartitionFolder.isUsable) == true ? wanted ?? "" : PartitionFolder.named(digest)
-    state.partitions[digest] = number
-    state.folders[number] = folder
-    state.unnoted[number] = .partition(number, digest: digest, folder: folder)
-    state.jobs.append { $0.attempt("note a partition") { try $0.note(partition: number) } }
+    let number = state.names.add(digest, folder: folder)
+    state.work.add { $0.attempt("note a partition") { try $0.note(partition: number) } }
     return number
   }
 
   /// Has the log know the folder of a partition before anything that is in it.
   func note(partition number: UInt32) throws {
-    guard let record = state.withLock({ $0.unnoted[number] }) else { return }
+    guard let record = state.withLock({ $0.names.unnoted[number] }) else { return }
     try log?.append(record)
-    state.withLock { $0.unnoted[number] = nil }
+    state.withLock { $0.names.unnoted[number] = nil }
   }
 
   static func milliseconds(_ date: Date) -> UInt64 {
@@ -252,7 +245,7 @@ extension DiskStore {
   /// Ends a writer's hold on an entry.
   func release(_ id: EntryID) {
     state.withLock { state in
-      state.resumed.remove(id)
+      state.growing.resumed.remove(id)
       if let handle = state.find(id) { state.index.setPinned(state.index[handle].isPinned, handle) }
     }
   }
@@ -285,9 +278,9 @@ extension DiskStore {
     let folderName = folderName(of: draft.key.partition)
     let (old, number, partition) = try state.withLock { state in
       try check(state, head: draft.head.count, bytes: 0)
-      let old = publication.known.flatMap { state.find($0) }.map { state.index[$0] }
+      let old = publication.known.flatMap { state.slot($0) }
       if publication.known != nil, old == nil { throw ArchiveError.writerOvertaken }
-      return (old, state.number(), self.partition(draft.key.partition, folderName, in: &state))
+      return (old, state.names.number(), self.partition(draft.key.partition, folderName, in: &state))
     }
     var record = LogRecord(.put)
     record.flags = draft.details.isPinned ? .pinned : []
@@ -325,7 +318,7 @@ extension DiskStore {
         .notWritten, "the entry could not be written (\(error)): free some space, or check the directory.",
         underlying: error)
     }
-    let folder = state.withLock { $0.folders[slot.partition] } ?? ""
+    let folder = state.withLock { $0.names.folders[slot.partition] } ?? ""
     let entry = entry(block, slot, digest, folder: folder, inMemory: nil)
     var replaced: [LogRecord] = []
     var gone: Set<EntryFile> = []
@@ -333,28 +326,26 @@ extension DiskStore {
       if let known = publication.known {
         guard let handle = state.find(known) else { return false }
         // A head that was given to it as it was, and waits to be written, is not that of what it is now.
-        if state.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
+        if state.work.heads.removeValue(forKey: known) != nil { state.index[handle].pending &-= 1 }
         slot.pending = state.index[handle].pending
         state.usage.replace(state.index[handle], by: slot)
         state.index[handle] = slot
-        state.grown[known] = block.bodyLength
+        state.growing.lengths[known] = block.bodyLength
         state.index.setPinned(slot.isPinned || !publication.isLast, handle)
       } else {
         state.index.insert(slot, hash: digest.0, isPinned: slot.isPinned || !publication.isLast)
-        if !publication.isLast { state.resumed.insert(entry.id) }
+        if !publication.isLast { state.growing.resumed.insert(entry.id) }
         state.usage.add(slot)
       }
       state.usage.reserve(-publication.reserved)
-      state.loose.remove(slot.headFile(digest.0))
-      state.loose.remove(slot.bodyFile(digest.0))
-      state.drafts.remove(slot.bodyFile(digest.0))
+      state.leftovers.use(slot, digest.0)
       if slot.pending == 0 {
-        state.forget(entry.id)
-        state.keep(entry, upTo: options.memory)
+        state.tier.forget(entry.id)
+        state.tier.keep(entry, upTo: options.memory)
       }
       let (dropped, superseded) = state.replace(draft.replacing.filter { $0 != entry.id })
       dropLater(dropped, in: &state)
-      if !superseded.isEmpty { state.superseded[entry.id, default: []] += superseded }
+      if !superseded.isEmpty { state.kept.items[entry.id, default: []] += superseded }
       replaced = Superseded.records(of: superseded, replacedBy: entry.id)
       if let old { gone = state.supersede(old, of: entry.id) }
       return true
@@ -376,7 +367,7 @@ extension DiskStore {
     guard !isSealed else { return }
     guard let known else { return discard([file.file]) }
     // Of one that was replaced, its body stays as long as it is kept.
-    let slot = state.withLock { state in state.find(known).map { state.index[$0] } ?? state.kept(known) }
+    let slot = state.withLock { state in state.slot(known) ?? state.kept.slot(known) }
     if let slot, slot.bodyFile(known.hash) == file.file {
       // What comes behind is nobody's; readers of the checkpoint do not read so far.
       attempt("cut a body") { try $0.files.truncate(file.descriptor, to: Int64(slot.bodyOffset) + slot.bodyLength) }

@@ -19,78 +19,6 @@ import Foundation
 package final class DiskStore: ArchiveStore {
   typealias Job = @Sendable (DiskStore) -> Void
 
-  struct State: Sendable {
-    var limits: StoreLimits
-    var index: EntryIndex<DiskSlot>
-    var usage: StoreUsage
-    /// Entries in memory: those that were asked for lately, and all that are still to be written.
-    var tier = EntryIndex<StoredEntry>()
-    var tierBytes = 0
-    var lastNumber: UInt64
-    var partitions: [UInt64: UInt32]
-    var folders: [UInt32: String]
-    /// The records of partitions that are not in the log yet.
-    var unnoted: [UInt32: LogRecord] = [:]
-    /// Files that exist, or may exist, and that no entry of the log uses.
-    var loose: Set<EntryFile>
-    /// The number up to which the disk has all entries.
-    var safe: UInt64
-    /// What is there as it was before, by the entries that the disk has to get first.
-    var superseded: [EntryID: [Superseded]] = [:]
-    /// How many flushes are under way, and up to which number what they bring to the disk is kept meanwhile.
-    var syncing: (count: Int, last: UInt64) = (0, 0)
-    /// Files that the disk has refused.
-    var refused: Set<EntryFile> = []
-    /// Entries that a writer goes on with.
-    var resumed: Set<EntryID> = []
-    /// How long the bodies are that have grown: who still has such an entry with a shorter one has another entry.
-    var grown: [EntryID: Int64] = [:]
-    /// Heads that are still to be written, the newest of each entry.
-    var heads: [EntryID: (head: [UInt8], details: EntryDetails)] = [:]
-    /// What is to be done by the one thread that writes the log, in this order.
-    var jobs: [Job] = []
-    /// How many jobs that thread has taken and not done yet.
-    var taken = 0
-    var isWorking = false
-    /// What the jobs that write entries are to write.
-    var queue = WriteQueue()
-    /// The bytes that wait in `queue`.
-    var waiting = 0
-    var observers: [@Sendable (StoreEvent) -> Void] = []
-    /// Files that writers have begun and no entry has yet.
-    var drafts: Set<EntryFile> = []
-    /// How many pieces of bodies are being written now, and how many flushes are under way.
-    var writing = 0
-    /// Nothing new is taken.
-    var isClosed = false
-    /// Nothing is changed in the directory any more: it may be another store's.
-    var isSealed = false
-    /// The directory was lost, and the thread of the log has done what it had begun.
-    var isLeft = false
-    /// The directory is free for others.
-    var isReleased = false
-    /// Those who wait for the end of a close.
-    var closers = Waiters()
-    /// The directory went away while the store was open.
-    var isLost = false
-    var isSynchronizing = false
-    /// Whether an eviction to the low-water mark is under way.
-    var isTrimming = false
-    /// How many records make the next compaction worth it, after one that failed.
-    var compactAt: UInt64 = 0
-    /// How many records the last log that was written anew could not do without.
-    var needed = 0
-    /// The shorter log that is under way.
-    var compacting: UInt64?
-    /// How many seconds to wait before the disk is asked again for what it refused, when nobody flushes, and from
-    /// when on that is.
-    var retry: (seconds: Int, end: ContinuousClock.Instant) = (0, .now)
-    /// Why something that was accepted has not been written since the last flush; that one says so.
-    var givenUp: (any Error)?
-    /// How far a reader has read the log, and which.
-    var replayed: (generation: UInt64, records: UInt64) = (0, 0)
-  }
-
   let directory: String
   let options: Options
   let identity: Identity
@@ -103,8 +31,8 @@ package final class DiskStore: ArchiveStore {
   private let worker = DispatchQueue(label: "waylay.archive.log")
   /// Where the disk is waited for, so that the thread of the log never does while there are entries to write.
   let syncQueue = DispatchQueue(label: "waylay.archive.sync")
-  /// Held while a store for reading reads what the writer has added.
-  let following = Locked(false)
+  /// How far a store for reading has read the log, and which; held while it reads what the writer has added.
+  let replayed: Locked<(generation: UInt64, records: UInt64)>
   /// The key of its digests.
   let secretBytes: [UInt8]
   private let keyed: KeyedDigest
@@ -134,11 +62,8 @@ package final class DiskStore: ArchiveStore {
     log = opening.log
     lock = opening.lock
     let replay = opening.replay
-    state = Locked(
-      State(
-        limits: options.limits, index: replay.index, usage: replay.usage, lastNumber: opening.lastNumber,
-        partitions: replay.partitions, folders: replay.folders, loose: replay.loose, safe: replay.safe,
-        replayed: (opening.generation, opening.records)))
+    state = Locked(State(opening, limits: options.limits))
+    replayed = Locked((opening.generation, opening.records))
     if replay.damaged > 0 {
       options.logger.warning(
         "\(replay.damaged) damaged records in the log of the archive in \(opening.path) were skipped")
@@ -154,7 +79,7 @@ package final class DiskStore: ArchiveStore {
   deinit {
     // Every job holds the store, so that none is left. Without this record the next opening looks for files that nobody
     // uses.
-    let (isClosed, end) = state.withLock { ($0.isClosed, $0.isClosed ? nil : $0.end) }
+    let (isClosed, end) = state.withLock { ($0.life.isClosed, $0.life.isClosed ? nil : $0.end) }
     if let log, let end { try? log.append(end) }
     if !isClosed { lock?.release() }
   }
@@ -163,7 +88,7 @@ package final class DiskStore: ArchiveStore {
   package var usage: StoreUsage { state.withLock { $0.usage } }
 
   /// Whether the directory is still there, and the store has not been closed.
-  var isOpen: Bool { state.withLock { !$0.isClosed && !$0.isLost } }
+  var isOpen: Bool { state.withLock { $0.life.isOpen } }
 
   /// Whether this store only reads, because another process writes to the directory or because its options say so.
   package var isReadOnly: Bool { log == nil }
@@ -173,14 +98,14 @@ package final class DiskStore: ArchiveStore {
 
   /// Calls a closure for evictions, refusals and damage.
   package func observe(_ handler: @escaping @Sendable (StoreEvent) -> Void) {
-    state.withLock { $0.observers.append(handler) }
+    state.withLock { $0.reports.observers.append(handler) }
   }
 }
 
 extension DiskStore {
   /// Has the thread of the log do something, after what it was given before.
   func enqueue(_ job: @escaping Job) {
-    state.withLock { $0.jobs.append(job) }
+    state.withLock { $0.work.add(job) }
     work()
   }
 
@@ -193,28 +118,18 @@ extension DiskStore {
   /// Has the thread of the log do what is there to be done; the caller that added a job calls this, not holding the
   /// lock.
   func work() {
-    let starts = state.withLock { state in
-      guard !state.jobs.isEmpty, !state.isWorking else { return false }
-      state.isWorking = true
-      return true
-    }
-    guard starts else { return }
+    guard state.withLock({ $0.work.starts() }) else { return }
     worker.async { [self] in
       while true {
-        let jobs = state.withLock { state in
-          defer { state.jobs = [] }
-          if state.jobs.isEmpty { state.isWorking = false }
-          state.taken = state.jobs.count
-          return state.jobs
-        }
+        let jobs = state.withLock { $0.work.takeAll() }
         if jobs.isEmpty { break }
         // Once for all that waits: nothing is written where somebody else may be.
         if log != nil { _ = isGone() }
         for (index, job) in jobs.enumerated() {
           job(self)
-          if index % 64 == 63 { state.withLock { $0.taken -= 64 } }
+          if index % 64 == 63 { state.withLock { $0.work.taken -= 64 } }
         }
-        if !state.withLock({ $0.isClosed }) { compactIfWorthIt() }
+        if !state.withLock({ $0.life.isClosed }) { compactIfWorthIt() }
       }
       synchronizeSoon()
     }
@@ -223,15 +138,15 @@ extension DiskStore {
   /// A loss of power costs about a second; nobody waits for the disk.
   private func synchronizeSoon() {
     let isNeeded = state.withLock { state in
-      defer { state.isSynchronizing = true }
-      return !state.isSynchronizing && !state.isClosed && log != nil
+      defer { state.work.isSyncDue = true }
+      return !state.work.isSyncDue && !state.life.isClosed && log != nil
     }
     guard isNeeded else { return }
     syncQueue.asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
       let isNeeded = state.withLock { state in
-        state.isSynchronizing = false
-        return !state.superseded.isEmpty && !state.isClosed && !state.isLost && state.retry.end <= .now
+        state.work.isSyncDue = false
+        return !state.kept.items.isEmpty && state.life.isOpen && state.kept.retry.end <= .now
       }
       // Nothing else may ever ask: a directory that was renamed takes everything.
       if isGone() { return }
@@ -242,30 +157,9 @@ extension DiskStore {
 
   /// Tells the observers.
   func report(_ event: StoreEvent) {
-    let observers = state.withLock { $0.observers }
+    let observers = state.withLock { $0.reports.observers }
     for observer in observers { observer(event) }
   }
-}
-
-extension DiskStore.State {
-  mutating func number() -> UInt64 {
-    lastNumber &+= 1
-    return lastNumber
-  }
-
-  /// The record of an orderly end, where there is nothing left to clear away.
-  var end: LogRecord? {
-    guard loose.isEmpty, !isLost else { return nil }
-    var record = LogRecord(.clean)
-    record.number = lastNumber
-    return record
-  }
-
-  /// The jobs that are still to be done.
-  var outstanding: Int { jobs.count + taken }
-
-  /// Where an entry is in the index.
-  func find(_ id: EntryID) -> EntryIndex<DiskSlot>.Handle? { index.first(id.hash) { $0.number == id.number } }
 }
 
 extension DiskStore {
@@ -336,7 +230,7 @@ extension DiskStore {
     set {
       state.withLock { state in
         state.limits = newValue
-        if log != nil, !state.isClosed, newValue.isExceeded(by: state.usage) { trimLater(in: &state) }
+        if log != nil, !state.life.isClosed, newValue.isExceeded(by: state.usage) { trimLater(in: &state) }
       }
       work()
     }
@@ -362,9 +256,9 @@ extension DiskStore {
 
   /// Has the rest of the way to the low-water mark be done behind.
   private func trimLater(in state: inout State) {
-    guard !state.isTrimming else { return }
-    state.isTrimming = true
-    state.jobs.append { $0.trim(to: $0.limits.low) }
+    guard !state.work.isTrimming else { return }
+    state.work.isTrimming = true
+    state.work.add { $0.trim(to: $0.limits.low) }
   }
 
   /// Evicts down to a mark, a few at a time, so that nobody waits for the lock.
@@ -376,7 +270,7 @@ extension DiskStore {
           guard evictOne(in: &state) else { break }
         }
         let isDone = !mark.isExceeded(by: state.usage) || state.index.pinned == state.index.count
-        if isDone { state.isTrimming = false }
+        if isDone { state.work.isTrimming = false }
         return !isDone
       }
     }
@@ -388,10 +282,10 @@ extension DiskStore {
     let low = state.index.hash(handle)
     let slot = state.index[handle]
     let id = EntryID(number: slot.number, hash: low)
-    let url = state.observers.isEmpty ? nil : state.tier.first(low) { $0.id == id }.map { state.tier[$0].details.url }
+    let url = state.reports.observers.isEmpty ? nil : state.tier.find(id)?.entry.details.url
     state.take(handle, low)
     let event = StoreEvent(.evicted, id: id, url: url, bytes: slot.cost, reason: "made room for other entries")
-    state.jobs.append { $0.drop(slot, low, event) }
+    state.work.add { $0.drop(slot, low, event) }
     return true
   }
 
@@ -404,7 +298,7 @@ extension DiskStore {
         guard makeRoom(for: bytes, count: 0, in: &state) else { throw ArchiveError.storeFull }
       }
       // What was lost or closed is counted no more.
-      if !state.isLost, !state.isClosed { state.usage.reserve(bytes) }
+      if state.life.isOpen { state.usage.reserve(bytes) }
     }
   }
 }

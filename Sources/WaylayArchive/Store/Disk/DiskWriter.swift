@@ -255,11 +255,11 @@ extension DiskWriter {
   private func begin() throws -> File {
     let folder = store.folderName(of: key.partition)
     let file = store.state.withLock { state in
-      EntryFile(partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.number())
+      EntryFile(partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.names.number())
     }
     store.work()
     try store.begin([file])
-    store.state.withLock { _ = $0.drafts.insert(file) }
+    store.state.withLock { _ = $0.leftovers.drafts.insert(file) }
     let made: File
     do {
       made = File(descriptor: try store.create(file), file: file)

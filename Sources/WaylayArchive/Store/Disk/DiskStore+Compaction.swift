@@ -204,7 +204,10 @@ extension DiskStore {
   /// Removes what writers have written and not committed. They may still be read from: their files stay open.
   private func clearDrafts() {
     let (drafts, resumed) = state.withLock { state in
-      (Array(state.leftovers.drafts), state.growing.resumed.compactMap { id in state.find(id).map { (id, state.index[$0]) } })
+      (
+        Array(state.leftovers.drafts),
+        state.growing.resumed.compactMap { id in state.slot(id).map { (id, $0) } }
+      )
     }
     discard(drafts)
     for (id, slot) in resumed where slot.head != slot.body && slot.bodyOffset == 0 {

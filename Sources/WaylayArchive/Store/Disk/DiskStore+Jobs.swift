@@ -50,7 +50,9 @@ extension DiskStore {
   /// Writes the newest head of an entry.
   func rewriteHead(_ id: EntryID) {
     let work = state.withLock { state -> (head: [UInt8], details: EntryDetails, old: DiskSlot, number: UInt64)? in
-      guard let (head, details) = state.work.heads.removeValue(forKey: id), let handle = state.find(id) else { return nil }
+      guard let (head, details) = state.work.heads.removeValue(forKey: id), let handle = state.find(id) else {
+        return nil
+      }
       return (head, details, state.index[handle], state.names.number())
     }
     guard let (head, details, old, number) = work else { return }

@@ -83,7 +83,8 @@ extension DiskStore {
     defer { work() }
     return try state.withLock { state in
       try check(state, head: head.count, bytes: 0)
-      guard let handle = state.find(entry.id), state.growing.lengths[entry.id].map({ $0 == entry.bodyLength }) ?? true else {
+      guard let handle = state.find(entry.id), state.growing.lengths[entry.id].map({ $0 == entry.bodyLength }) ?? true
+      else {
         return nil
       }
       let isOutstanding = state.work.heads[entry.id] != nil
@@ -119,7 +120,8 @@ extension DiskStore {
     let digest = hash.digest(entry.key)
     let slot = try state.withLock { state -> DiskSlot? in
       try check(state, head: 0, bytes: 0)
-      guard let handle = state.find(entry.id), state.index[handle].isDurable, state.growing.resumed.insert(entry.id).inserted
+      guard let handle = state.find(entry.id), state.index[handle].isDurable,
+        state.growing.resumed.insert(entry.id).inserted
       else {
         return nil
       }

@@ -255,7 +255,8 @@ extension DiskWriter {
   private func begin() throws -> File {
     let folder = store.folderName(of: key.partition)
     let file = store.state.withLock { state in
-      EntryFile(partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.names.number())
+      EntryFile(
+        partition: store.partition(key.partition, folder, in: &state), low: digest.0, number: state.names.number())
     }
     store.work()
     try store.begin([file])

@@ -45,7 +45,8 @@ final class SharedBody: Sendable {
     var lastReader = 0
     var waiting = Waiters()
     var pump: Task<Void, Never>?
-    var pumpWaiter: CheckedContinuation<Void, Never>?
+    /// The transfer, where it is ahead of all readers.
+    var demanding = Waiters()
     var isAbandoned = false
   }
 
@@ -193,18 +194,7 @@ final class SharedBody: Sendable {
 
   /// Waits until somebody wants more than there is.
   private func demand() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let mayGoOn = state.withLock { state in
-          let mayGoOn = state.wantsMore(length) || Task.isCancelled
-          if !mayGoOn { state.pumpWaiter = continuation }
-          return mayGoOn
-        }
-        if mayGoOn { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.takePumpWaiter() }?.resume()
-    }
+    await state.wait(at: \.demanding) { $0.wantsMore(length) }
   }
 
   // MARK: Readers
@@ -237,11 +227,11 @@ final class SharedBody: Sendable {
   private func next(_ reader: Int, upTo limit: Int64?) async throws -> Data? {
     while true {
       try Task.checkCancellation()
-      let (step, pump) = state.withLock { state -> (Step, CheckedContinuation<Void, Never>?) in
+      let (step, pump) = state.withLock { state in
         let step = state.step(of: reader, upTo: limit)
-        return (step, state.wantsMore(length) ? state.takePumpWaiter() : nil)
+        return (step, state.wantsMore(length) ? state.demanding.takeAll() : [])
       }
-      pump?.resume()
+      pump.wake()
       switch step {
       case .chunk(let chunk): return chunk
       case .end(let end):
@@ -264,20 +254,20 @@ final class SharedBody: Sendable {
   }
 
   private func leave(_ reader: Int) {
-    let (pump, waiter) = state.withLock { state -> (Task<Void, Never>?, CheckedContinuation<Void, Never>?) in
+    let (pump, waiters) = state.withLock { state -> (Task<Void, Never>?, [CheckedContinuation<Void, Never>]) in
       state.positions[reader] = nil
       state.trim()
       guard state.positions.isEmpty, state.end == nil else {
-        return (nil, state.wantsMore(length) ? state.takePumpWaiter() : nil)
+        return (nil, state.wantsMore(length) ? state.demanding.takeAll() : [])
       }
       if let length, length - state.received <= Self.rest, state.sinkFailure == nil {
-        return (nil, state.takePumpWaiter())
+        return (nil, state.demanding.takeAll())
       }
       state.isAbandoned = true
-      return (state.pump, nil)
+      return (state.pump, [])
     }
     pump?.cancel()
-    waiter?.resume()
+    waiters.wake()
   }
 }
 
@@ -290,11 +280,6 @@ extension SharedBody.State {
     guard !positions.isEmpty else { return length.map { $0 - received <= SharedBody.rest } ?? false }
     let pace = sinkFailure == nil ? positions.values.max() : positions.values.min()
     return received - (pace ?? 0) < SharedBody.window / 2
-  }
-
-  fileprivate mutating func takePumpWaiter() -> CheckedContinuation<Void, Never>? {
-    defer { pumpWaiter = nil }
-    return pumpWaiter
   }
 
   /// Forgets chunks that the sink has, and nobody waits for or too many follow.

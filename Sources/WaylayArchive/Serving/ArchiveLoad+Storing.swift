@@ -81,10 +81,19 @@ extension ArchiveLoad {
     return false
   }
 
-  /// Notes what was stored, unless the resource has changed between ``isCurrent(_:)`` and now: then it goes again.
-  private func settle(
-    _ entry: StoredEntry, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
-  ) async {
+  /// Puts an entry into the store, and notes it, unless the resource has changed since ``isCurrent(_:)``: then it goes
+  /// again.
+  ///
+  /// - Parameter bytes: What the writer was given.
+  private func commit(
+    _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, reason: String? = nil, bytes: Int64
+  ) async throws {
+    guard writer.length == bytes else {
+      throw ArchiveError(
+        .notWritten,
+        "the store has \(writer.length) bytes of a body but was given \(bytes): none of it is kept.")
+    }
+    let entry = try await writer.commit(draft(record, placement))
     guard isCurrent(placement) else { return store.remove([entry.id]) }
     if placement.key != key { await noteVariance(record) }
     engine.cookies.keep(of: record.fields, as: entry.id, request.context)
@@ -142,7 +151,21 @@ extension ArchiveLoad {
     let shared = SharedBody(response.body, into: sink(writer, record, placement))
     guard let body = shared.body() else { return (response, nil) }
     share(shared, record, flight)
-    finish(shared, writer, record, placement, flight)
+    finish(shared, writer, placement, flight) { bytes, isComplete in
+      if isComplete {
+        guard let complete = record.completed(bodyLength: bytes) else {
+          refuse("the length of the body differs from its head")
+          return nil
+        }
+        return (complete, nil)
+      }
+      // What took the place of something whole is worth less than that until it is whole itself.
+      guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
+        refuse("the body was cut off and cannot be resumed")
+        return nil
+      }
+      return (part, "the body was cut off; its beginning is kept")
+    }
     var relayed = response
     relayed.body = body
     return (relayed, nil)
@@ -157,8 +180,7 @@ extension ArchiveLoad {
     do {
       let writer = try store.makeWriter(for: placement.key, length: Int64(data.count))
       try await writer.append(data)
-      let entry = try await writer.commit(draft(complete, placement))
-      await settle(entry, complete, placement, bytes: Int64(data.count))
+      try await commit(writer, complete, placement, bytes: Int64(data.count))
       return nil
     } catch {
       return refuse(error)
@@ -180,37 +202,28 @@ extension ArchiveLoad {
   }
 
   /// Starts the transfer, and sees to it that what arrives is stored, or what arrived of it.
+  ///
+  /// - Parameter ending: What to store when so many bytes are in the store, which are all or not, and what to say of it;
+  ///   `nil` for nothing.
   private func finish(
-    _ shared: SharedBody, _ writer: any EntryWriter, _ record: CacheRecord, _ placement: Placement, _ flight: Flight?
+    _ shared: SharedBody, _ writer: any EntryWriter, _ placement: Placement, _ flight: Flight?,
+    _ ending: @escaping @Sendable (_ bytes: Int64, _ isComplete: Bool) -> (record: CacheRecord, reason: String?)?
   ) {
     shared.start { end in
       defer { if let flight { engine.flights.end(flight) } }
       guard isCurrent(placement) else { return writer.abort() }
+      let (bytes, isComplete): (Int64, Bool)
+      switch end {
+      case .complete(let count): (bytes, isComplete) = (count, true)
+      case .partial(let count): (bytes, isComplete) = (count, false)
+      case .lost(let error):
+        writer.abort()
+        refuse(error)
+        return
+      }
+      guard let (record, reason) = ending(bytes, isComplete) else { return writer.abort() }
       do {
-        switch end {
-        case .complete(let bytes):
-          guard let complete = record.completed(bodyLength: bytes) else {
-            writer.abort()
-            refuse("the length of the body differs from its head")
-            return
-          }
-          guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
-          let entry = try await writer.commit(draft(complete, placement))
-          await settle(entry, complete, placement, bytes: bytes)
-        case .partial(let bytes):
-          // What took the place of something whole is worth less than that until it is whole itself.
-          guard configuration.keepsPartial, placement.isFirst, let part = record.truncated(at: bytes) else {
-            writer.abort()
-            refuse("the body was cut off and cannot be resumed")
-            return
-          }
-          guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
-          let entry = try await writer.commit(draft(part, placement))
-          await settle(entry, part, placement, reason: "the body was cut off; its beginning is kept", bytes: bytes)
-        case .lost(let error):
-          writer.abort()
-          refuse(error)
-        }
+        try await commit(writer, record, placement, reason: reason, bytes: bytes)
       } catch {
         refuse(error)
       }
@@ -249,30 +262,12 @@ extension ArchiveLoad {
     if isWhole { whole.becomeWhole() }
     guard let body = shared.body(of: isWhole ? nil : offset..<Int64.max) else { return response }
     if isWhole { share(shared, whole, flight) }
-    shared.start { end in
-      defer { if let flight { engine.flights.end(flight) } }
-      let bytes: Int64
-      var final: CacheRecord?
-      switch end {
-      case .complete(let count):
-        bytes = count
-        final = record.completed(bodyLength: count) ?? record.truncated(at: count)
-      case .partial(let count):
-        bytes = count
-        // All of it, and yet a failure: nobody knows what that is a beginning of.
-        final = count == record.completeLength ? nil : record.truncated(at: count)
-      case .lost(let error):
-        bytes = 0
-        refuse(error)
-      }
-      do {
-        guard let final, isCurrent(placement) else { return writer.abort() }
-        guard writer.length == bytes else { throw ArchiveError.otherLength(writer.length, bytes) }
-        let entry = try await writer.commit(draft(final, placement))
-        await settle(entry, final, placement, reason: "a part was appended to another", bytes: bytes)
-      } catch {
-        refuse(error)
-      }
+    finish(shared, writer, placement, flight) { bytes, isComplete in
+      // All of it, and yet a failure: nobody knows what that is a beginning of.
+      guard isComplete || bytes != record.completeLength,
+        let final = (isComplete ? record.completed(bodyLength: bytes) : nil) ?? record.truncated(at: bytes)
+      else { return nil }
+      return (final, "a part was appended to another")
     }
     guard isWhole else {
       var relayed = response
@@ -294,14 +289,6 @@ extension ArchiveLoad {
     let writer = try store.makeWriter(for: entry.key)
     for try await chunk in try await entry.body(in: 0..<offset) { try await writer.append(chunk) }
     return writer
-  }
-}
-
-extension ArchiveError {
-  /// A store that does not have what it was given.
-  fileprivate static func otherLength(_ length: Int64, _ expected: Int64) -> ArchiveError {
-    ArchiveError(
-      .notWritten, "the store has \(length) bytes of a body but was given \(expected): none of it is kept.")
   }
 }
 

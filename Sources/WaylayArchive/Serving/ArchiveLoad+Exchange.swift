@@ -246,21 +246,14 @@ extension ArchiveLoad {
     defer { store.remove(outcome.removals.map { stored[$0].entry.id }) }
     // Those who wait find the same stale response, without asking an origin that fails.
     flight?.settle(reply.isStale ? .originFailed : .stored)
-    var body = MessageBody.empty
-    if let range = bytes(of: reply, in: chosen) {
-      do {
-        body = try await self.body(of: chosen, range)
-      } catch {
-        try Task.checkCancellation()
-        // What was confirmed is damaged or gone: load it whole.
-        engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
-        if error.provesDamage { store.remove([chosen.entry.id]) }
-        return try await exchange(decision.unconditional, [], flight, send)
-      }
+    do {
+      return try await give(
+        reply, of: chosen, decision, now, wasValidated: !reply.isStale, reason: outcome.reason)
+    } catch {
+      try Task.checkCancellation()
+      // What was confirmed is damaged or gone: load it whole.
+      return try await exchange(decision.unconditional, [], flight, send)
     }
-    return respond(
-      reply, chosen.record, body, decision, now, of: chosen.entry.id, wasValidated: !reply.isStale,
-      reason: outcome.reason)
   }
 
   // MARK: Behind a response

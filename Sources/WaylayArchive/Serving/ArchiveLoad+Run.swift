@@ -17,14 +17,17 @@ extension ArchiveLoad {
       let decision = decide(stored, now)
       switch decision.action {
       case .serve(let reply), .serveAndRevalidate(let reply):
-        guard let body = try await readBody(of: reply, stored[reply.index], &unread.error) else {
+        let response: InterceptedResponse
+        do {
+          response = try await give(reply, of: stored[reply.index], decision, now, wasCollapsed: wasCollapsed)
+        } catch {
+          try Task.checkCancellation()
           unread.ids.insert(stored[reply.index].entry.id)
+          if !error.provesDamage { unread.error = error }
           continue
         }
         if case .serveAndRevalidate = decision.action { revalidateInBackground(decision, stored) }
-        return respond(
-          reply, stored[reply.index].record, body, decision, now, of: stored[reply.index].entry.id,
-          wasCollapsed: wasCollapsed)
+        return response
       case .gatewayTimeout: return await afterChallenge() ?? gatewayTimeout(decision)
       case .unavailable:
         if let response = await afterChallenge() { return response }
@@ -154,30 +157,6 @@ extension ArchiveLoad {
     }
   }
 
-  /// The body of a response; `nil` when it cannot be read. The entry goes when what was read is not what was stored,
-  /// and only then.
-  private func readBody(
-    of reply: CacheReply, _ stored: Stored, _ failure: inout (any Error)?
-  ) async throws -> MessageBody? {
-    guard let range = bytes(of: reply, in: stored) else { return .empty }
-    do {
-      return try await body(of: stored, range)
-    } catch {
-      try Task.checkCancellation()
-      engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
-      if error.provesDamage { store.remove([stored.entry.id]) } else { failure = error }
-      return nil
-    }
-  }
-
-  /// A part of a stored body. What is found damaged while it is read goes, so that the next load does not find it.
-  func body(of stored: Stored, _ range: Range<Int64>) async throws -> MessageBody {
-    try await stored.entry.body(in: range) { error in
-      engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
-      if error.provesDamage { store.remove([stored.entry.id]) }
-    }
-  }
-
   /// The origin cannot be reached: something stale, where that is allowed, or the error.
   ///
   /// What a link behind the archive throws for reasons of its own says nothing of the origin, and is not hidden behind
@@ -192,13 +171,11 @@ extension ArchiveLoad {
       if error.isNetworkFailure, let response = await afterChallenge(error) { return response }
       throw error
     }
-    let chosen = stored[failure.reply.index]
-    var body = MessageBody.empty
-    if let range = bytes(of: failure.reply, in: chosen) {
-      guard let read = try? await self.body(of: chosen, range) else { throw error }
-      body = read
-    }
-    return respond(failure.reply, chosen.record, body, decision, now, of: chosen.entry.id, reason: failure.reason)
+    guard
+      let response = try? await give(
+        failure.reply, of: stored[failure.reply.index], decision, now, reason: failure.reason)
+    else { throw error }
+    return response
   }
 }
 
@@ -355,11 +332,7 @@ extension ArchiveLoad {
       let decision = other.decide(stored, now)
       switch decision.action {
       case .serve(let reply), .serveAndRevalidate(let reply):
-        guard let range = bytes(of: reply, in: stored[reply.index]) else {
-          return other.respond(reply, stored[reply.index].record, .empty, decision, now)
-        }
-        guard let body = try? await other.body(of: stored[reply.index], range) else { continue }
-        return other.respond(reply, stored[reply.index].record, body, decision, now)
+        if let response = try? await other.give(reply, of: stored[reply.index], decision, now) { return response }
       case .forward:
         if let error, let response = try? await other.unreachable(error, decision, stored) { return response }
       case .gatewayTimeout, .unavailable: continue

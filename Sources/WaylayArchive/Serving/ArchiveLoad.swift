@@ -161,6 +161,36 @@ struct ArchiveLoad: Sendable {
     }
   }
 
+  // MARK: Giving what is stored
+
+  /// A stored response, after its body was found readable.
+  ///
+  /// - Throws: Why the body cannot be read. The entry goes when what was read is not what was stored, and only then.
+  func give(
+    _ reply: CacheReply, of stored: Stored, _ decision: CacheDecision, _ now: CacheTime, wasValidated: Bool = false,
+    wasCollapsed: Bool = false, reason: ArchiveReason? = nil
+  ) async throws -> InterceptedResponse {
+    var body = MessageBody.empty
+    if let range = bytes(of: reply, in: stored) {
+      do {
+        body = try await stored.entry.body(in: range) { couldNotRead(stored, $0) }
+      } catch {
+        try Task.checkCancellation()
+        couldNotRead(stored, error)
+        throw error
+      }
+    }
+    return respond(
+      reply, stored.record, body, decision, now, of: stored.entry.id, wasValidated: wasValidated,
+      wasCollapsed: wasCollapsed, reason: reason)
+  }
+
+  /// Says so, and removes what is damaged, so that the next load does not find it.
+  private func couldNotRead(_ stored: Stored, _ error: any Error) {
+    engine.reporter.report(event(.storeFailed, reason: "a stored body could not be read: \(error.redacted)"))
+    if error.provesDamage { store.remove([stored.entry.id]) }
+  }
+
   private func bodyAtOnce(_ reply: CacheReply, _ stored: Stored) -> MessageBody? {
     guard let range = bytes(of: reply, in: stored) else { return .empty }
     guard let data = stored.entry.contents.inMemory, range.lowerBound >= 0, range.upperBound <= Int64(data.count) else {
@@ -171,7 +201,7 @@ struct ArchiveLoad: Sendable {
   }
 
   /// The bytes of a stored body that a response consists of; `nil` for a response without a body.
-  func bytes(of reply: CacheReply, in stored: Stored) -> Range<Int64>? {
+  private func bytes(of reply: CacheReply, in stored: Stored) -> Range<Int64>? {
     guard !isHead else { return nil }
     switch reply.form {
     case .whole: return 0..<max(0, stored.entry.bodyLength)

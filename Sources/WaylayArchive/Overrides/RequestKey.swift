@@ -202,7 +202,7 @@ struct KeyText: Sendable {
     }
     var key: [UInt8] = []
     key.reserveCapacity(bytes.count + 1)
-    key += bytes[..<colon].map(Self.lowercased)
+    key += bytes[..<colon].map(FieldBytes.lowercased)
     let scheme = key
     key += "://".utf8
     let rest = bytes[(colon + 3)...]
@@ -215,7 +215,7 @@ struct KeyText: Sendable {
     } else {
       userInfo = nil
     }
-    key += Self.withoutDefaultPort(authority, scheme: scheme).map(Self.lowercased)
+    key += Self.withoutDefaultPort(authority, scheme: scheme).map(FieldBytes.lowercased)
     let target = rest[end...].prefix { $0 != UInt8(ascii: "#") }
     if target.first != UInt8(ascii: "/") { key.append(UInt8(ascii: "/")) }
     key += rules.contains { $0.sortsQuery || !$0.queryItems.isEmpty } ? Self.edited(target, rules) : Array(target)
@@ -239,10 +239,6 @@ struct KeyText: Sendable {
       }
     }
     return part == 4
-  }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
   private static func withoutDefaultPort(_ authority: ArraySlice<UInt8>, scheme: [UInt8]) -> ArraySlice<UInt8> {
@@ -315,17 +311,6 @@ public struct KeyRule: Sendable {
   ///   - scope: The requests.
   public static func byBody(methods: Set<String> = ["POST"], for scope: InterceptorChain.Scope) -> KeyRule {
     KeyRule(scope: scope, bodyMethods: Set(methods.map { $0.uppercased() }))
-  }
-
-  private init(
-    scope: InterceptorChain.Scope, queryItems: [String] = [], headers: [String] = [], bodyMethods: Set<String> = [],
-    sortsQuery: Bool = false
-  ) {
-    self.scope = scope
-    self.queryItems = queryItems
-    self.headers = headers
-    self.bodyMethods = bodyMethods
-    self.sortsQuery = sortsQuery
   }
 
   /// Whether a query item of that name is one of those that do not count.

@@ -28,10 +28,7 @@ public struct LifetimeRule: Sendable {
     public let fields: HTTPFields
 
     /// The media type in lowercase, without parameters; empty if there is none.
-    public var mediaType: String {
-      let type = fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
-      return type.trimmingCharacters(in: .whitespaces).lowercased()
-    }
+    public var mediaType: String { fields.mediaType }
   }
 
   /// Makes a rule from a closure.

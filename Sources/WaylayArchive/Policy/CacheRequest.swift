@@ -161,11 +161,6 @@ public struct UserCookies: Hashable, Sendable {
   /// No cookies: the app has one user, or identifies users in ``ArchiveCache/Configuration/partition``.
   public static let none = UserCookies(names: [], isInverted: false)
 
-  private init(names: [String], isInverted: Bool) {
-    self.names = names
-    self.isInverted = isInverted
-  }
-
   /// Measuring, advertising, load balancing and protection from robots.
   private static let wellKnown = [
     "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__gads", "__gpi", "__utm*", "_fbp", "_fbc", "_hj*", "_pk_*",
@@ -219,13 +214,12 @@ package enum Vary: Hashable, Sendable {
   init(_ fields: HTTPFields) {
     var names: Set<String> = []
     for field in fields where field.name == .vary {
-      for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed)
-      where !member.isEmpty {
+      for member in FieldBytes.members(field.value.utf8) {
         guard member.allSatisfy(FieldBytes.isToken), !member.elementsEqual([FieldBytes.star]) else {
           self = .anything
           return
         }
-        names.insert(String(decoding: member.lazy.map(FieldBytes.lowercased), as: UTF8.self))
+        names.insert(FieldBytes.name(member))
       }
     }
     self = names.isEmpty ? .nothing : .fields(names.sorted())
@@ -235,17 +229,14 @@ package enum Vary: Hashable, Sendable {
 /// The values that a request has for the fields of a ``Vary``, as a keyed digest: 16 bytes that tell nobody what the
 /// values were.
 package struct RequestDigest: Hashable, Sendable {
-  package var high: UInt64
-  package var low: UInt64
-
-  package init(high: UInt64, low: UInt64) {
-    self.high = high
-    self.low = low
-  }
+  let high: UInt64
+  let low: UInt64
 
   /// A request that has none of the fields: needs no key, and no time.
   static let allAbsent = RequestDigest(high: 0, low: 0)
+}
 
+extension RequestDigest {
   /// The first 16 bytes of a digest.
   init(_ bytes: [UInt8]) {
     func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

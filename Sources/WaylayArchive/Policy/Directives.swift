@@ -16,17 +16,11 @@ struct RequestDirectives: Hashable, Sendable {
   ///   - cacheControl: The value of `Cache-Control`, several lines joined; `nil` when there is none.
   ///   - pragma: The value of `Pragma`. It counts only without a `Cache-Control` (RFC 9111, section 5.4).
   init(cacheControl: String?, pragma: String?) {
-    guard let cacheControl else {
-      if let pragma {
-        var parser = DirectiveParser(pragma)
-        while let directive = parser.next() {
-          if directive.name == "no-cache" { isNoCache = true }
-        }
-      }
-      return
+    var parser = DirectiveParser(cacheControl ?? pragma ?? "")
+    // Nothing else of Pragma means anything.
+    while let directive = parser.next() {
+      if cacheControl != nil || directive.name == "no-cache" { add(directive) }
     }
-    var parser = DirectiveParser(cacheControl)
-    while let directive = parser.next() { add(directive) }
   }
 
   private mutating func add(_ directive: DirectiveParser.Directive) {
@@ -127,9 +121,9 @@ struct DirectiveParser {
     /// The argument as a list of field names in lower case; `nil` when it is not a whole one.
     var fieldNames: [String]? {
       guard !isMalformed, let argument else { return nil }
-      let names = argument.split(separator: FieldBytes.comma).map(FieldBytes.trimmed).filter { !$0.isEmpty }
+      let names = FieldBytes.members(argument)
       guard !names.isEmpty, names.allSatisfy({ $0.allSatisfy(FieldBytes.isToken) }) else { return nil }
-      return names.map { String(decoding: $0.map(FieldBytes.lowercased), as: UTF8.self) }
+      return names.map(FieldBytes.name)
     }
   }
 

@@ -49,6 +49,14 @@ enum FieldBytes {
     return bytes
   }
 
+  /// The members of a list, without those that are empty.
+  static func members(_ list: some Collection<UInt8>) -> [ArraySlice<UInt8>] {
+    Array(list).split(separator: comma).map(trimmed).filter { !$0.isEmpty }
+  }
+
+  /// A field's name as names are compared: in lower case.
+  static func name(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.lazy.map(lowercased), as: UTF8.self) }
+
   /// The value of a number without sign; `nil` when it is none. One that is too great counts as `limit`.
   static func number(_ bytes: ArraySlice<UInt8>, limit: Int64 = .max) -> Int64? {
     guard !bytes.isEmpty else { return nil }

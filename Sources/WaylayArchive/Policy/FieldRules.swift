@@ -15,9 +15,7 @@ enum FieldRules {
   static func stored(_ fields: HTTPFields, _ directives: ResponseDirectives) -> HTTPFields {
     var dropped: Set<String> = ["age"]
     for field in fields where field.name == .connection {
-      for member in Array(field.value.utf8).split(separator: FieldBytes.comma).map(FieldBytes.trimmed) {
-        dropped.insert(String(decoding: member.lazy.map(FieldBytes.lowercased), as: UTF8.self))
-      }
+      dropped.formUnion(FieldBytes.members(field.value.utf8).map(FieldBytes.name))
     }
     // A name on the list that steers the cache itself would turn the rest of the head into another one.
     dropped.subtract(["cache-control", "date", "expires", "vary", "etag", "last-modified"])
@@ -45,6 +43,15 @@ enum FieldRules {
 extension HTTPFields {
   /// The first line of a field.
   func first(_ name: HTTPField.Name) -> String? { first { $0.name == name }?.value }
+
+  /// Whether the body had a coding on the wire, which the transport has undone.
+  var hasCoding: Bool { self[.contentEncoding].map { !$0.isEmpty && !FieldBytes.equal($0, "identity") } ?? false }
+
+  /// The media type in lower case, without parameters; empty where there is none.
+  var mediaType: String {
+    let type = self[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+    return type.trimmingCharacters(in: .whitespaces).lowercased()
+  }
 }
 
 /// What is known of status codes (RFC 9110, section 15).

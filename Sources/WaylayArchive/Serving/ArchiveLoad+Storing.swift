@@ -120,11 +120,9 @@ extension ArchiveLoad {
   }
 
   private func draft(_ record: CacheRecord, _ placement: Placement, replaces: Bool = true) -> EntryDraft {
-    let type =
-      record.fields[.contentType]?.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
     let details = EntryDetails(
       url: place.listedURL, host: HostName.comparable(url.host ?? ""), status: record.status,
-      mediaType: type.trimmingCharacters(in: .whitespaces).lowercased(), stored: record.responseTime.date,
+      mediaType: record.fields.mediaType, stored: record.responseTime.date,
       tags: placement.tags, isPinned: placement.isPinned)
     let record = withoutCookies(record)
     return EntryDraft(
